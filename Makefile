@@ -1,0 +1,147 @@
+# `make demo` and `make test` need nothing done before them. The rest is for those who work on windrow.
+# A target that is up to date does nothing: an environment is made anew when pyproject.toml changed,
+# the extension when a Rust source did.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.ONESHELL:
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules
+
+VENV ?= .venv
+PY := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+# Under the one name maturin gives it on every Unix (abi3: one build serves all Pythons).
+EXTENSION := python/windrow/_windrow.abi3.so
+RUST_SOURCES := $(shell find src python/src python/build.rs build.rs -type f 2>/dev/null)
+RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml rust-toolchain* .cargo/config.toml)
+
+NEED := source tools/toolchain.sh;
+# CI builds what Cargo.lock says or fails.
+LOCKED := $(if $(CI),--locked)
+
+# maturin and pyo3 take the interpreter from here, always by the same name: another one would mean
+# compiling the bindings again.
+export VIRTUAL_ENV := $(abspath $(VENV))
+export PYO3_PYTHON := $(abspath $(PY))
+unexport CONDA_PREFIX PYTHONHOME
+# Spark starts its workers with the interpreter that runs the tests, from the pyspark installed
+# beside it, and without asking the network what this machine is called.
+export PYSPARK_PYTHON := $(abspath $(PY))
+export PYSPARK_DRIVER_PYTHON := $(abspath $(PY))
+export SPARK_LOCAL_IP ?= 127.0.0.1
+unexport SPARK_HOME
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+## demo: the flights of 2013 through PySpark and Polars (examples/flights.py)
+.PHONY: demo
+demo: build
+	@$(NEED) need_java; "$(PY)" examples/flights.py
+
+## test: everything: cargo test, then pytest
+.PHONY: test
+test: test-rust test-python
+
+## test-rust: cargo test of the workspace
+.PHONY: test-rust
+test-rust: $(INSTALLED)
+	@$(NEED) need_rust; cargo test $(LOCKED) --workspace
+
+## test-python: pytest (ARGS="-k name" picks)
+.PHONY: test-python
+test-python: build
+	@$(NEED) need_java; "$(PY)" -m pytest $(ARGS)
+
+## lint: everything that is checked without running the code
+.PHONY: lint
+lint: fmt-check clippy doc ruff mypy stubs
+
+## fmt: formats Rust and Python
+.PHONY: fmt
+fmt: $(INSTALLED)
+	@$(NEED) need_rust; cargo fmt --all
+	"$(PY)" -m ruff check --quiet --fix-only --select I .
+	"$(PY)" -m ruff format .
+
+## fmt-check: would fmt change anything?
+.PHONY: fmt-check
+fmt-check: $(INSTALLED)
+	@$(NEED) need_rust; cargo fmt --all --check
+	"$(PY)" -m ruff format --check .
+
+## clippy: all targets, warnings are errors
+.PHONY: clippy
+clippy: $(INSTALLED)
+	@$(NEED) need_rust; cargo clippy $(LOCKED) --workspace --all-targets -- -D warnings
+
+## doc: the Rust manual, warnings are errors
+.PHONY: doc
+doc: $(INSTALLED)
+	@$(NEED) need_rust; RUSTDOCFLAGS="-D warnings" cargo doc $(LOCKED) --workspace --no-deps
+
+## ruff: lints of the Python side
+.PHONY: ruff
+ruff: $(INSTALLED)
+	"$(PY)" -m ruff check .
+
+## mypy: types of the Python side
+.PHONY: mypy
+mypy: $(INSTALLED)
+	"$(PY)" -m mypy
+
+## stubs: does _windrow.pyi say what the built module is?
+.PHONY: stubs
+stubs: build
+	"$(PY)" -m mypy.stubtest --mypy-config-file pyproject.toml windrow._windrow
+
+## deny: licences, advisories and bans of the dependencies (needs cargo-deny and the network)
+.PHONY: deny
+deny:
+	@$(NEED) need_rust; cargo deny check
+
+## bench: cargo bench (ARGS="sum" picks by name)
+.PHONY: bench
+bench:
+	@$(NEED) need_rust; cargo bench $(LOCKED) -- $(ARGS)
+
+## bench-check: every bench compiles and answers right; nothing is timed
+.PHONY: bench-check
+bench-check:
+	@$(NEED) need_rust; cargo bench $(LOCKED) -- --test
+
+## build: the extension, in release mode, into $(VENV)
+.PHONY: build
+build: $(EXTENSION)
+
+## venv: $(VENV) with all hosts and tools
+.PHONY: venv
+venv: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml tools/requirements.py
+	@$(NEED) need_python
+	if ! venv_works "$(VENV)"; then
+	    echo "windrow: making $(VENV) with $$python"
+	    "$$python" -m venv --clear "$(VENV)"
+	fi
+	echo "windrow: installing what pyproject.toml asks for into $(VENV)"
+	"$(PY)" tools/requirements.py >"$(VENV)/requirements.txt"
+	"$(PY)" -m pip install --quiet -r "$(VENV)/requirements.txt"
+	touch $@
+
+$(EXTENSION): $(INSTALLED) $(RUST_SOURCES) $(RUST_SETTINGS)
+	@$(NEED) need_rust; "$(VENV)/bin/maturin" develop --release $(LOCKED)
+	touch $@
+
+## clean: removes all that the other targets made
+.PHONY: clean
+clean:
+	rm -rf "$(VENV)" "$(or $(CARGO_TARGET_DIR),target)" dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -f python/windrow/_windrow*.so
+	find python tests tools examples benches -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
