@@ -29,7 +29,7 @@ apt_install() {
         sudo -n true 2>/dev/null || return 1
         root=(sudo -n)
     fi
-    echo "windrow: running: ${root[*]} apt-get install -y --no-install-recommends $*" >&2
+    echo "windrow: running: ${root[*]:+${root[*]} }apt-get install -y --no-install-recommends $*" >&2
     local apt=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
     # The package lists of a fresh machine are empty or stale: refresh them only when they fail us.
     "${apt[@]}" install -y --no-install-recommends "$@" >&2 </dev/null && return 0
