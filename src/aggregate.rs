@@ -1,0 +1,79 @@
+//! The algebra of an aggregate: what every strategy is built from.
+//!
+//! A state stands for a run of rows. Strategies fold rows into states and merge states; they never look inside.
+//! The vocabulary is the field's: init, update, merge, retract, evaluate.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use crate::error::Result;
+
+/// An aggregate bound to its argument columns in one section. Rows are section row numbers.
+///
+/// Laws, held by `tests/rust/laws.rs`: `merge` is associative and `init` its neutral element, left comes
+/// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
+/// `evaluate` leaves the state as it was.
+pub trait Aggregate: Send + Sync {
+    /// What a run of rows came to.
+    type State: Clone + Send + Sync;
+    /// Where results gather.
+    type Builder;
+
+    /// The state of no rows.
+    fn init(&self) -> Self::State;
+
+    /// Appends `rows` to the right of what `state` stands for.
+    ///
+    /// # Errors
+    /// A value that cannot be read, or a user's own error.
+    fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
+
+    /// Appends `right`'s rows to the right of `left`'s.
+    ///
+    /// # Errors
+    /// As for `update`.
+    fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()>;
+
+    /// An empty builder for `capacity` results.
+    fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Appends the result of `state` to `out`; NULL is a result.
+    ///
+    /// # Errors
+    /// The result does not fit its type.
+    fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()>;
+
+    /// The results as a column of the call's type.
+    ///
+    /// # Errors
+    /// The results do not make an array.
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+
+    /// The state as one row of Arrow data, so that it can cross a section's edge.
+    ///
+    /// # Errors
+    /// The state does not make an array.
+    fn save(&self, state: &Self::State) -> Result<RecordBatch>;
+
+    /// The state that `save` wrote.
+    ///
+    /// # Errors
+    /// The data is not what `save` writes.
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
+}
+
+/// An aggregate whose `update` has an exact inverse: integers, decimals, counts; never floats.
+pub trait Retractable: Aggregate {
+    /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
+    fn retract(&self, state: &mut Self::State, gone: &Self::State);
+}
+
+/// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
+pub trait Selective: Aggregate {
+    /// Whether `row` takes part at all.
+    fn includes(&self, row: usize) -> bool;
+
+    /// Whether `old` is still the choice when `new`, a later row, has come. Ties keep the old.
+    fn keeps(&self, old: usize, new: usize) -> bool;
+}

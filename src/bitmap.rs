@@ -1,0 +1,192 @@
+//! Bitmaps of starts (partitions, peer groups) and counts over bitmaps.
+//!
+//! A set bit says "something begins at this row". Edges are looked up by scanning words, so a long run costs
+//! one step per 64 rows; [`Ranks`] answers "how many bits before this row" and "where is the k-th bit" in
+//! O(1) and O(log n).
+
+use std::ops::Range;
+
+use arrow_buffer::BooleanBuffer;
+
+/// Where runs of rows begin. Row 0 always counts as a beginning.
+#[derive(Debug, Clone)]
+pub struct Edges {
+    starts: BooleanBuffer,
+}
+
+impl Edges {
+    /// Runs that begin at the set bits.
+    #[must_use]
+    pub fn new(starts: BooleanBuffer) -> Self {
+        Self { starts }
+    }
+
+    /// One run of `rows` rows.
+    #[must_use]
+    pub fn single(rows: usize) -> Self {
+        Self { starts: BooleanBuffer::collect_bool(rows, |row| row == 0) }
+    }
+
+    /// The bits.
+    #[must_use]
+    pub fn starts(&self) -> &BooleanBuffer {
+        &self.starts
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// No rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Whether a run begins at `row`.
+    #[must_use]
+    pub fn starts_at(&self, row: usize) -> bool {
+        row == 0 || self.starts.value(row)
+    }
+
+    /// The run that holds `row`.
+    #[must_use]
+    pub fn run(&self, row: usize) -> Range<usize> {
+        self.begin(row)..self.end(row)
+    }
+
+    /// The first row of the run that holds `row`.
+    #[must_use]
+    pub fn begin(&self, row: usize) -> usize {
+        previous_set(&self.starts, row).unwrap_or(0)
+    }
+
+    /// The row behind the run that holds `row`.
+    #[must_use]
+    pub fn end(&self, row: usize) -> usize {
+        next_set(&self.starts, row + 1).unwrap_or(self.starts.len())
+    }
+}
+
+/// The bits `[at, at + 64)` as a word, zero past the end.
+fn word(bits: &BooleanBuffer, at: usize) -> u64 {
+    let (values, first) = (bits.values(), bits.offset() + at);
+    let (byte, shift) = (first / 8, first % 8);
+    let mut buffer = [0_u8; 16];
+    let take = values.len().saturating_sub(byte).min(9);
+    buffer[..take].copy_from_slice(&values[byte..byte + take]);
+    let word = (u128::from_le_bytes(buffer) >> shift) as u64;
+    let left = bits.len().saturating_sub(at);
+    if left >= 64 { word } else { word & ((1_u64 << left) - 1) }
+}
+
+/// The first set bit at or after `from`.
+#[must_use]
+pub fn next_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < bits.len() {
+        let word = word(bits, at);
+        if word != 0 {
+            return Some(at + word.trailing_zeros() as usize);
+        }
+        at += 64;
+    }
+    None
+}
+
+/// The last set bit at or before `from`.
+#[must_use]
+pub fn previous_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
+    let mut end = from + 1;
+    while end > 0 {
+        let begin = end.saturating_sub(64);
+        let (width, word) = (end - begin, word(bits, begin));
+        let word = if width == 64 { word } else { word & ((1_u64 << width) - 1) };
+        if word != 0 {
+            return Some(begin + 63 - word.leading_zeros() as usize);
+        }
+        end = begin;
+    }
+    None
+}
+
+/// The number of set bits in `range`.
+#[must_use]
+pub fn count_set(bits: &BooleanBuffer, range: Range<usize>) -> usize {
+    if range.is_empty() { 0 } else { bits.slice(range.start, range.len()).count_set_bits() }
+}
+
+/// Rows per counter of [`Ranks`]: a cache line of bits, so counters cost 1/16 of the bitmap.
+const RANK_BLOCK: usize = 512;
+
+/// Counts of set bits before each block, for rank and select.
+///
+/// Memory: 4 bytes per 512 rows. `rank` reads one counter and at most eight words, `select` bisects the counters.
+#[derive(Debug, Clone)]
+pub struct Ranks {
+    bits: BooleanBuffer,
+    before: Vec<u32>,
+}
+
+impl Ranks {
+    /// Counts over `bits`.
+    #[must_use]
+    pub fn new(bits: BooleanBuffer) -> Self {
+        let mut before = Vec::with_capacity(bits.len() / RANK_BLOCK + 2);
+        let mut count = 0;
+        before.push(0);
+        let mut at = 0;
+        while at < bits.len() {
+            let end = (at + RANK_BLOCK).min(bits.len());
+            count += count_set(&bits, at..end) as u32;
+            before.push(count);
+            at = end;
+        }
+        Self { bits, before }
+    }
+
+    /// The bits counted.
+    #[must_use]
+    pub fn bits(&self) -> &BooleanBuffer {
+        &self.bits
+    }
+
+    /// The number of set bits before `row`.
+    #[must_use]
+    pub fn rank(&self, row: usize) -> usize {
+        let block = row / RANK_BLOCK;
+        let mut count = self.before[block] as usize;
+        let mut at = block * RANK_BLOCK;
+        while at + 64 <= row {
+            count += word(&self.bits, at).count_ones() as usize;
+            at += 64;
+        }
+        if at < row {
+            count += (word(&self.bits, at) & ((1_u64 << (row - at)) - 1)).count_ones() as usize;
+        }
+        count
+    }
+
+    /// The row of the `k`-th set bit, from 0.
+    #[must_use]
+    pub fn select(&self, k: usize) -> Option<usize> {
+        let block = self.before.partition_point(|&before| before as usize <= k).checked_sub(1)?;
+        let mut left = k - self.before[block] as usize;
+        let mut at = block * RANK_BLOCK;
+        while at < self.bits.len() {
+            let mut word = word(&self.bits, at);
+            let here = word.count_ones() as usize;
+            if left < here {
+                for _ in 0..left {
+                    word &= word - 1;
+                }
+                return Some(at + word.trailing_zeros() as usize);
+            }
+            left -= here;
+            at += 64;
+        }
+        None
+    }
+}

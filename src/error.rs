@@ -1,0 +1,130 @@
+//! The one error type. A message names the call as the user wrote it, the column, its type, and what to do instead.
+
+use std::fmt;
+
+use arrow_schema::ArrowError;
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Whose fault an error is, and so which exception a host raises for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The question is wrong: an unknown column or function, a bad frame, a type the function does not take.
+    Spec,
+    /// The question is sound, and this version has no answer to it.
+    Unsupported,
+    /// A result does not fit its type, and ANSI mode is on.
+    Overflow,
+    /// Rows arrived in another order than they were promised in.
+    Order,
+    /// A value cannot be read as the type a function needs, such as `'x'` as a double.
+    Data,
+    /// The memory limit would be exceeded.
+    MemoryLimit,
+    /// The caller asked the work to stop.
+    Cancelled,
+    /// A fault of this crate, or of the data handed to it.
+    Internal,
+}
+
+/// An error with its kind and a message for a person.
+///
+/// One pointer wide, so that `Result<()>` costs a tight loop nothing.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into() }))
+    }
+
+    /// The question is wrong.
+    pub fn spec(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Spec, message)
+    }
+
+    /// The question is sound, and there is no answer to it yet.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// A result does not fit its type.
+    pub fn overflow(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Overflow, message)
+    }
+
+    /// Rows out of order.
+    pub fn order(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Order, message)
+    }
+
+    /// A value that cannot be read.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Data, message)
+    }
+
+    /// "Cannot happen".
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    /// The caller asked the work to stop.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the computation was cancelled")
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What to tell the user.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The same error, said of `call`: the message opens with the call as the user wrote it.
+    #[must_use]
+    pub fn of_call(mut self, call: &str) -> Self {
+        if !self.0.message.starts_with(call) {
+            self.0.message = format!("{call}: {}", self.0.message);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::CastError(message) | ArrowError::ParseError(message) => Self::data(message),
+            ArrowError::ArithmeticOverflow(message) => Self::overflow(message),
+            other => Self::internal(other.to_string()),
+        }
+    }
+}

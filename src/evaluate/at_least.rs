@@ -1,0 +1,83 @@
+//! At least: NULL where too few rows of the frame take part.
+//!
+//! The rows are counted by an ordinary count over the same frames, so `min_rows` costs what a count costs and
+//! serves every function alike.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, RecordBatch, StructArray};
+use arrow_buffer::{BooleanBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field};
+use arrow_select::nullif::nullif;
+
+use super::{Cancel, Evaluator};
+use crate::bounds::Frames;
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+
+/// An evaluator whose answers hold only where `count` reaches `rows`.
+pub struct AtLeast {
+    inner: Box<dyn Evaluator>,
+    count: Box<dyn Evaluator>,
+    rows: i64,
+}
+
+impl AtLeast {
+    /// `inner` where `count`, which yields Int64 without nulls, is at least `rows`.
+    #[must_use]
+    pub fn new(inner: Box<dyn Evaluator>, count: Box<dyn Evaluator>, rows: u64) -> Self {
+        Self { inner, count, rows: i64::try_from(rows).unwrap_or(i64::MAX) }
+    }
+}
+
+impl Evaluator for AtLeast {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let carries = split(carry)?;
+        let values = self.inner.evaluate(frames, rows.clone(), &carries[0], cancel)?;
+        let counts = self.count.evaluate(frames, rows, &carries[1], cancel)?;
+        let counts = counts.as_primitive::<Int64Type>().values();
+        let few = BooleanArray::from(BooleanBuffer::collect_bool(counts.len(), |row| counts[row] < self.rows));
+        Ok(nullif(&values, &few)?)
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let carries = split(&Carry { base: 0, state: state.cloned() })?;
+        let states = [
+            ("inner", self.inner.advance(carries[0].state.as_ref(), rows.clone())?),
+            ("count", self.count.advance(carries[1].state.as_ref(), rows)?),
+        ];
+        // The two states may differ in rows, so each becomes one list.
+        let columns = states.map(|(name, state)| {
+            let offsets = OffsetBuffer::from_lengths([state.num_rows()]);
+            let item = Field::new("row", DataType::Struct(state.schema().fields().clone()), false);
+            let list = ListArray::new(Arc::new(item), offsets, Arc::new(StructArray::from(state)), None);
+            (name, Arc::new(list) as ArrayRef)
+        });
+        Ok(RecordBatch::try_from_iter(columns)?)
+    }
+
+    fn settled(&self, frames: &Frames) -> usize {
+        self.inner.settled(frames).min(self.count.settled(frames))
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.release(frames, answered).min(self.count.release(frames, answered))
+    }
+}
+
+/// The carries of the evaluator and of its count.
+fn split(carry: &Carry) -> Result<[Carry; 2]> {
+    let Some(state) = &carry.state else {
+        return Ok([carry.clone(), carry.clone()]);
+    };
+    let part = |column: usize| {
+        let lists = state.columns().get(column).and_then(|column| column.as_list_opt::<i32>());
+        let rows = lists.filter(|lists| lists.len() == 1).map(|lists| lists.value(0));
+        let rows = rows.ok_or_else(|| Error::internal("the carry of a call with min_rows holds two lists"))?;
+        Ok::<_, Error>(Carry { base: carry.base, state: Some(RecordBatch::from(rows.as_struct())) })
+    };
+    Ok([part(0)?, part(1)?])
+}

@@ -1,0 +1,159 @@
+//! The finisher: turns any aggregate and any strategy into an evaluator.
+//!
+//! It alone puts together what a frame's answer is made of, left to right: the carry, then the pieces that
+//! EXCLUDE leaves of the frame. A strategy sees one run of rows at a time.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::{Cancel, Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
+use crate::aggregate::{Aggregate, Retractable, Selective};
+use crate::bounds::{Bounds, Frames};
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::section::Section;
+
+/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache
+/// (`benches/evaluate.rs`), and cancellation is seen within a few microseconds for all but naive frames.
+pub const BLOCK: usize = 1024;
+
+/// A piece of a frame per lane: left of what EXCLUDE takes out, the row that TIES keeps, right of it. Within a
+/// lane, successive rows' pieces move as monotonically as the frames do.
+const LANES: usize = 3;
+
+/// How a strategy folds runs of rows into states.
+pub trait Fold<A: Aggregate>: Send + Sync {
+    /// What the strategy remembers from one row of a lane to the next. It speeds answers up, it never changes them.
+    type Cursor;
+
+    /// A cursor that has seen nothing.
+    fn cursor(&self, aggregate: &A) -> Self::Cursor;
+
+    /// The state of `run`, which is not empty.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::update`].
+    fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
+}
+
+/// An aggregate evaluated by a strategy.
+#[derive(Debug)]
+pub struct Folded<A, F> {
+    aggregate: A,
+    fold: F,
+    /// The row behind the partition that a carry speaks of.
+    first_partition_end: usize,
+}
+
+impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
+    fn boxed(aggregate: A, fold: F, section: &Section) -> Box<dyn Evaluator>
+    where
+        A: 'static,
+        F: 'static,
+    {
+        let first_partition_end = if section.rows == 0 { 0 } else { section.partitions.end(0) };
+        Box::new(Self { aggregate, fold, first_partition_end })
+    }
+}
+
+impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let Self { aggregate, fold, first_partition_end } = self;
+        let carried = carry.state.as_ref().map(|state| aggregate.load(state)).transpose()?;
+        let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(aggregate));
+        let mut bounds = Bounds::default();
+        let mut out = aggregate.builder(rows.len());
+        let mut block = rows.start..rows.start;
+        while block.end < rows.end {
+            cancel.check()?;
+            block = block.end..rows.end.min(block.end + BLOCK);
+            frames.fill(block.clone(), &mut bounds)?;
+            for row in block.clone() {
+                let mut state = match &carried {
+                    Some(state) if row < *first_partition_end => Some(state.clone()),
+                    _ => None,
+                };
+                for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
+                    if !run.is_empty() {
+                        let piece = fold.state(aggregate, lane, run)?;
+                        match &mut state {
+                            Some(state) => aggregate.merge(state, &piece)?,
+                            None => state = Some(piece),
+                        }
+                    }
+                }
+                match state {
+                    Some(state) => aggregate.evaluate(&state, &mut out)?,
+                    None => aggregate.evaluate(&aggregate.init(), &mut out)?,
+                }
+            }
+        }
+        aggregate.finish(out)
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let mut state = match state {
+            Some(state) => self.aggregate.load(state)?,
+            None => self.aggregate.init(),
+        };
+        if !rows.is_empty() {
+            self.aggregate.update(&mut state, rows)?;
+        }
+        self.aggregate.save(&state)
+    }
+}
+
+/// The evaluator of any aggregate.
+///
+/// # Errors
+/// The strategy asks more of the aggregate than `merge`.
+pub fn mergeable<A: Aggregate + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    Ok(match strategy {
+        Strategy::Whole => Folded::boxed(aggregate, whole::Whole, section),
+        Strategy::Scan => Folded::boxed(aggregate, scan::Scan::new(section), section),
+        Strategy::TwoStacks => Folded::boxed(aggregate, two_stacks::TwoStacks, section),
+        Strategy::SegmentTree => {
+            let tree = segment_tree::SegmentTree::new(&aggregate, section.rows)?;
+            Folded::boxed(aggregate, tree, section)
+        }
+        Strategy::Naive => Folded::boxed(aggregate, naive::Naive, section),
+        Strategy::Prefix | Strategy::Deque | Strategy::Index => {
+            return Err(Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it")));
+        }
+    })
+}
+
+/// The evaluator of an aggregate that can also subtract.
+///
+/// # Errors
+/// The strategy asks more of the aggregate than that.
+pub fn retractable<A: Retractable + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    match strategy {
+        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
+        other => mergeable(aggregate, other, section),
+    }
+}
+
+/// The evaluator of an aggregate that picks one row.
+///
+/// # Errors
+/// The strategy asks more of the aggregate than that.
+pub fn selective<A: Selective + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    match strategy {
+        Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
+        other => mergeable(aggregate, other, section),
+    }
+}

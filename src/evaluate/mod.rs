@@ -1,0 +1,156 @@
+//! Evaluators: from frames to a column.
+//!
+//! An [`Evaluator`] answers one call over one section. Ranking and value functions implement it directly;
+//! [`fold::Folded`] turns any [`Aggregate`](crate::aggregate::Aggregate) into one, by way of a strategy:
+//!
+//! | strategy | serves | cost per row | file |
+//! |---|---|---|---|
+//! | whole | the entire partition: one state, repeated | O(1) | `whole.rs` |
+//! | scan | growing and shrinking frames | O(1) | `scan.rs` |
+//! | prefix | moving frames of exact, invertible states | O(1) amortised | `prefix.rs` |
+//! | index | first, last, nth, lag, lead, ranks | O(1) | `index.rs` |
+//! | deque | moving min, max | O(1) amortised | `deque.rs` |
+//! | two stacks | moving frames of any mergeable state | O(1) amortised | `two_stacks.rs` |
+//! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
+//! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
+//!
+//! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
+
+pub mod at_least;
+pub mod deque;
+pub mod fold;
+pub mod index;
+pub mod naive;
+pub mod prefix;
+pub mod scan;
+pub mod segment_tree;
+pub mod two_stacks;
+pub mod whole;
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use crate::bounds::Frames;
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+
+/// Computes one call over one section.
+///
+/// `evaluate` is pure in its rows: any rows, in any order, on any thread, give the same answers.
+pub trait Evaluator: Send + Sync {
+    /// The results of `rows`, one each, as a column of the call's type.
+    ///
+    /// # Errors
+    /// A result that does not fit its type, a value that cannot be read, or cancellation.
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef>;
+
+    /// What `rows`, which lie in one partition, appended to the right of what `state` covers came to.
+    ///
+    /// Called only where the plan says that a state stands for the rows before a section.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
+
+    /// The first row whose answer may still change when more rows of an open section's last partition come.
+    fn settled(&self, frames: &Frames) -> usize {
+        frames.settled()
+    }
+
+    /// The first row that must stay once the rows before `answered` have been answered; rows before it are
+    /// needed by no later frame, or are covered by the carry.
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release(answered)
+    }
+}
+
+/// How a call is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// One state per partition, repeated.
+    Whole,
+    /// One loop that appends rows, forwards for growing frames, backwards for shrinking ones.
+    Scan,
+    /// Rows that enter are added, rows that leave are subtracted, exactly.
+    Prefix,
+    /// Row arithmetic.
+    Index,
+    /// A monotonic queue of the rows that may still be chosen.
+    Deque,
+    /// A queue of two stacks of states.
+    TwoStacks,
+    /// A tree of states over the rows.
+    SegmentTree,
+    /// Each frame folded anew.
+    Naive,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Whole,
+        Self::Scan,
+        Self::Prefix,
+        Self::Index,
+        Self::Deque,
+        Self::TwoStacks,
+        Self::SegmentTree,
+        Self::Naive,
+    ];
+
+    /// Its name in options and in `explain`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Scan => "scan",
+            Self::Prefix => "prefix",
+            Self::Index => "index",
+            Self::Deque => "deque",
+            Self::TwoStacks => "two_stacks",
+            Self::SegmentTree => "segment_tree",
+            Self::Naive => "naive",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
+            Error::spec(format!("unknown strategy {name:?}; known are {}", known.join(", ")))
+        })
+    }
+}
+
+/// Asks long work to stop. Clones share one flag.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks the work to stop at its next step.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Cancelled`] once asked to stop.
+    pub fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,110 @@
+//! Segment tree: states of aligned runs of rows, 16 rows to a leaf, 16 nodes to a parent.
+//!
+//! ```text
+//!   level 1      [        0..256        )[       256..512       ) ...
+//!   level 0      [0..16)[16..32) ... [240..256)[256..272) ...
+//!   rows         . . . . x x x x x x x x x x x x x x . . .
+//!                        update | merge level 0 | update
+//! ```
+//!
+//! A frame is climbed from both ends: the rows before the first whole leaf, then the nodes before the first whole
+//! parent, and so on; the right-hand parts are kept aside and appended from the top down, so states come together
+//! in row order and merge need not commute. Partition edges play no part: one tree serves all partitions of a
+//! section, and a frame never reads past its own rows.
+//! Cost: O(log W) merges per row, 1/15 of a state per row of memory, any frames in any order. Wins for per-row
+//! bounds, and wherever frames jump.
+//! Source: Leis, Kundhikanjana, Kemper, Neumann, "Efficient processing of window functions in analytical SQL
+//! queries" (PVLDB 8, 2015).
+
+use std::ops::Range;
+
+use super::fold::Fold;
+use crate::aggregate::Aggregate;
+use crate::error::Result;
+
+/// Children per node: `benches/evaluate.rs` has 16 ahead of 2 and 64 for sums and extrema over ±1000 rows.
+const FANOUT: usize = 16;
+
+/// Levels above the rows: 16^8 rows are more than a section holds.
+const LEVELS: usize = 8;
+
+/// States of aligned runs.
+#[derive(Debug)]
+pub struct SegmentTree<S> {
+    /// `levels[0]` are states of 16 rows each, `levels[k]` of 16 nodes of `levels[k - 1]`.
+    levels: Vec<Vec<S>>,
+}
+
+impl<S: Clone + Send + Sync> SegmentTree<S> {
+    /// The tree over the section's `rows` rows.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::update`].
+    pub fn new<A: Aggregate<State = S>>(aggregate: &A, rows: usize) -> Result<Self> {
+        let mut levels: Vec<Vec<S>> = Vec::new();
+        // Only whole leaves and whole parents are ever read.
+        let mut count = rows / FANOUT;
+        while count > 0 {
+            let mut level = Vec::with_capacity(count);
+            for node in 0..count {
+                let children = node * FANOUT..(node + 1) * FANOUT;
+                let mut state = aggregate.init();
+                match levels.last() {
+                    None => aggregate.update(&mut state, children)?,
+                    Some(below) => {
+                        for child in &below[children] {
+                            aggregate.merge(&mut state, child)?;
+                        }
+                    }
+                }
+                level.push(state);
+            }
+            levels.push(level);
+            count /= FANOUT;
+        }
+        Ok(Self { levels })
+    }
+
+    /// Appends the units `run` of `height` (0: rows, k: nodes of level k - 1) to `state`.
+    fn append<A: Aggregate<State = S>>(
+        &self,
+        aggregate: &A,
+        state: &mut S,
+        height: usize,
+        run: Range<usize>,
+    ) -> Result<()> {
+        match height.checked_sub(1) {
+            None if run.is_empty() => Ok(()),
+            None => aggregate.update(state, run),
+            Some(level) => self.levels[level][run].iter().try_for_each(|node| aggregate.merge(state, node)),
+        }
+    }
+}
+
+impl<A: Aggregate> Fold<A> for SegmentTree<A::State> {
+    type Cursor = ();
+
+    fn cursor(&self, _: &A) {}
+
+    fn state(&self, aggregate: &A, (): &mut (), run: Range<usize>) -> Result<A::State> {
+        let mut state = aggregate.init();
+        let mut aside: [Range<usize>; LEVELS] = std::array::from_fn(|_| 0..0);
+        let Range { start: mut low, end: mut high } = run;
+        let mut height = 0;
+        loop {
+            let (first, last) = (low.div_ceil(FANOUT), high / FANOUT);
+            if first >= last || height == LEVELS {
+                self.append(aggregate, &mut state, height, low..high)?;
+                break;
+            }
+            self.append(aggregate, &mut state, height, low..first * FANOUT)?;
+            aside[height] = last * FANOUT..high;
+            (low, high) = (first, last);
+            height += 1;
+        }
+        for height in (0..height).rev() {
+            self.append(aggregate, &mut state, height, aside[height].clone())?;
+        }
+        Ok(state)
+    }
+}

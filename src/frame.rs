@@ -1,0 +1,166 @@
+//! Frames: which rows around a row a function sees.
+//!
+//! ```text
+//!   partition begin                 row                    partition end
+//!   |---------------------------------*---------------------------|
+//!   [-------- UNBOUNDED PRECEDING ----]                              growing
+//!                                     [-- UNBOUNDED FOLLOWING ----]  shrinking
+//!                           [---------*---------]                    moving
+//!                 [-]                                                offset
+//!   [-------------------------------------------------------------]  entire
+//! ```
+
+use std::fmt;
+
+use crate::spec::{Arg, Literal};
+
+/// What a frame's offsets count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Units {
+    /// Rows.
+    Rows,
+    /// The distance of the one order key.
+    Range,
+    /// Groups of peers: rows with equal order keys.
+    Groups,
+}
+
+/// Where a frame begins or ends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bound {
+    /// The partition's first row.
+    UnboundedPreceding,
+    /// So far before the row; a negative offset lies after it.
+    Preceding(Arg),
+    /// The row itself; its peers too under RANGE and GROUPS.
+    CurrentRow,
+    /// So far after the row; a negative offset lies before it.
+    Following(Arg),
+    /// The partition's last row.
+    UnboundedFollowing,
+}
+
+impl Bound {
+    /// `offset` rows, groups or key units before the row.
+    #[must_use]
+    pub fn preceding(offset: i64) -> Self {
+        Self::Preceding(Arg::from(offset))
+    }
+
+    /// `offset` rows, groups or key units after the row.
+    #[must_use]
+    pub fn following(offset: i64) -> Self {
+        Self::Following(Arg::from(offset))
+    }
+}
+
+/// Which rows are taken out of the frame again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Exclude {
+    /// None.
+    #[default]
+    NoOthers,
+    /// The row itself.
+    CurrentRow,
+    /// The row and its peers.
+    Group,
+    /// The row's peers, but not the row.
+    Ties,
+}
+
+/// The rows around a row that a function sees.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// What the offsets count.
+    pub units: Units,
+    /// The first row.
+    pub start: Bound,
+    /// The last row, itself inside.
+    pub end: Bound,
+    /// What is taken out again.
+    pub exclude: Exclude,
+}
+
+impl Frame {
+    /// `ROWS BETWEEN start AND end`
+    #[must_use]
+    pub fn rows(start: Bound, end: Bound) -> Self {
+        Self { units: Units::Rows, start, end, exclude: Exclude::NoOthers }
+    }
+
+    /// `RANGE BETWEEN start AND end`
+    #[must_use]
+    pub fn range(start: Bound, end: Bound) -> Self {
+        Self { units: Units::Range, start, end, exclude: Exclude::NoOthers }
+    }
+
+    /// `GROUPS BETWEEN start AND end`
+    #[must_use]
+    pub fn groups(start: Bound, end: Bound) -> Self {
+        Self { units: Units::Groups, start, end, exclude: Exclude::NoOthers }
+    }
+
+    /// The whole partition.
+    #[must_use]
+    pub fn entire() -> Self {
+        Self::rows(Bound::UnboundedPreceding, Bound::UnboundedFollowing)
+    }
+
+    /// Takes rows out again.
+    #[must_use]
+    pub fn exclude(mut self, exclude: Exclude) -> Self {
+        self.exclude = exclude;
+        self
+    }
+
+    /// Which of the five shapes the frame has. Derived, never stored.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match (&self.start, &self.end) {
+            (Bound::UnboundedPreceding, Bound::UnboundedFollowing) => Shape::Entire,
+            (Bound::UnboundedPreceding, _) => Shape::Growing,
+            (_, Bound::UnboundedFollowing) => Shape::Shrinking,
+            (start, end) if self.units == Units::Rows && fixed(start).is_some() && fixed(start) == fixed(end) => {
+                Shape::Offset
+            }
+            _ => Shape::Moving,
+        }
+    }
+}
+
+/// A bound's distance from the row where it is one number for all rows, negative before the row.
+fn fixed(bound: &Bound) -> Option<i128> {
+    match bound {
+        Bound::CurrentRow => Some(0),
+        Bound::Preceding(Arg::Literal(Literal::Int(n))) => Some(-i128::from(*n)),
+        Bound::Following(Arg::Literal(Literal::Int(n))) => Some(i128::from(*n)),
+        _ => None,
+    }
+}
+
+/// `WindowExec`'s five frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// The whole partition.
+    Entire,
+    /// From the partition's first row.
+    Growing,
+    /// To the partition's last row.
+    Shrinking,
+    /// Both ends move.
+    Moving,
+    /// One row at a fixed distance.
+    Offset,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Entire => "entire",
+            Self::Growing => "growing",
+            Self::Shrinking => "shrinking",
+            Self::Moving => "moving",
+            Self::Offset => "offset",
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Which rows take part: not-null AND FILTER in one, so no kernel has a null and a no-null copy.
+
+use std::ops::Range;
+
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer, bit_iterator::BitIndexIterator};
+
+use crate::bitmap::count_set;
+use crate::error::Result;
+
+/// The rows that take part.
+#[derive(Debug, Clone)]
+pub enum Inclusion {
+    /// Every row.
+    All,
+    /// The rows whose bit is set.
+    Mask(BooleanBuffer),
+}
+
+impl Inclusion {
+    /// Rows where no argument is null and the filter, if any, is true.
+    #[must_use]
+    pub fn new(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Self {
+        let mut mask = filter.map(passing);
+        for arg in args {
+            if let Some(nulls) = arg.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+                mask = Some(match mask {
+                    Some(mask) => &mask & nulls.inner(),
+                    None => nulls.into_inner(),
+                });
+            }
+        }
+        mask.map_or(Self::All, Self::Mask)
+    }
+
+    /// Whether `row` takes part.
+    #[inline]
+    #[must_use]
+    pub fn includes(&self, row: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Mask(bits) => bits.value(row),
+        }
+    }
+
+    /// How many of `rows` take part.
+    #[must_use]
+    pub fn count(&self, rows: Range<usize>) -> usize {
+        match self {
+            Self::All => rows.len(),
+            Self::Mask(bits) => count_set(bits, rows),
+        }
+    }
+
+    /// Calls `f` for each of `rows` that takes part, in row order.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    #[inline]
+    pub fn try_each(&self, rows: Range<usize>, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        match self {
+            Self::All => {
+                for row in rows {
+                    f(row)?;
+                }
+            }
+            // One row is the common step of a scan; setting up the word iterator costs more than the row.
+            Self::Mask(bits) if rows.len() == 1 => {
+                if bits.value(rows.start) {
+                    f(rows.start)?;
+                }
+            }
+            Self::Mask(bits) => {
+                for index in BitIndexIterator::new(bits.values(), bits.offset() + rows.start, rows.len()) {
+                    f(rows.start + index)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Inclusion::try_each`], for what cannot fail.
+    #[inline]
+    pub fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
+        // The closure never fails, so neither does the walk.
+        let _ = self.try_each(rows, |row| {
+            f(row);
+            Ok(())
+        });
+    }
+}
+
+/// The rows where a filter is true; NULL is not.
+fn passing(filter: &BooleanArray) -> BooleanBuffer {
+    match filter.nulls().map(NullBuffer::inner) {
+        Some(valid) => filter.values() & valid,
+        None => filter.values().clone(),
+    }
+}

@@ -1,0 +1,236 @@
+//! Compares each row of a column with the row before it, 64 rows at a time.
+//!
+//! Answers are words of bits, so that columns combine by AND and OR and nulls cost a few instructions per 64 rows.
+//! Partition edges, peers and the check for sorted rows are all made from these words. Cost: one pass over a column,
+//! below a nanosecond per row for fixed width values; no memory but for nested columns' normal forms.
+
+use std::cmp::Ordering;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
+    StringViewType, Utf8Type,
+};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, downcast_primitive};
+use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use super::keys::{self, Coded};
+use crate::error::Result;
+
+/// Rows per word.
+pub(super) const WORD: usize = 64;
+
+/// A column that tells how each row stands to the row before.
+pub(super) struct Neighbours {
+    values: Box<dyn Values>,
+    nulls: Option<NullBuffer>,
+    descending: bool,
+    nulls_first: bool,
+}
+
+/// How values stand to the value before, ascending and without regard to nulls.
+trait Values: Send + Sync {
+    /// Bit `i`: value `at + i` differs from value `at + i - 1`. `at` is at least 1, `count` at most 64.
+    fn differ(&self, at: usize, count: usize) -> u64;
+
+    /// Bit `i`: value `at + i` is smaller than value `at + i - 1`.
+    fn descend(&self, at: usize, count: usize) -> u64;
+}
+
+impl Neighbours {
+    /// A column, ascending with nulls first.
+    pub(super) fn new(column: &ArrayRef) -> Result<Self> {
+        Self::directed(column, false, true)
+    }
+
+    /// A column in a direction.
+    pub(super) fn directed(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Self> {
+        let column = match column.data_type() {
+            // Top level floats compare by code, without a copy.
+            DataType::Float16 | DataType::Float32 | DataType::Float64 => column.clone(),
+            _ => keys::normalise(column)?,
+        };
+        Ok(Self {
+            values: values(&column)?,
+            nulls: keys::nulls(&column),
+            descending,
+            nulls_first,
+        })
+    }
+
+    /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
+    pub(super) fn differ(&self, at: usize, count: usize) -> u64 {
+        if at == 0 {
+            return 1 | (self.differ(1, count - 1) << 1);
+        }
+        if count == 0 {
+            return 0;
+        }
+        let differ = self.values.differ(at, count);
+        match &self.nulls {
+            None => differ,
+            Some(nulls) => {
+                let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
+                (differ & now & before) | (now ^ before)
+            }
+        }
+    }
+
+    /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
+    pub(super) fn descend(&self, at: usize, count: usize) -> u64 {
+        if at == 0 {
+            return self.descend(1, count - 1) << 1;
+        }
+        if count == 0 {
+            return 0;
+        }
+        let smaller = self.values.descend(at, count);
+        let descend = if self.descending {
+            self.values.differ(at, count) & !smaller
+        } else {
+            smaller
+        };
+        match &self.nulls {
+            None => descend,
+            Some(nulls) => {
+                let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
+                let misplaced = if self.nulls_first {
+                    before & !now
+                } else {
+                    now & !before
+                };
+                (descend & now & before) | misplaced
+            }
+        }
+    }
+}
+
+/// The validity of rows `at..at + count` as a word.
+fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
+    let bits = nulls.inner();
+    let first = bits.offset() + at;
+    let (byte, shift) = (first / 8, first % 8);
+    let bytes = bits.values();
+    let take = (shift + count).div_ceil(8).min(bytes.len() - byte);
+    let mut buffer = [0_u8; 16];
+    buffer[..take].copy_from_slice(&bytes[byte..byte + take]);
+    let word = (u128::from_le_bytes(buffer) >> shift) as u64;
+    if count == WORD {
+        word
+    } else {
+        word & ((1_u64 << count) - 1)
+    }
+}
+
+fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
+    macro_rules! primitive {
+        ($type:ty) => {
+            Box::new(Primitive(column.as_primitive::<$type>().values().clone()))
+        };
+    }
+    Ok(downcast_primitive! {
+        column.data_type() => (primitive),
+        DataType::Null => Box::new(Equal),
+        DataType::Boolean => Box::new(Bits(column.as_boolean().values().clone())),
+        DataType::Utf8 => bytes::<Utf8Type>(column),
+        DataType::LargeUtf8 => bytes::<LargeUtf8Type>(column),
+        DataType::Binary => bytes::<BinaryType>(column),
+        DataType::LargeBinary => bytes::<LargeBinaryType>(column),
+        DataType::Utf8View => views::<StringViewType>(column),
+        DataType::BinaryView => views::<BinaryViewType>(column),
+        _ => {
+            let compare = keys::comparator(column, false, true)?;
+            Box::new(Compared(move |row| compare(row, row - 1)))
+        }
+    })
+}
+
+/// Fixed width values, by code.
+struct Primitive<T>(ScalarBuffer<T>)
+where
+    T: arrow_buffer::ArrowNativeType;
+
+impl<T: Coded + arrow_buffer::ArrowNativeType> Values for Primitive<T> {
+    fn differ(&self, at: usize, count: usize) -> u64 {
+        pairs(&self.0, at, count, |before, now| {
+            before.code() != now.code()
+        })
+    }
+
+    fn descend(&self, at: usize, count: usize) -> u64 {
+        pairs(&self.0, at, count, |before, now| now.code() < before.code())
+    }
+}
+
+#[inline]
+fn pairs<T: Copy>(values: &[T], at: usize, count: usize, is: impl Fn(T, T) -> bool) -> u64 {
+    let (before, now) = (&values[at - 1..at - 1 + count], &values[at..at + count]);
+    let mut word = 0;
+    for (bit, (&before, &now)) in before.iter().zip(now).enumerate() {
+        word |= u64::from(is(before, now)) << bit;
+    }
+    word
+}
+
+/// Booleans.
+struct Bits(BooleanBuffer);
+
+impl Values for Bits {
+    fn differ(&self, at: usize, count: usize) -> u64 {
+        rows(at, count, |row| self.0.value(row) != self.0.value(row - 1))
+    }
+
+    fn descend(&self, at: usize, count: usize) -> u64 {
+        rows(at, count, |row| !self.0.value(row) & self.0.value(row - 1))
+    }
+}
+
+#[inline]
+fn rows(at: usize, count: usize, is: impl Fn(usize) -> bool) -> u64 {
+    (0..count).fold(0, |word, bit| word | (u64::from(is(at + bit)) << bit))
+}
+
+/// Nulls only.
+struct Equal;
+
+impl Values for Equal {
+    fn differ(&self, _: usize, _: usize) -> u64 {
+        0
+    }
+
+    fn descend(&self, _: usize, _: usize) -> u64 {
+        0
+    }
+}
+
+/// All others, by a comparison of a row with the row before.
+struct Compared<F>(F);
+
+impl<F: Fn(usize) -> Ordering + Send + Sync> Values for Compared<F> {
+    fn differ(&self, at: usize, count: usize) -> u64 {
+        rows(at, count, |row| (self.0)(row) != Ordering::Equal)
+    }
+
+    fn descend(&self, at: usize, count: usize) -> u64 {
+        rows(at, count, |row| (self.0)(row) == Ordering::Less)
+    }
+}
+
+fn bytes<T: ByteArrayType>(column: &ArrayRef) -> Box<dyn Values> {
+    let column = column.as_bytes::<T>().clone();
+    Box::new(Compared(move |row| {
+        let (before, now): (&[u8], &[u8]) =
+            (column.value(row - 1).as_ref(), column.value(row).as_ref());
+        now.cmp(before)
+    }))
+}
+
+fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
+    let column = column.as_byte_view::<T>().clone();
+    Box::new(Compared(move |row| {
+        let (before, now): (&[u8], &[u8]) =
+            (column.value(row - 1).as_ref(), column.value(row).as_ref());
+        now.cmp(before)
+    }))
+}
