@@ -11,22 +11,21 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
     StructArray,
 };
-use arrow_buffer::{IntervalDayTime, IntervalMonthDayNano, NullBuffer, i256};
+use arrow_buffer::{
+    ArrowNativeType, IntervalDayTime, IntervalMonthDayNano, NullBuffer, ScalarBuffer, i256,
+};
 use arrow_ord::ord::make_comparator;
 use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 
 use crate::error::{Error, Result};
 
-/// A half precision float.
-type Half = <Float16Type as ArrowPrimitiveType>::Native;
-
 /// A fixed width value with a code: codes order and equal each other as the values do.
-pub(super) trait Coded: Copy + Send + Sync + 'static {
+pub(super) trait Coded: ArrowNativeType {
     /// The code.
     type Code: Copy + Ord + Send + Sync + 'static;
 
@@ -72,7 +71,7 @@ macro_rules! coded_float {
         }
     )*};
 }
-coded_float!(Half, i16, 0x7C00; f32, i32, 0x7F80_0000; f64, i64, 0x7FF0_0000_0000_0000);
+coded_float!(f32, i32, 0x7F80_0000; f64, i64, 0x7FF0_0000_0000_0000);
 
 impl Coded for IntervalDayTime {
     type Code = i64;
@@ -94,21 +93,15 @@ impl Coded for IntervalMonthDayNano {
     }
 }
 
-/// The column with its floats in normal form (no -0.0, one NaN) at every depth, and dictionaries and runs as plain values.
+/// The column with its floats in normal form (no -0.0, one NaN) at every depth; dictionaries and runs as plain
+/// values, half floats as floats.
 ///
 /// # Errors
 /// Maps and unions, which have no order.
 pub(super) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(match column.data_type() {
-        DataType::Float16 => floats::<Float16Type>(column, |x| {
-            if x.to_bits() & 0x7FFF > 0x7C00 {
-                Half::from_bits(0x7E00)
-            } else if x.to_bits() == 0x8000 {
-                Half::from_bits(0)
-            } else {
-                x
-            }
-        }),
+        // A float holds every half exactly.
+        DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,
         DataType::Float32 => {
             floats::<Float32Type>(column, |x| if x.is_nan() { f32::NAN } else { x + 0.0 })
         }
@@ -236,6 +229,46 @@ fn list_view<O: OffsetSizeTrait>(
         column.nulls().cloned(),
     )?))
 }
+
+/// The fixed width values of a column, whatever they stand for; `T` is their native type.
+pub(super) fn scalars<T: ArrowNativeType>(column: &ArrayRef) -> ScalarBuffer<T> {
+    let data = column.to_data();
+    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
+}
+
+/// Matches a type whose values have codes, and calls `$each!(native type)` for it.
+macro_rules! match_coded {
+    ($data_type:expr, $each:ident, $($otherwise:tt)*) => {{
+        use arrow_schema::{DataType, IntervalUnit};
+        match $data_type {
+            DataType::Int8 => $each!(i8),
+            DataType::Int16 => $each!(i16),
+            DataType::Int32
+            | DataType::Date32
+            | DataType::Time32(_)
+            | DataType::Interval(IntervalUnit::YearMonth)
+            | DataType::Decimal32(..) => $each!(i32),
+            DataType::Int64
+            | DataType::Date64
+            | DataType::Time64(_)
+            | DataType::Timestamp(..)
+            | DataType::Duration(_)
+            | DataType::Decimal64(..) => $each!(i64),
+            DataType::UInt8 => $each!(u8),
+            DataType::UInt16 => $each!(u16),
+            DataType::UInt32 => $each!(u32),
+            DataType::UInt64 => $each!(u64),
+            DataType::Float32 => $each!(f32),
+            DataType::Float64 => $each!(f64),
+            DataType::Decimal128(..) => $each!(i128),
+            DataType::Decimal256(..) => $each!(arrow_buffer::i256),
+            DataType::Interval(IntervalUnit::DayTime) => $each!(arrow_buffer::IntervalDayTime),
+            DataType::Interval(IntervalUnit::MonthDayNano) => $each!(arrow_buffer::IntervalMonthDayNano),
+            $($otherwise)*
+        }
+    }};
+}
+pub(super) use match_coded;
 
 /// The column's nulls, if it has any.
 pub(super) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {

@@ -6,16 +6,16 @@
 
 use std::cmp::Ordering;
 
+use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
     StringViewType, Utf8Type,
 };
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, downcast_primitive};
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::keys::{self, Coded};
+use super::keys::{self, Coded, match_coded};
 use crate::error::Result;
 
 /// Rows per word.
@@ -48,7 +48,7 @@ impl Neighbours {
     pub(super) fn directed(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Self> {
         let column = match column.data_type() {
             // Top level floats compare by code, without a copy.
-            DataType::Float16 | DataType::Float32 | DataType::Float64 => column.clone(),
+            DataType::Float32 | DataType::Float64 => column.clone(),
             _ => keys::normalise(column)?,
         };
         Ok(Self {
@@ -126,11 +126,11 @@ fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
 fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
     macro_rules! primitive {
         ($type:ty) => {
-            Box::new(Primitive(column.as_primitive::<$type>().values().clone()))
+            Box::new(Primitive(keys::scalars::<$type>(column)))
         };
     }
-    Ok(downcast_primitive! {
-        column.data_type() => (primitive),
+    Ok(match_coded! {
+        column.data_type(), primitive,
         DataType::Null => Box::new(Equal),
         DataType::Boolean => Box::new(Bits(column.as_boolean().values().clone())),
         DataType::Utf8 => bytes::<Utf8Type>(column),
@@ -147,11 +147,9 @@ fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
 }
 
 /// Fixed width values, by code.
-struct Primitive<T>(ScalarBuffer<T>)
-where
-    T: arrow_buffer::ArrowNativeType;
+struct Primitive<T: Coded>(ScalarBuffer<T>);
 
-impl<T: Coded + arrow_buffer::ArrowNativeType> Values for Primitive<T> {
+impl<T: Coded> Values for Primitive<T> {
     fn differ(&self, at: usize, count: usize) -> u64 {
         pairs(&self.0, at, count, |before, now| {
             before.code() != now.code()
