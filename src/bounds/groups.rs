@@ -1,1 +1,1 @@
-//! (being written)
+//! (groups: being written)

@@ -1,1 +1,1 @@
-//! (being written)
+//! (range: being written)

@@ -1,1 +1,1 @@
-//! (being written)
+//! (rows: being written)
