@@ -1,0 +1,136 @@
+"""SQL window functions over Arrow, at memory speed: for Polars, PySpark, pyarrow, pandas and all that speaks Arrow.
+
+>>> import pyarrow as pa
+>>> import windrow as wr
+>>> table = pa.table({"device": [5, 0, 5], "id": [2, 0, 5], "level": [2, 1, 3]})
+>>> w = wr.window(partition_by="device", order_by="id", range=(-1, 0))
+>>> wr.with_columns(table, wr.sum("level").over(w).alias("sum"))["sum"].to_pylist()
+[2, 1, 3]
+
+No frame given means what it means in SQL and Spark: with an order, the rows up to the current one and its ties (a running
+total); without an order, the whole partition.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
+
+from .call import Call
+from .config import config
+from .exceptions import (
+    ArithmeticOverflowError,
+    DataError,
+    InternalError,
+    MemoryLimitError,
+    OrderError,
+    SpecError,
+    UnsupportedError,
+    WindrowError,
+)
+from .explain import explain
+from .expr import col, expr, lit
+from .functions import (
+    any,  # noqa: A004
+    any_value,
+    avg,
+    bool_and,
+    bool_or,
+    count,
+    cume_dist,
+    dense_rank,
+    every,
+    first,
+    first_value,
+    lag,
+    last,
+    last_value,
+    lead,
+    max,  # noqa: A004
+    mean,
+    min,  # noqa: A004
+    nth_value,
+    ntile,
+    percent_rank,
+    rank,
+    row_number,
+    some,
+    std,
+    stddev,
+    stddev_pop,
+    stddev_samp,
+    sum,  # noqa: A004
+    var_pop,
+    var_samp,
+    variance,
+)
+from .interval import Interval, interval
+from .operator import Operator, operator
+from .spec import Window, asc, desc, following, preceding, window
+from .table import select, with_columns
+
+try:
+    __version__ = _version("windrow")
+except _PackageNotFoundError:  # the source tree on the path, not installed
+    __version__ = "0.0.0"
+
+__all__ = [
+    "ArithmeticOverflowError",
+    "Call",
+    "DataError",
+    "InternalError",
+    "Interval",
+    "MemoryLimitError",
+    "Operator",
+    "OrderError",
+    "SpecError",
+    "UnsupportedError",
+    "Window",
+    "WindrowError",
+    "any",
+    "any_value",
+    "asc",
+    "avg",
+    "bool_and",
+    "bool_or",
+    "col",
+    "config",
+    "count",
+    "cume_dist",
+    "dense_rank",
+    "desc",
+    "every",
+    "explain",
+    "expr",
+    "first",
+    "first_value",
+    "following",
+    "interval",
+    "lag",
+    "last",
+    "last_value",
+    "lead",
+    "lit",
+    "max",
+    "mean",
+    "min",
+    "nth_value",
+    "ntile",
+    "operator",
+    "percent_rank",
+    "preceding",
+    "rank",
+    "row_number",
+    "select",
+    "some",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "sum",
+    "var_pop",
+    "var_samp",
+    "variance",
+    "window",
+    "with_columns",
+]

@@ -1,0 +1,367 @@
+"""From what a user wrote to what the native module takes: items become outputs, calls become plain dicts.
+
+Nothing here depends on the kind of frame. A host gives the names of its columns, and gets back which of them are read,
+which expressions it must evaluate into temporary columns first, and where each output column goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal as OneOf
+
+from .call import Call
+from .exceptions import SpecError, near
+from .expr import Column, Expr, Host, Literal, Sql, is_polars_expression, is_spark_column
+from .spec import Bound, Order
+
+__all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_items"]
+
+HostKind = OneOf["polars", "spark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column that ``with_columns`` or ``select`` gives: a call, or an input column (``call`` is None) by its name."""
+
+    name: str
+    call: Call | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where one column of the result comes from: input column ``index``, or new column ``index``."""
+
+    name: str
+    new: bool
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """An expression that the host evaluates into a column before the call runs."""
+
+    name: str
+    expression: Expr
+
+
+def read_items(
+    items: Iterable[Any], named: Mapping[str, Any], columns: Sequence[str], *, selecting: bool = False
+) -> list[Output]:
+    """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
+
+    Parameters
+    ----------
+    items
+        Builder calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of them; for ``select`` also
+        names of columns and ``"*"``.
+    named
+        The keyword arguments.
+    columns
+        The frame's columns.
+    selecting
+        Whether names of columns are allowed.
+
+    Returns
+    -------
+    list of Output
+        In the order written.
+    """
+    outputs: list[Output] = []
+
+    def add(item: Any, name: str | None) -> None:
+        if isinstance(item, Mapping):
+            for key, value in item.items():
+                if not isinstance(key, str):
+                    raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
+                add(value, key)
+        elif isinstance(item, (list, tuple)):
+            for part in item:
+                add(part, name)
+        elif selecting and name is None and item == "*" and isinstance(item, str):
+            outputs.extend(Output(c, None) for c in columns)
+        elif selecting and (plain := _plain_name(item, columns)) is not None:
+            _known(plain, columns)
+            if name is not None:
+                raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
+            outputs.append(Output(plain, None))
+        else:
+            call = _call(item)
+            outputs.append(Output(name if name is not None else call.output_name, call))
+
+    for item in items:
+        add(item, None)
+    for name, value in named.items():
+        add(value, name)
+    seen: set[str] = set()
+    for output in outputs:
+        if output.call is not None and output.name in seen:
+            raise SpecError(f"two outputs are called {output.name!r}; give one of them another name with .alias(...)")
+        seen.add(output.name)
+    return outputs
+
+
+def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
+    if isinstance(item, Column):
+        return item.name
+    if isinstance(item, str) and (item in columns or "(" not in item):
+        return item
+    return None
+
+
+def _call(item: Any) -> Call:
+    if isinstance(item, Call):
+        return item
+    if isinstance(item, str):
+        from .sql import parse_call
+
+        return parse_call(item)
+    if is_spark_column(item):
+        from .spark.columns import read_call
+
+        return read_call(item)
+    if is_polars_expression(item):
+        raise SpecError(
+            "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
+            "Polars expressions as its arguments, keys and filters"
+        )
+    raise SpecError(
+        f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of names to these"
+    )
+
+
+def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: bool, folded: bool = False) -> list[Slot]:
+    """Lay out the result's columns.
+
+    Parameters
+    ----------
+    columns
+        The frame's columns.
+    outputs
+        What was asked for.
+    selecting
+        For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
+    folded
+        Whether names differ regardless of case, as in Spark by default.
+
+    Returns
+    -------
+    list of Slot
+        The result's columns in order.
+    """
+    fold: Callable[[str], str] = str.lower if folded else str
+    new = [o for o in outputs if o.call is not None]
+    if selecting:
+        slots: list[Slot] = []
+        for output in outputs:
+            if output.call is not None:
+                slots.append(Slot(output.name, True, new.index(output)))
+            else:
+                slots.extend(Slot(c, False, i) for i, c in enumerate(columns) if c == output.name)
+        return slots
+    by_name = {fold(o.name): i for i, o in enumerate(new)}
+    replaced = {fold(c) for c in columns}
+    slots = [
+        Slot(new[by_name[fold(c)]].name, True, by_name[fold(c)]) if fold(c) in by_name else Slot(c, False, i)
+        for i, c in enumerate(columns)
+    ]
+    return slots + [Slot(o.name, True, i) for i, o in enumerate(new) if fold(o.name) not in replaced]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCalls:
+    """The calls of one plan, bound to the columns of one frame: plain data that pickles.
+
+    Parameters
+    ----------
+    names
+        A name for each of the frame's columns, unlike all others.
+    read
+        Which columns the calls read, by position.
+    temporaries
+        The expressions that the host must evaluate first.
+    native
+        The calls as the native module takes them.
+    """
+
+    names: list[str]
+    read: list[int]
+    temporaries: list[Temporary]
+    native: list[dict[str, Any]]
+
+    def beside(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Give the native calls with output names that differ from those of columns that stand beside them."""
+        taken = {n.lower() for n in names}
+        return [{**c, "name": fresh(c["name"], taken) if c["name"] in names else c["name"]} for c in self.native]
+
+
+def bind(
+    outputs: Sequence[Output],
+    columns: Sequence[str],
+    *,
+    host: HostKind = "polars",
+    folded: bool = False,
+    fallback: Callable[[str], Expr | None] | None = None,
+) -> BoundCalls:
+    """Bind calls to the columns of a frame.
+
+    Parameters
+    ----------
+    outputs
+        What the user asked for; input columns among them are left out.
+    columns
+        The frame's columns in order; duplicates are allowed as long as no call names them.
+    host
+        Who evaluates expressions.
+    folded
+        Whether names are found regardless of case, as in Spark by default.
+    fallback
+        Asked for an expression when a name is unknown, for hosts that read more into names (``struct.field``).
+
+    Returns
+    -------
+    BoundCalls
+        Names, columns read, expressions to evaluate, and the calls in the native module's form.
+
+    Raises
+    ------
+    SpecError
+        For an unknown or ambiguous column, a call without a window, an expression of another host.
+    """
+    binder = _Binder(columns, unique_names(columns, folded=folded), host, folded, fallback or (lambda _: None))
+    native = [binder.lower(o.name, o.call) for o in outputs if o.call is not None]
+    return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
+
+
+@dataclass(slots=True)
+class _Binder:
+    columns: Sequence[str]
+    names: list[str]
+    host: HostKind
+    folded: bool
+    fallback: Callable[[str], Expr | None]
+    temporaries: list[Temporary] = field(default_factory=list)
+    read: set[int] = field(default_factory=set)
+    display: str = ""
+
+    def lower(self, name: str, call: Call) -> dict[str, Any]:
+        self.display = call.sql
+        window = call.window
+        if window is None:
+            raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
+        frame = window.frame
+        return {
+            "function": call.function,
+            "args": [self._argument(a) for a in call.args],
+            "partition_by": [self._column(k) for k in window.partition_by],
+            "order_by": [self._order(o) for o in window.order_by],
+            "frame": frame
+            and {
+                "units": frame.units,
+                "start": self._bound(frame.start),
+                "end": self._bound(frame.end),
+                "exclude": frame.exclude,
+            },
+            "filter": None if call.condition is None else self._column(call.condition),
+            "distinct": call.is_distinct,
+            "ignore_nulls": bool(call.nulls_ignored),
+            "argument_order": [self._order(o) for o in call.argument_order],
+            "min_rows": window.min_rows,
+            "name": name,
+            "display": call.sql,
+        }
+
+    def _argument(self, expression: Expr) -> dict[str, Any]:
+        if isinstance(expression, Literal):
+            return {"literal": expression.value}
+        return {"column": self._column(expression)}
+
+    def _order(self, order: Order) -> dict[str, Any]:
+        return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
+
+    def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
+        return bound.kind, None if bound.offset is None else self._argument(bound.offset)
+
+    def _column(self, expression: Expr) -> str:
+        """Give the name of the column that holds an expression, making a temporary one where there is none."""
+        if isinstance(expression, Column):
+            index = self._find(expression.name)
+            if index is not None:
+                self.read.add(index)
+                return self.names[index]
+            other = self.fallback(expression.name)
+            if other is None:
+                _known(expression.name, self.columns, self.display)
+            else:
+                return self._temporary(other)
+        if isinstance(expression, Host):
+            self._check_host(expression)
+        return self._temporary(expression)
+
+    def _find(self, name: str) -> int | None:
+        found = [i for i, c in enumerate(self.columns) if c == name]
+        if not found and self.folded:
+            found = [i for i, c in enumerate(self.columns) if c.lower() == name.lower()]
+        if len(found) > 1:
+            raise SpecError(
+                f"{self.display}: column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one"
+            )
+        return found[0] if found else None
+
+    def _temporary(self, expression: Expr) -> str:
+        for temporary in self.temporaries:
+            if _same(temporary.expression, expression):
+                return temporary.name
+        name = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
+        self.temporaries.append(Temporary(name, expression))
+        return name
+
+    def _check_host(self, expression: Host) -> None:
+        if self.host == "spark" and not is_spark_column(expression.value):
+            raise SpecError(
+                f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
+                "write wr.expr('SQL') or a PySpark Column"
+            )
+        if self.host == "polars" and not is_polars_expression(expression.value):
+            raise SpecError(
+                f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
+                "write wr.expr('SQL') or a Polars expression"
+            )
+
+
+def _same(one: Expr, other: Expr) -> bool:
+    if isinstance(one, Host) and isinstance(other, Host):
+        return one.value is other.value
+    if isinstance(one, Sql) and isinstance(other, Sql):
+        return one.text == other.text
+    # literals are compared with their types: 1, 1.0 and True are equal in Python
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+def unique_names(columns: Sequence[str], *, folded: bool = False) -> list[str]:
+    """Give each column a name of its own; all but the repeated ones keep theirs."""
+    taken = {c.lower() if folded else c for c in columns}
+    seen: set[str] = set()
+    names = []
+    for index, column in enumerate(columns):
+        name = column
+        key = name.lower() if folded else name
+        if key in seen:
+            name = fresh(f"{column}__windrow_{index}", taken | seen)
+            key = name.lower() if folded else name
+        seen.add(key)
+        names.append(name)
+    return names
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """Give a name that is not taken, as near as can be to the one wished for."""
+    while name.lower() in taken or name in taken:
+        name += "_"
+    return name
+
+
+def _known(name: str, columns: Sequence[str], display: str = "") -> None:
+    if name not in columns:
+        where = f"{display}: " if display else ""
+        raise SpecError(f"{where}column {name!r} is unknown{near(name, columns)}")

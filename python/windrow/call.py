@@ -1,0 +1,227 @@
+"""A window call as an immutable value: function, arguments, modifiers, window and name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .exceptions import SpecError
+from .expr import Expr, Literal, as_condition
+from .spec import Order, Window, _order, _sequence
+
+__all__ = ["Call"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Call:
+    """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
+
+    Every method gives a new call and leaves this one as it is, so a call may be kept and used over several windows.
+
+    Parameters
+    ----------
+    function
+        The SQL function's name in lower case.
+    args
+        Its arguments; none for ``count(*)``.
+    window
+        What ``.over(...)`` was given; None until then.
+    condition
+        What ``.filter(...)`` was given.
+    is_distinct, nulls_ignored
+        Whether ``.distinct()`` and ``.ignore_nulls()`` were called; ``nulls_ignored`` is None where nothing was said.
+    argument_order
+        What ``.order_by(...)`` was given.
+    name
+        What ``.alias(...)`` was given.
+    """
+
+    function: str
+    args: tuple[Expr, ...] = ()
+    window: Window | None = None
+    condition: Expr | None = None
+    is_distinct: bool = False
+    nulls_ignored: bool | None = None
+    argument_order: tuple[Order, ...] = ()
+    name: str | None = None
+
+    def filter(self, condition: Any) -> Call:
+        """Let the call see only the rows of each frame for which a condition is true; null counts as false.
+
+        Parameters
+        ----------
+        condition
+            A boolean column's name, ``wr.expr("SQL")`` or an expression of the host. Two filters must both hold only
+            if you write so in one condition: a second ``.filter`` is an error.
+
+        Returns
+        -------
+        Call
+            The call with the filter.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"x": [1, 2, 3], "good": [True, False, None]})
+        >>> call = wr.sum("x").filter("good").over(wr.window())
+        >>> wr.with_columns(table, s=call)["s"].to_pylist()
+        [1, 1, 1]
+        """
+        if self.condition is not None:
+            raise SpecError(f"{self!r} has a filter already; join the two conditions into one with AND")
+        return replace(self, condition=as_condition(condition, f"{self.function}(...).filter()"))
+
+    def distinct(self) -> Call:
+        """Let the call see each different value of a frame once.
+
+        Returns
+        -------
+        Call
+            The call with DISTINCT.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.count("x").distinct().over(wr.window("k"))
+        count(DISTINCT x) OVER (PARTITION BY k)
+        """
+        return replace(self, is_distinct=True)
+
+    def ignore_nulls(self) -> Call:
+        """Let a value function (first, last, nth, lag, lead) pass over nulls, as SQL's ``IGNORE NULLS``.
+
+        Returns
+        -------
+        Call
+            The call with IGNORE NULLS.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"id": [1, 2, 3], "x": [10, None, None]})
+        >>> call = wr.last_value("x").ignore_nulls().over(wr.window(order_by="id"))
+        >>> wr.with_columns(table, known=call)["known"].to_pylist()
+        [10, 10, 10]
+        """
+        return replace(self, nulls_ignored=True)
+
+    def respect_nulls(self) -> Call:
+        """Let a function see nulls like any value, as SQL's ``RESPECT NULLS``: the default of the value functions.
+
+        Returns
+        -------
+        Call
+            The call with RESPECT NULLS.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.first_value("x").respect_nulls().over(wr.window("k"))
+        first_value(x) RESPECT NULLS OVER (PARTITION BY k)
+        """
+        return replace(self, nulls_ignored=False)
+
+    def order_by(self, *keys: Any) -> Call:
+        """Order a frame's rows by other keys than the window's before the function sees them.
+
+        Parameters
+        ----------
+        *keys
+            Columns' names, ``wr.asc(x)`` or ``wr.desc(x)``.
+
+        Returns
+        -------
+        Call
+            The call with the argument order.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.first_value("x").order_by(wr.desc("y")).over(wr.window("k"))
+        first_value(x ORDER BY y DESC) OVER (PARTITION BY k)
+        """
+        flat = [k for key in keys for k in _sequence(key)]
+        return replace(self, argument_order=tuple(_order(k) for k in flat))
+
+    def over(self, window: Window | None = None) -> Call:
+        """Say over which window the function is computed.
+
+        Parameters
+        ----------
+        window
+            What :func:`windrow.window` gave; None: all rows, without an order.
+
+        Returns
+        -------
+        Call
+            The call, ready for ``with_columns`` and ``select``.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.rank().over(wr.window("k", wr.desc("x")))
+        rank() OVER (PARTITION BY k ORDER BY x DESC)
+        """
+        if window is not None and not isinstance(window, Window):
+            raise SpecError(f"over() takes a window, not {window!r}; write .over(wr.window(partition_by=..., order_by=...))")
+        return replace(self, window=Window() if window is None else window)
+
+    def alias(self, name: str) -> Call:
+        """Name the column that the call gives; without a name it is called by its SQL text.
+
+        Parameters
+        ----------
+        name
+            The column's name.
+
+        Returns
+        -------
+        Call
+            The call with the name.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.sum("x").over(wr.window("k")).alias("total")
+        sum(x) OVER (PARTITION BY k) AS total
+        """
+        if not isinstance(name, str) or not name:
+            raise SpecError(f"alias() takes a column's name, not {name!r}")
+        return replace(self, name=name)
+
+    @property
+    def sql(self) -> str:
+        """The call as SQL text, without its name."""
+        inside = ", ".join(map(str, self.args)) or ("*" if self.function == "count" else "")
+        if self.is_distinct:
+            inside = "DISTINCT " + inside
+        if self.argument_order:
+            inside = f"{inside} ORDER BY {', '.join(map(str, self.argument_order))}".lstrip()
+        text = f"{self.function}({inside})"
+        if self.condition is not None:
+            text += f" FILTER (WHERE {self.condition})"
+        if self.nulls_ignored is not None:
+            text += " IGNORE NULLS" if self.nulls_ignored else " RESPECT NULLS"
+        return text if self.window is None else f"{text} OVER ({self.window})"
+
+    @property
+    def output_name(self) -> str:
+        """The name of the column the call gives."""
+        return self.sql if self.name is None else self.name
+
+    def __repr__(self) -> str:
+        """The call as SQL text."""
+        from .expr import identifier
+
+        return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
+
+    def __bool__(self) -> bool:
+        """Refuse to be a condition, which a call would silently always fulfil."""
+        raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
+
+
+def literal_flag(value: Expr) -> bool | None:
+    """Give the bool of a literal, None where the expression is none."""
+    return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None

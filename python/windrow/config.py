@@ -1,0 +1,231 @@
+"""Settings: what ``wr.config(...)`` and the ``WINDROW_*`` environment variables say."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from .exceptions import SpecError, near
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Config", "Options", "config", "current"]
+
+STRATEGIES: Final = ("whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
+
+
+class Settings(TypedDict, total=False):
+    """What ``config`` takes."""
+
+    threads: int | None
+    memory_limit: int | str | None
+    spill_dir: str | os.PathLike[str] | None
+    ansi: bool | None
+    timezone: str | None
+    strategy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The settings in force, as an immutable value; None is "not set"."""
+
+    threads: int | None = None
+    memory_limit: int | None = None
+    spill_dir: str | None = None
+    ansi: bool | None = None
+    timezone: str | None = None
+    strategy: str | None = None
+
+    def native(self) -> dict[str, Any]:
+        """Give the settings as the native module takes them, defaults filled in."""
+        return {
+            "threads": self.threads or 0,
+            "ansi": True if self.ansi is None else self.ansi,
+            "timezone": self.timezone or "UTC",
+            "strategy": self.strategy,
+        }
+
+
+def _threads(value: Any) -> int:
+    number = _integer(value)
+    if number is None or not 0 <= number <= 4096:
+        raise SpecError(f"threads={value!r} is not a number of threads (0 is one per core)")
+    return number
+
+
+def _memory_limit(value: Any) -> int:
+    number = _integer(value)
+    if number is None and isinstance(value, str) and (match := _SIZE.match(value)):
+        # "4GB" is read as memory sizes are in Spark: powers of 1024
+        number = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+    if number is None or number <= 0:
+        raise SpecError(f"memory_limit={value!r} is not a size; write bytes or a text such as '4GB'")
+    return number
+
+
+def _spill_dir(value: Any) -> str:
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        path = None
+    if not isinstance(path, str) or not path:
+        raise SpecError(f"spill_dir={value!r} is not a directory's path")
+    if not os.path.isdir(path):
+        raise SpecError(f"spill_dir={value!r} is not a directory that exists")
+    return path
+
+
+def _ansi(value: Any) -> bool:
+    words = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().lower() in words:
+        return words[value.strip().lower()]
+    raise SpecError(f"ansi={value!r} is neither true nor false")
+
+
+def _timezone(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[+-]\d{2}:\d{2}", value):
+        return value
+    import zoneinfo
+
+    try:
+        return zoneinfo.ZoneInfo(value).key
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError):
+        known = zoneinfo.available_timezones() if isinstance(value, str) else ()
+        hint = near(value, known) if known else ""
+        raise SpecError(
+            f"timezone={value!r} is unknown; write a zone such as 'Europe/Berlin' or 'UTC'"
+            + (hint if hint.startswith("; did") else "")
+        ) from None
+
+
+def _strategy(value: Any) -> str:
+    if value not in STRATEGIES:
+        raise SpecError(f"strategy={value!r} is unknown; write one of {', '.join(map(repr, STRATEGIES))}")
+    return str(value)
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return int(value) if value.strip().isdigit() else None
+    return value if isinstance(value, int) else None
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "threads": _threads,
+    "memory_limit": _memory_limit,
+    "spill_dir": _spill_dir,
+    "ansi": _ansi,
+    "timezone": _timezone,
+    "strategy": _strategy,
+}
+_lock = threading.Lock()
+_set = Options()
+
+
+def current() -> Options:
+    """Give the settings in force: what ``config`` set, else the environment, else nothing.
+
+    Returns
+    -------
+    Options
+        An immutable value.
+    """
+    options = _set
+    from_environment: dict[str, Any] = {}
+    for name, value in os.environ.items():
+        if not name.startswith("WINDROW_"):
+            continue
+        setting = name.removeprefix("WINDROW_").lower()
+        # an unknown name is left alone: the prefix is not ours alone (test suites use it too)
+        if setting in _READERS and value and getattr(options, setting) is None:
+            try:
+                from_environment[setting] = _READERS[setting](value)
+            except SpecError as error:
+                raise SpecError(f"environment variable {name}: {error}") from None
+    return replace(options, **from_environment) if from_environment else options
+
+
+class Config:
+    """What ``config`` gives: settings that are in force, and that a ``with`` block takes back at its end."""
+
+    def __init__(self, before: Options) -> None:
+        self._before = before
+
+    def __enter__(self) -> Config:
+        """Enter a block at whose end the settings are as they were before."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the settings back."""
+        global _set
+        with _lock:
+            _set = self._before
+
+    def __repr__(self) -> str:
+        """Show the settings in force."""
+        options = current()
+        return "windrow.config(" + ", ".join(f"{n}={getattr(options, n)!r}" for n in _READERS) + ")"
+
+
+def config(**settings: Unpack[Settings]) -> Config:
+    """Set how windrow works, for the whole process, or for a block by ``with``.
+
+    Each setting may also come from the environment: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. What is set here
+    goes first. A setting given as None falls back to the environment and then to its default.
+
+    Parameters
+    ----------
+    **settings
+        Any of these:
+
+        - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
+        - ``memory_limit``: how much memory the rows that must be held may take, in bytes or as ``"4GB"``. Accepted and
+          checked, **but not enforced in this version**.
+        - ``spill_dir``: the directory for rows that do not fit. Accepted and checked, **but not used in this version**.
+        - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
+          default is ``spark.sql.ansi.enabled``.
+        - ``timezone``: the zone in which calendar days and months are counted for timestamps; UTC by default, on Spark
+          the session's zone.
+        - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
+          ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.
+
+    Returns
+    -------
+    Config
+        The settings in force; as a context manager it restores the earlier ones.
+
+    Raises
+    ------
+    SpecError
+        If a setting is unknown or its value cannot be.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> with wr.config(threads=2, ansi=False) as settings:
+    ...     settings
+    windrow.config(threads=2, memory_limit=None, spill_dir=None, ansi=False, timezone=None, strategy=None)
+    """
+    global _set
+    given: dict[str, Any] = dict(settings)
+    for name in given:
+        if name not in _READERS:
+            raise SpecError(f"config() has no setting {name!r}{near(name, _READERS)}")
+    read = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
+    with _lock:
+        before = _set
+        _set = replace(before, **read)
+    return Config(before)

@@ -1,0 +1,83 @@
+"""The errors windrow raises.
+
+Every error is a :class:`WindrowError` and also the built-in exception a Python user would expect, so ``except ValueError``
+catches a wrong window specification as well as ``except windrow.SpecError`` does. A message names the call as the user
+wrote it, the column, its type, and what to do instead. The native module raises these same classes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ArithmeticOverflowError",
+    "DataError",
+    "InternalError",
+    "MemoryLimitError",
+    "OrderError",
+    "SpecError",
+    "UnsupportedError",
+    "WindrowError",
+]
+
+
+class WindrowError(Exception):
+    """The base of every error windrow raises."""
+
+
+class SpecError(WindrowError, ValueError):
+    """The question is wrong: an unknown column or function, a frame that cannot be, arguments that do not fit.
+
+    Raised when the plan is made, before any row is read.
+    """
+
+
+class UnsupportedError(WindrowError, NotImplementedError):
+    """The question has a meaning that windrow does not compute, or not yet."""
+
+
+class ArithmeticOverflowError(WindrowError, ArithmeticError):
+    """A result does not fit its type, as with Spark under ANSI mode; ``wr.config(ansi=False)`` gives NULL instead."""
+
+
+class MemoryLimitError(WindrowError, MemoryError):
+    """The rows that must be held do not fit ``memory_limit``."""
+
+
+class OrderError(WindrowError, ValueError):
+    """Streamed rows are not grouped by the partition keys, or not in the order the window asks for."""
+
+
+class DataError(WindrowError, ValueError):
+    """A value cannot be used as asked, such as the text ``'x'`` in a sum."""
+
+
+class InternalError(WindrowError, RuntimeError):
+    """A fault of windrow itself; please report it."""
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names come close to one that is unknown, as the end of a message.
+
+    Parameters
+    ----------
+    name
+        The name that was not found.
+    known
+        The names there are.
+
+    Returns
+    -------
+    str
+        ``"; did you mean 'level'?"``, or the first names there are, or an empty string where there is none.
+    """
+    names = list(dict.fromkeys(known))
+    lower = {n.lower(): n for n in reversed(names)}
+    close = [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    if close:
+        return "; did you mean " + " or ".join(repr(n) for n in close) + "?"
+    if not names:
+        return ""
+    shown = ", ".join(repr(n) for n in names[:12])
+    return f"; there is {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -1,0 +1,165 @@
+"""``wr.explain``: what will be done for each call, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .binding import BoundCalls, bind, read_items
+from .config import current
+from .native import input_table, make_plan
+from .table import kind_of, schema_of
+
+__all__ = ["Explanation", "explain"]
+
+_COLUMNS = ("column", "type", "frame", "shape", "strategy", "reach", "sort")
+
+
+def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
+    """Say how window calls would be computed, without computing them.
+
+    Parameters
+    ----------
+    frame
+        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read.
+    *exprs
+        Calls as for :func:`windrow.with_columns`.
+    **named
+        Further calls by the names of their columns.
+
+    Returns
+    -------
+    Explanation
+        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        As :func:`windrow.with_columns` would.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.float64()})
+    >>> w = wr.window("device", "id", rows=(-1000, 1000))
+    >>> plan = wr.explain(schema, wr.max("level").over(w).alias("peak"))
+    >>> plan.rows[0]["strategy"]
+    'deque'
+    """
+    kind = None if _is_schema(frame) else kind_of(frame)
+    if kind == "spark":
+        from .spark.dataframe import explain_spark
+
+        return explain_spark(frame, exprs, named)
+    arrow, _, _ = schema_of(frame)
+    outputs = read_items(exprs, named, arrow.names)
+    bound = bind(outputs, arrow.names)
+    empty = arrow.empty_table()
+    temporaries = []
+    if bound.temporaries:
+        from .polars import evaluate
+
+        temporaries = evaluate(bound.temporaries, dict(zip(bound.names, empty.columns, strict=True)), 0)
+    table = input_table(bound, empty.columns, temporaries, 0)
+    plan = make_plan(table.schema, bound.native, current())
+    return Explanation(list(plan.explain()), _expression_steps(bound, "Polars"))
+
+
+def _is_schema(frame: Any) -> bool:
+    return type(frame).__name__ in ("Schema", "StructType")
+
+
+def _expression_steps(bound: BoundCalls, host: str) -> list[str]:
+    return [f"{host} evaluates {t.expression} into a column first" for t in bound.temporaries]
+
+
+class Explanation:
+    """What :func:`explain` gives.
+
+    Parameters
+    ----------
+    rows
+        One dict per call: ``name``, ``call``, ``partition_by``, ``order_by``, ``frame``, ``shape``, ``strategy``,
+        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``.
+    steps
+        What the host does around the calls.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], steps: Sequence[str] = ()) -> None:
+        self.rows = [dict(r) for r in rows]
+        self.steps = list(steps)
+
+    def __repr__(self) -> str:
+        """Give the plan as text."""
+        return str(self)
+
+    def __str__(self) -> str:
+        """Give the plan as text: one block per shared order, one line per call, and why."""
+        lines: list[str] = []
+        for order, rows in self._by_order():
+            lines.append(order)
+            cells = [self._cells(r) for r in rows]
+            widths = [max(len(c[i]) for c in [_COLUMNS, *cells]) for i in range(len(_COLUMNS) - 1)]
+            lines.append("  " + _line(_COLUMNS[:-1], widths))
+            lines.append("  " + _line(["-" * w for w in widths], widths))
+            lines += ["  " + _line(c[:-1], widths) for c in cells]
+            lines.append("")
+            for row in rows:
+                lines.append(f"  {row['name']}: {row['call']}" if row["name"] != row["call"] else f"  {row['name']}")
+                lines.append(f"    {row['strategy']}: {row['reason']}")
+            lines.append("")
+        lines += self.steps
+        return "\n".join(lines).rstrip()
+
+    def _repr_html_(self) -> str:
+        """Give the plan as HTML tables, for notebooks."""
+        parts = ["<div class='windrow-plan'>"]
+        heads = "".join(f"<th style='text-align:left'>{h}</th>" for h in (*_COLUMNS[:-1], "why"))
+        for order, rows in self._by_order():
+            parts.append(f"<p><b>{html.escape(order)}</b></p><table><thead><tr>{heads}</tr></thead><tbody>")
+            for row in rows:
+                cells = [*self._cells(row)[:-1], str(row["reason"])]
+                tip = html.escape(str(row["call"]), quote=True)
+                parts.append(
+                    f"<tr title='{tip}'>"
+                    + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
+                    + "</tr>"
+                )
+            parts.append("</tbody></table>")
+        parts += [f"<p>{html.escape(s)}</p>" for s in self.steps]
+        return "".join(parts) + "</div>"
+
+    def _by_order(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        groups: dict[Any, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault((row.get("sort"), _text(row["partition_by"]), _text(row["order_by"])), []).append(row)
+        titled = []
+        for (sort, partition, order), rows in groups.items():
+            title = f"PARTITION BY {partition}" if partition else "all rows are one partition"
+            title += f", ORDER BY {order}" if order else ", no order"
+            titled.append((title if sort is None else f"sort {sort}: {title}", rows))
+        return titled
+
+    def _cells(self, row: Mapping[str, Any]) -> list[str]:
+        reach = f"{_text(row['reach_before']) or 'nothing'} before, {_text(row['reach_after']) or 'nothing'} after"
+        return [
+            _text(row["name"]),
+            _text(row["type"]),
+            _text(row["frame"]) or "default",
+            _text(row["shape"]),
+            _text(row["strategy"]),
+            reach,
+            _text(row.get("sort")),
+        ]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip()
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -1,0 +1,279 @@
+"""What a call reads: a column, a literal, SQL text or an expression of the host.
+
+windrow evaluates no scalar expressions. Text and host expressions are handed to the host (Polars or Spark), which turns
+them into temporary columns before the window call runs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from .exceptions import SpecError, UnsupportedError
+from .interval import Interval
+
+__all__ = ["Column", "Expr", "Host", "IntoExpr", "Literal", "Sql", "col", "expr", "lit"]
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by its exact name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        """The column as SQL writes it."""
+        return identifier(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """One value for all rows."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        """The value as SQL writes it."""
+        return literal_sql(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A scalar expression as SQL text, evaluated by the host."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """The text itself."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Host:
+    """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        """The expression as its library prints it."""
+        text = str(self.value)
+        found = re.match(r"Column<'(.*)'>\Z", text, re.DOTALL)
+        return found[1] if found else text
+
+
+Expr: TypeAlias = Column | Literal | Sql | Host
+#: What may stand where an expression is asked for: a string is a column's name.
+IntoExpr: TypeAlias = "str | Expr | Any"
+
+
+def col(name: str) -> Column:
+    """Name a column.
+
+    Parameters
+    ----------
+    name
+        The column's exact name; dots and spaces are part of it.
+
+    Returns
+    -------
+    Column
+        The column, for the places where a plain string does not do, such as a frame's bound.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3, 4], "reach": [0, -1, 0, -3]})
+    >>> w = wr.window(order_by="id", rows=(wr.col("reach"), 0))
+    >>> wr.with_columns(table, n=wr.count().over(w))["n"].to_pylist()
+    [1, 2, 1, 4]
+    """
+    if not isinstance(name, str):
+        raise SpecError(f"col() takes a column's name, not {name!r}")
+    return Column(name)
+
+
+def lit(value: Any) -> Literal:
+    """Make a literal of a Python value, where a plain string would be read as a column's name.
+
+    Parameters
+    ----------
+    value
+        None, a bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta or Interval.
+
+    Returns
+    -------
+    Literal
+        The literal.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2], "name": ["a", "b"]})
+    >>> w = wr.window(order_by="id")
+    >>> wr.with_columns(table, before=wr.lag("name", 1, wr.lit("none")).over(w))["before"].to_pylist()
+    ['none', 'a']
+    """
+    value = _plain(value)
+    if value is not None and not isinstance(value, SCALARS):
+        raise SpecError(f"lit() takes a scalar Python value, not {type(value).__name__}")
+    return Literal(value)
+
+
+def expr(text: str) -> Sql:
+    """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
+
+    Parameters
+    ----------
+    text
+        SQL without window calls, such as ``"price * quantity"`` or ``"`a column` > 1"``. The text is the host's own SQL:
+        Spark's on a Spark DataFrame, that of ``polars.sql_expr`` elsewhere.
+
+    Returns
+    -------
+    Sql
+        The expression, to be used as an argument, a key or a filter.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"price": [2, 3, 4], "quantity": [1, 0, 2]})
+    >>> total = wr.sum(wr.expr("price * quantity")).filter(wr.expr("quantity > 0")).over(wr.window())
+    >>> wr.with_columns(table, total=total)["total"].to_pylist()
+    [10, 10, 10]
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise SpecError(f"expr() takes SQL text, not {text!r}")
+    return Sql(text.strip())
+
+
+def as_expr(value: Any, role: str) -> Expr:
+    """Turn what a user may write into an expression.
+
+    Parameters
+    ----------
+    value
+        A string (a column's name), an expression, a scalar or an expression object of the host.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    Column, Literal, Sql or Host
+        The expression.
+    """
+    if isinstance(value, (Column, Literal, Sql, Host)):
+        return value
+    if isinstance(value, str):
+        return Column(value)
+    if is_call(value):
+        raise UnsupportedError(
+            f"{role}: {value!r} is itself a window call; calls inside calls are not supported yet. "
+            "Compute the inner one first, with with_columns, and use the column it gives"
+        )
+    if is_host_expression(value):
+        return Host(value)
+    plain = _plain(value)
+    if plain is None or isinstance(plain, SCALARS):
+        return Literal(plain)
+    raise SpecError(
+        f"{role}: {value!r} is neither a column's name nor an expression; "
+        "write a string, wr.col(...), wr.lit(...) or wr.expr('SQL')"
+    )
+
+
+def as_condition(value: Any, role: str) -> Expr:
+    """Turn a filter's condition into an expression, refusing a plain bool.
+
+    Parameters
+    ----------
+    value
+        What the user gave.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    Column, Literal, Sql or Host
+        The expression.
+    """
+    if isinstance(value, bool):
+        raise SpecError(
+            f"{role} got {value}: Python compared the two sides itself. "
+            "Write the condition as SQL, wr.expr(\"kind = 'a'\"), or as an expression of the host"
+        )
+    return as_expr(value, role)
+
+
+def is_call(value: Any) -> bool:
+    """Whether a value is a window call of the builder."""
+    from .call import Call  # a call holds expressions, so this module cannot import it at the top
+
+    return isinstance(value, Call)
+
+
+def root_module(value: Any) -> str:
+    """Name the top package that a value's type comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def is_spark_column(value: Any) -> bool:
+    """Whether a value is a PySpark Column, Classic or Connect."""
+    return any(c.__name__ == "Column" and c.__module__.startswith("pyspark.sql") for c in type(value).__mro__)
+
+
+def is_polars_expression(value: Any) -> bool:
+    """Whether a value is a Polars expression."""
+    return any(c.__name__ == "Expr" and c.__module__.startswith("polars.") for c in type(value).__mro__)
+
+
+def is_host_expression(value: Any) -> bool:
+    """Whether a value is an expression object of Polars or PySpark."""
+    return is_spark_column(value) or is_polars_expression(value)
+
+
+def identifier(name: str) -> str:
+    """Write a column's name as SQL does, quoted where it must be."""
+    return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+
+
+def literal_sql(value: Any) -> str:
+    """Write a Python value as a SQL literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f"double('{value}')"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, dt.time):
+        return f"TIME '{value.isoformat()}'"
+    if isinstance(value, dt.timedelta):
+        return str(Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds))
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Give the plain Python value of a numpy scalar, and any other value as it is."""
+    if root_module(value) == "numpy" and getattr(value, "ndim", None) == 0:
+        return value.item()
+    return value
+

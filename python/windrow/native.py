@@ -1,0 +1,108 @@
+"""The one door to the native module: makes plans, and turns what comes back into pyarrow objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .binding import BoundCalls, fresh
+from .config import Options
+
+if TYPE_CHECKING:
+    from ._windrow import Plan
+
+__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "whole", "window_columns"]
+
+#: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
+ROWS = "__windrow_rows"
+
+
+def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
+    """Make the native plan; every mistake that needs no data is raised here.
+
+    Parameters
+    ----------
+    schema
+        The columns the plan may read, each name once.
+    calls
+        What :func:`windrow.binding.bind` made of the user's calls.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    Plan
+        The native plan.
+    """
+    # Imported here, so that errors in building or finding the extension show where it is used, and so that a process
+    # that only describes windows need not load it.
+    from ._windrow import Plan
+
+    return Plan(schema, list(calls), options.native())
+
+
+def output_fields(plan: Plan) -> list[pa.Field]:
+    """Give the fields of the new columns, in the order of the calls."""
+    return list(pa.schema(plan.output_schema))
+
+
+def input_table(bound: BoundCalls, columns: Sequence[Any], temporaries: Sequence[Any], rows: int) -> pa.Table:
+    """Put the columns that the calls read into a table for the native module.
+
+    Parameters
+    ----------
+    bound
+        Says which columns are read, and under which names.
+    columns
+        All columns of the frame, or a mapping from position to column; only those that are read are looked at.
+    temporaries
+        The evaluated expressions, in their order.
+    rows
+        How many rows there are.
+
+    Returns
+    -------
+    pyarrow.Table
+        Shares the buffers of what it was given.
+    """
+    arrays = {bound.names[i]: columns[i] for i in bound.read}
+    arrays.update({t.name: a for t, a in zip(bound.temporaries, temporaries, strict=True)})
+    if not arrays:
+        arrays[fresh(ROWS, set(bound.names))] = pa.nulls(rows)
+    return pa.table(list(arrays.values()), names=list(arrays))
+
+
+def window_columns(table: pa.Table, bound: BoundCalls, options: Options) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Compute the new columns for a table in memory; rows keep their order.
+
+    Parameters
+    ----------
+    table
+        What :func:`input_table` gave.
+    bound
+        The bound calls.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    tuple
+        The new fields and the new columns.
+    """
+    plan = make_plan(table.schema, bound.native, options)
+    fields = output_fields(plan)
+    result = pa.table(plan.compute(table))
+    return fields, list(result.columns)
+
+
+def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Give a column as one array, copying only where it lies in several pieces."""
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if column.num_chunks == 0:
+        return pa.array([], type=column.type)
+    return pa.concat_arrays(column.chunks)

@@ -1,0 +1,285 @@
+"""``wr.operator``: window calls as a function from an iterator of record batches to an iterator of record batches."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .binding import BoundCalls, Slot, arrange, bind, read_items
+from .config import Options, current
+from .exceptions import DataError, OrderError, SpecError
+from .native import input_table, make_plan, output_fields, whole
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from ._windrow import Plan
+
+__all__ = ["Operator", "columns_in_order", "operator"]
+
+
+def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
+    """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
+
+    Parameters
+    ----------
+    exprs
+        A call, a SQL string, a dict of names to these, or a list of them.
+    schema
+        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind.
+    sort
+        ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
+        as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.
+        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached.
+        ``None``: sort inside a Spark task, expect order everywhere else.
+
+    Returns
+    -------
+    Operator
+        Callable with an iterable of batches; picklable; knows its ``schema`` and ``spark_schema``.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        At once, for every mistake that needs no data.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> w = wr.window("device", "id", rows=(-1, 0))
+    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.int64()})
+    >>> op = wr.operator(wr.sum("level").over(w).alias("s"), schema)
+    >>> batch = pa.record_batch({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3, 4, 5]})
+    >>> [out["s"].to_pylist() for out in op([batch])]
+    [[3, 7, 5]]
+    """
+    from .table import schema_of
+
+    arrow, spark, timezone = schema_of(schema)
+    outputs = read_items([exprs], {}, arrow.names)
+    if any(o.call is None for o in outputs) or not outputs:
+        raise SpecError("operator() takes at least one window call")
+    options = current()
+    if options.timezone is None and timezone is not None:
+        options = replace(options, timezone=timezone)
+    slots = arrange(arrow.names, outputs, selecting=False)
+    return Operator(bind(outputs, arrow.names), slots, arrow, options, sort, spark)
+
+
+class Operator:
+    """What :func:`operator` gives. Its state is plain data; the native plan is made where it is called.
+
+    So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there.
+    """
+
+    def __init__(
+        self,
+        bound: BoundCalls,
+        slots: Sequence[Slot],
+        schema: pa.Schema,
+        options: Options,
+        sort: bool | None,
+        spark: StructType | None = None,
+    ) -> None:
+        if sort is not None and not isinstance(sort, bool):
+            raise SpecError(f"sort={sort!r} is neither True, False nor None")
+        self._bound = bound
+        self._slots = list(slots)
+        self._input = schema
+        self._options = options
+        self._sort = sort
+        self._spark = spark
+        self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0).schema
+        self._new = output_fields(make_plan(self._empty, self._bound.native, options))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the batches that leave: the input's columns and the new ones."""
+        return self._schema(self._input)
+
+    @property
+    def spark_schema(self) -> StructType:
+        """The schema of the batches that leave as PySpark's ``mapInArrow`` wants it.
+
+        Returns
+        -------
+        pyspark.sql.types.StructType
+            Input columns as they came, new ones with their type and nullability.
+        """
+        from .spark.schema import result_schema
+
+        return result_schema(self._spark, self._input, self._new, self._bound.native, self._slots, self._bound.names)
+
+    @property
+    def new_fields(self) -> list[pa.Field]:
+        """The fields of the new columns, in the order of the calls."""
+        return list(self._new)
+
+    def __repr__(self) -> str:
+        """Show the calls."""
+        calls = ", ".join(f"{c['display']} AS {c['name']}" for c in self._bound.native)
+        return f"<windrow.Operator {calls}>"
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Compute over batches.
+
+        Parameters
+        ----------
+        batches
+            Record batches of the operator's input schema.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            Batches with the new columns.
+        """
+        options = self._options
+        in_task = _in_spark_task()
+        if in_task and options.threads is None:
+            options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
+        sort = in_task if self._sort is None else self._sort
+        return self._sorted(batches, options) if sort else self._streamed(batches, options)
+
+    def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+        waiting: deque[pa.RecordBatch] = deque()
+        inputs: list[pa.Table] = []
+        for batch in batches:
+            waiting.append(batch)
+            inputs.append(self._table(batch))
+        if not inputs:
+            return
+        plan = make_plan(self._empty, self._bound.native, options)
+        new = pa.table(plan.compute(pa.concat_tables(inputs)))
+        inputs.clear()
+        schema = self._schema(waiting[0].schema)
+        offset = 0
+        while waiting:
+            batch = waiting.popleft()
+            part = [whole(c.slice(offset, batch.num_rows)) for c in new.columns]
+            offset += batch.num_rows
+            yield self._arranged(batch.columns, part, schema)
+
+    def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+        stream = None
+        schema = self._input
+        width = len(self._bound.names)
+        finished: list[Any] = []
+        for batch in batches:
+            full = self._full(batch)
+            if stream is None:
+                schema = self._schema(batch.schema)
+                stream = self._stream_plan(full.schema, options).stream()
+            try:
+                finished = stream.push(full)
+            except OrderError as error:
+                raise OrderError(f"{error}; sort the rows first, or let windrow do so with sort=True") from None
+            yield from self._unpack(finished, width, schema)
+        if stream is not None:
+            yield from self._unpack(stream.finish(), width, schema)
+
+    def _stream_plan(self, schema: pa.Schema, options: Options) -> Plan:
+        # a stream carries all columns, so a new one that will replace an old one needs a name of its own meanwhile
+        return make_plan(schema, self._bound.beside(schema.names), options)
+
+    def _unpack(self, finished: Sequence[Any], width: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        for item in finished:
+            batch = pa.record_batch(item)
+            new = batch.columns[len(batch.columns) - len(self._bound.native) :]
+            yield self._arranged(batch.columns[:width], new, schema)
+
+    def _arranged(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self._slots], schema=schema)
+
+    def _schema(self, input_schema: pa.Schema) -> pa.Schema:
+        """Lay out the schema; columns that pass through keep the very field they came with."""
+        fields = [(self._new if s.new else input_schema)[s.index].with_name(s.name) for s in self._slots]
+        return pa.schema(fields, metadata=input_schema.metadata)
+
+    def _columns(self, batch: pa.RecordBatch | pa.Table) -> tuple[list[Any], list[Any]]:
+        """Give the input columns with the declared types, and the evaluated expressions."""
+        columns: list[Any] = list(batch.columns)
+        for index in self._bound.read:
+            declared = self._input.field(index).type
+            if columns[index].type != declared:
+                columns[index] = self._cast(columns[index], index, declared)
+        if not self._bound.temporaries:
+            return columns, []
+        from .polars import evaluate
+
+        by_name = dict(zip(self._bound.names, columns, strict=True))
+        return columns, evaluate(self._bound.temporaries, by_name, batch.num_rows)
+
+    def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
+        try:
+            return column.cast(declared)
+        except pa.ArrowInvalid as error:
+            raise DataError(
+                f"column {self._bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
+            ) from None
+
+    def _table(self, batch: pa.RecordBatch) -> pa.Table:
+        self._check(batch)
+        table = input_table(self._bound, *self._columns(batch), batch.num_rows)
+        return table.cast(self._empty) if table.schema.types != self._empty.types else table
+
+    def _full(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give a batch with all columns and the evaluated expressions, for the stream."""
+        self._check(batch)
+        columns, temporaries = self._columns(batch)
+        arrays = [*columns, *(whole(t) for t in temporaries)]
+        fields = [
+            pa.field(name, a.type, f.nullable)
+            for name, a, f in zip(self._bound.names, columns, batch.schema, strict=True)
+        ]
+        fields += [pa.field(t.name, a.type) for t, a in zip(self._bound.temporaries, temporaries, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _check(self, batch: pa.RecordBatch) -> None:
+        if batch.schema.names != self._input.names:
+            raise DataError(
+                f"a batch came with the columns {batch.schema.names}, but the operator was made for {self._input.names}"
+            )
+
+
+def columns_in_order(
+    table: pa.Table, bound: BoundCalls, options: Options
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Compute the new columns of a table whose rows must already be grouped and ordered: an error where they are not.
+
+    Parameters
+    ----------
+    table
+        What the calls read.
+    bound
+        The bound calls.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    tuple
+        The new fields and the new columns.
+    """
+    plan = make_plan(table.schema, bound.beside(table.column_names), options)
+    fields = output_fields(plan)
+    stream = plan.stream()
+    done: list[Any] = []
+    for batch in table.to_batches():
+        done += stream.push(batch)
+    done += stream.finish()
+    pieces = [pa.record_batch(b) for b in done]
+    first = table.num_columns
+    return fields, [
+        pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)
+    ]
+
+
+def _in_spark_task() -> bool:
+    module = sys.modules.get("pyspark.taskcontext")
+    return module is not None and module.TaskContext.get() is not None

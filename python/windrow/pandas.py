@@ -1,0 +1,92 @@
+"""pandas DataFrames: the index stays, the rows keep their order, and missing values are NaN, None or NA alike.
+
+Results have the types pandas itself would give: numpy's, integers with missing values as float64 with NaN, booleans with
+missing values as object, text as pandas' string type, decimals and dates as objects. A call that reads a column of an
+Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a nullable column (``Int64``, ``boolean`` ...) a
+nullable one, so that frames which keep integers whole stay that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .binding import arrange, bind, read_items
+from .exceptions import DataError
+from .table import new_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["run_pandas"]
+
+
+def run_pandas(
+    frame: pd.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pd.DataFrame:
+    """Compute window calls on a pandas DataFrame.
+
+    Parameters
+    ----------
+    frame
+        The frame. Columns whose label is not a string pass through, but calls cannot name them.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the same index.
+    """
+    # a label that is no string gets a name that no user can have meant
+    names = [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
+    outputs = read_items(items, named, names, selecting=selecting)
+    fields, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    slots = arrange(names, outputs, selecting=selecting)
+    result = frame.iloc[:, [s.index for s in slots if not s.new]]
+    calls = [o for o in outputs if o.call is not None]
+    for position, slot in enumerate(slots):
+        if slot.new:
+            read = bind([calls[slot.index]], names).read
+            values = _series(columns[slot.index], fields[slot.index], [frame.dtypes.iloc[i] for i in read])
+            values.index = frame.index
+            result.insert(position, slot.name, values, allow_duplicates=True)
+    return result
+
+
+class _Columns:
+    """A frame's columns as Arrow arrays, made when they are asked for."""
+
+    def __init__(self, frame: pd.DataFrame, names: Sequence[str]) -> None:
+        self._frame = frame
+        self._names = names
+
+    def __getitem__(self, index: int) -> Any:
+        try:
+            return pa.Array.from_pandas(self._frame.iloc[:, index])
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type: {error}"
+            ) from None
+
+
+def _series(column: pa.ChunkedArray, field: pa.Field, read: Sequence[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    if any(isinstance(dtype, pd.ArrowDtype) for dtype in read):
+        return column.to_pandas(types_mapper=pd.ArrowDtype)
+    if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) and hasattr(dtype, "numpy_dtype") for dtype in read):
+        nullable: dict[Any, Any] = {
+            pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
+            pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
+            pa.uint32(): pd.UInt32Dtype(), pa.uint64(): pd.UInt64Dtype(), pa.bool_(): pd.BooleanDtype(),
+            pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype(),
+        }  # fmt: skip
+        return column.to_pandas(types_mapper=nullable.get)
+    return column.to_pandas()

@@ -1,0 +1,254 @@
+"""Polars frames, and Polars as the one who evaluates scalar expressions for all frames that are not Spark's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .binding import BoundCalls, Output, Temporary, arrange, bind, read_items
+from .config import Options, current
+from .exceptions import SpecError, UnsupportedError, near
+from .expr import Column, Expr, Host, Literal
+from .native import input_table, make_plan, output_fields, window_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .call import Call
+
+__all__ = ["evaluate", "run_frame", "run_lazy", "schema_of"]
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise UnsupportedError(
+            "expressions as arguments, keys and filters are evaluated by Polars: pip install 'windrow[polars]', "
+            "or compute the column first and name it"
+        ) from None
+    return polars
+
+
+def to_polars(expression: Expr) -> pl.Expr:
+    """Turn an expression into one of Polars."""
+    pl = _polars()
+    if isinstance(expression, Host):
+        made = expression.value
+    elif isinstance(expression, Column):
+        made = pl.col(expression.name)
+    elif isinstance(expression, Literal):
+        made = pl.lit(expression.value)
+    else:
+        try:
+            made = pl.sql_expr(expression.text)
+        except pl.exceptions.PolarsError as error:
+            raise SpecError(f"Polars cannot read the SQL expression {expression.text!r}: {error}") from None
+    return made  # type: ignore[no-any-return]
+
+
+def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
+    """Let Polars compute expressions over Arrow columns.
+
+    Parameters
+    ----------
+    temporaries
+        The expressions.
+    columns
+        The frame's columns by name; only those an expression names are handed over.
+    rows
+        How many rows there are.
+
+    Returns
+    -------
+    list of pyarrow.ChunkedArray
+        One for each expression.
+    """
+    if not temporaries:
+        return []
+    pl = _polars()
+    made, needed = _checked(temporaries, columns)
+    data = {name: columns[name] for name in needed} or {"": pa.nulls(rows)}
+    frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
+    try:
+        result = frame.with_columns(made).select([t.name for t in temporaries])
+    except pl.exceptions.PolarsError as error:
+        raise _failed(temporaries, error) from None
+    return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
+
+
+def _checked(temporaries: Sequence[Temporary], columns: Collection[str]) -> tuple[list[pl.Expr], list[str]]:
+    """Turn expressions into Polars' own, and list the columns they read, all of which must be known."""
+    made = [to_polars(t.expression).alias(t.name) for t in temporaries]
+    needed: list[str] = []
+    for temporary, expression in zip(temporaries, made, strict=True):
+        for name in expression.meta.root_names():
+            if name not in columns:
+                raise SpecError(f"expression {temporary.expression}: column {name!r} is unknown{near(name, columns)}")
+            needed.append(name)
+    return made, list(dict.fromkeys(needed))
+
+
+def _failed(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
+    texts = ", ".join(str(t.expression) for t in temporaries)
+    return SpecError(f"Polars cannot evaluate {texts}: {str(error).splitlines()[0]}")
+
+
+def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
+    """Give the Arrow schema of a Polars one."""
+    pl = _polars()
+    frame = schema if isinstance(schema, pl.DataFrame) else pl.DataFrame(schema=schema)
+    return pa.table(frame.clear()).schema
+
+
+def run_frame(
+    frame: pl.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pl.DataFrame:
+    """Compute window calls on a DataFrame.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    polars.DataFrame
+        The frame with the new columns, its own columns shared.
+    """
+    outputs = read_items(items, named, frame.columns, selecting=selecting)
+    bound = bind(outputs, frame.columns)
+    return _compute(frame, bound, outputs, current(), selecting=selecting, in_order=in_order)
+
+
+def _compute(
+    frame: pl.DataFrame,
+    bound: BoundCalls,
+    outputs: Sequence[Output],
+    options: Options,
+    *,
+    selecting: bool,
+    in_order: bool,
+) -> pl.DataFrame:
+    pl = _polars()
+    new: list[pl.Series] = []
+    if bound.native:
+        table = _read(frame, bound)
+        if in_order:
+            from .operator import columns_in_order
+
+            _, columns = columns_in_order(table, bound, options)
+        else:
+            _, columns = window_columns(table, bound, options)
+        computed = pl.DataFrame(pa.table(columns, names=[str(i) for i in range(len(columns))]))
+        new = [
+            _restore(series, call, frame.schema)
+            for series, call in zip(computed.iter_columns(), _calls(outputs), strict=True)
+        ]
+    slots = arrange(frame.columns, outputs, selecting=selecting)
+    return pl.DataFrame(
+        [(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots],
+    )
+
+
+def _calls(outputs: Sequence[Output]) -> list[Call]:
+    return [o.call for o in outputs if o.call is not None]
+
+
+def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
+    """Give what the calls read as Arrow, with Polars' own buffers."""
+    pl = _polars()
+    names = [bound.names[i] for i in bound.read]
+    try:
+        wanted = frame.with_columns(_checked(bound.temporaries, frame.columns)[0]) if bound.temporaries else frame
+    except pl.exceptions.PolarsError as error:
+        raise _failed(bound.temporaries, error) from None
+    wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
+    if not wanted.columns:
+        return input_table(bound, [], [], frame.height)
+    return pa.table(wanted)
+
+
+def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
+    """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
+    dtype = _dictionary_type(call, schema, series.dtype)
+    return series if dtype is None else series.cast(dtype)
+
+
+def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
+    pl = _polars()
+    if not call.args or not isinstance(call.args[0], Column):
+        return None
+    source = schema.get(call.args[0].name)
+    same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical, pl.String))
+    return source if same else None
+
+
+def run_lazy(
+    frame: pl.LazyFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pl.LazyFrame:
+    """Put window calls into a LazyFrame's plan; mistakes are raised now, rows are read when it is collected.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    polars.LazyFrame
+        With the schema it will have.
+    """
+    pl = _polars()
+    schema = frame.collect_schema()
+    columns = schema.names()
+    outputs = read_items(items, named, columns, selecting=selecting)
+    bound = bind(outputs, columns)
+    options = current()
+    empty = pl.DataFrame(schema=schema)
+    result = _empty_result(empty, bound, outputs, options, selecting=selecting)
+
+    def compute(collected: pl.DataFrame) -> pl.DataFrame:
+        return _compute(collected, bound, outputs, options, selecting=selecting, in_order=in_order)
+
+    # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
+    # must stay after it.
+    return frame.map_batches(
+        compute,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema=result,
+        validate_output_schema=True,
+    )
+
+
+def _empty_result(
+    empty: pl.DataFrame, bound: BoundCalls, outputs: Sequence[Output], options: Options, *, selecting: bool
+) -> pl.Schema:
+    """Say which schema the result will have, without computing anything."""
+    pl = _polars()
+    fields: list[pa.Field] = []
+    if bound.native:
+        fields = output_fields(make_plan(_read(empty, bound).schema, bound.native, options))
+    new = pl.DataFrame(pa.schema([pa.field(str(i), f.type) for i, f in enumerate(fields)]).empty_table())
+    types = [
+        _dictionary_type(call, empty.schema, dtype) or dtype
+        for dtype, call in zip(new.schema.values(), _calls(outputs), strict=True)
+    ]
+    slots = arrange(empty.columns, outputs, selecting=selecting)
+    return pl.Schema({s.name: types[s.index] if s.new else empty.schema[s.name] for s in slots})
