@@ -1,15 +1,41 @@
 //! The frames of one section.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Bounds, FramePlan};
+use super::key::Key;
+use super::offset::{Offset, Side};
+use super::per_row::PerRowValues;
+use super::plan::Edge;
+use super::runs::Runs;
+use super::{Bounds, FramePlan, groups, range, rows};
 use crate::error::{Error, Result};
 use crate::section::Section;
 
 /// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.
 #[derive(Debug, Clone)]
 pub struct Frames {
+    plan: FramePlan,
     own: Range<usize>,
+    rows: usize,
+    open: bool,
+    /// Where UNBOUNDED PRECEDING is in the partition that holds row 0.
+    base: usize,
+    partitions: Runs,
+    peers: Option<Runs>,
+    key: Option<Key>,
+    start: Given,
+    end: Given,
+}
+
+/// What one end needs of the section besides its edges and key.
+#[derive(Debug, Clone)]
+enum Given {
+    Nothing,
+    /// Each row's own offset.
+    Offsets(PerRowValues),
+    /// Each row's end itself.
+    Found(Arc<[u32]>),
 }
 
 impl Frames {
@@ -19,31 +45,256 @@ impl Frames {
     /// # Errors
     /// A column the section does not hold, or one whose values cannot be offsets.
     pub fn new(plan: &FramePlan, section: &Section, base: usize) -> Result<Self> {
-        let _ = (plan, base);
+        let key = plan
+            .key
+            .as_ref()
+            .map(|key| Key::new(key, section))
+            .transpose()?;
+        let partitions = Runs::new(&section.partitions);
+        let given = |edge: &Edge, side: Side| match (edge, plan.key.as_ref().zip(key.as_ref())) {
+            (Edge::Key(offset @ Offset::Calendar(_)), Some((plan, key))) => Given::Found(
+                range::positions(plan, key, offset, side, &partitions, section.rows),
+            ),
+            _ => Given::Nothing,
+        };
+        let start = match plan.start.per_row() {
+            Some(column) => Given::Offsets(column.values(section)?),
+            None => given(&plan.start, Side::Start),
+        };
+        let end = match plan.end.per_row() {
+            Some(column) => Given::Offsets(column.values(section)?),
+            None => given(&plan.end, Side::End),
+        };
         Ok(Self {
             own: section.own.clone(),
+            rows: section.rows,
+            open: section.open,
+            base: if section.continues() { base } else { 0 },
+            peers: plan.needs_peers().then(|| Runs::new(&section.peers)),
+            plan: plan.clone(),
+            partitions,
+            key,
+            start,
+            end,
         })
     }
 
     /// The frames of `rows` into `out`. Pure in `rows`; consecutive rows cost O(1) each, amortised.
     ///
     /// # Errors
-    /// A per-row offset is null.
+    /// A per-row offset is NULL or NaN.
     pub fn fill(&self, rows: Range<usize>, out: &mut Bounds) -> Result<()> {
-        let _ = (rows, out);
-        Err(Error::internal("frames are not computed yet"))
+        out.begin.resize(rows.len(), 0);
+        out.end.resize(rows.len(), 0);
+        self.edge(Side::Start, rows.clone(), &mut out.begin)?;
+        self.edge(Side::End, rows.clone(), &mut out.end)?;
+        for (begin, end) in out.begin.iter().zip(&mut out.end) {
+            *end = (*end).max(*begin);
+        }
+        out.peer_begin.clear();
+        out.peer_end.clear();
+        if let (Some(peers), true) = (&self.peers, self.plan.excludes_peers()) {
+            out.peer_begin.resize(rows.len(), 0);
+            out.peer_end.resize(rows.len(), 0);
+            fill_runs(peers, rows.clone(), &mut out.peer_begin, |run| run.start);
+            fill_runs(peers, rows.clone(), &mut out.peer_end, |run| run.end);
+        }
+        out.exclude = self.plan.frame().exclude;
+        out.rows = rows;
+        Ok(())
     }
 
     /// The first row whose frame may still change when more rows of an open section's last partition come.
+    ///
+    /// A frame is settled once a row behind it has been seen; with ROWS, once its last row has.
     #[must_use]
     pub fn settled(&self) -> usize {
-        self.own.start
+        let Some(last) = self.rows.checked_sub(1).filter(|_| self.open) else {
+            return self.own.end;
+        };
+        let first = self
+            .partitions
+            .begin(last)
+            .clamp(self.own.start, self.own.end);
+        match &self.plan.end {
+            Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => first,
+            Edge::Rows(by) => {
+                let settled = (self.rows as i64 - by).clamp(first as i64, self.own.end as i64);
+                settled as usize
+            }
+            Edge::Peers | Edge::Groups(_) | Edge::Key(_) => {
+                let (mut low, mut high) = (first, self.own.end);
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if self
+                        .edge_of(Side::End, middle)
+                        .is_some_and(|end| end < self.rows)
+                    {
+                        low = middle + 1;
+                    } else {
+                        high = middle;
+                    }
+                }
+                low
+            }
+        }
     }
 
-    /// The first row that must stay once the rows before `answered` have been answered.
+    /// The first row that must stay once the rows before `answered` have been answered: `answered` itself, or a
+    /// row before it that a later frame needs. Where frames begin at UNBOUNDED PRECEDING a carry may stand for
+    /// the rows before the result: they lie in every later frame, and EXCLUDE takes none of them out.
     #[must_use]
     pub fn release(&self, answered: usize) -> usize {
-        let _ = answered;
-        0
+        let Some(last) = answered.checked_sub(1).filter(|last| *last < self.rows) else {
+            return answered;
+        };
+        let partition = self.partitions.begin(last);
+        let over = answered == self.rows && !self.open;
+        if over || (answered < self.rows && self.partitions.begin(answered) == answered) {
+            return answered;
+        }
+        let needed = match (&self.plan.start, &self.plan.end) {
+            (start, _) if start.per_row().is_some() => Some(partition),
+            (Edge::Unbounded, end) if end.per_row().is_some() => Some(partition),
+            (Edge::Unbounded, _) => self.kept(Side::End, last, partition).map(|end| {
+                let peers = self.peers.as_ref().filter(|_| self.plan.excludes_peers());
+                peers.map_or(end, |peers| end.min(peers.begin(last)))
+            }),
+            _ => self.kept(Side::Start, last, partition),
+        };
+        needed.unwrap_or(partition).min(answered)
     }
+
+    /// The first row that later frames need for where they begin or end.
+    fn kept(&self, side: Side, last: usize, partition: usize) -> Option<usize> {
+        let edge = self.edge_of(side, last)?;
+        // By the calendar of a zone an end may owe its place to a row before: see `range::positions`.
+        let found = |given: &Given| match given {
+            Given::Found(found) => {
+                let at = found[last];
+                partition + found[partition..last].partition_point(|edge| *edge < at)
+            }
+            _ => edge,
+        };
+        Some(edge.min(found(&self.start)).min(found(&self.end)))
+    }
+
+    /// One end of one row's frame.
+    fn edge_of(&self, side: Side, row: usize) -> Option<usize> {
+        let mut out = [0];
+        self.edge(side, row..row + 1, &mut out).ok()?;
+        Some(out[0] as usize)
+    }
+
+    /// One end of the frames of `rows`.
+    fn edge(&self, side: Side, rows: Range<usize>, out: &mut [u32]) -> Result<()> {
+        let first = rows.start;
+        let (edge, given) = match side {
+            Side::Start => (&self.plan.start, &self.start),
+            Side::End => (&self.plan.end, &self.end),
+        };
+        // Begins are a frame's first row, ends the row behind its last.
+        let behind = i64::from(side == Side::End);
+        let partitions = &self.partitions;
+        match (
+            edge,
+            given,
+            &self.peers,
+            self.plan.key.as_ref().zip(self.key.as_ref()),
+        ) {
+            (Edge::Unbounded, ..) => fill_runs(partitions, rows, out, |run| match side {
+                Side::Start if run.start == 0 => self.base,
+                Side::Start => run.start,
+                Side::End => run.end,
+            }),
+            (Edge::Rows(by), ..) => partitions.each(rows, |run, piece| {
+                rows::shift(
+                    piece.clone(),
+                    by + behind,
+                    &run,
+                    &mut out[piece.start - first..piece.end - first],
+                );
+            }),
+            (Edge::Peers, _, Some(peers), _) => match side {
+                Side::Start => fill_runs(peers, rows, out, |run| run.start),
+                Side::End => fill_runs(peers, rows, out, |run| run.end),
+            },
+            (Edge::Groups(by), _, Some(peers), _) => partitions.each(rows, |run, piece| {
+                let out = &mut out[piece.start - first..piece.end - first];
+                groups::shift(peers, &run, piece, by + behind, out);
+            }),
+            (Edge::Key(_), Given::Found(found), ..) => out.copy_from_slice(&found[rows]),
+            (Edge::Key(by), _, _, Some((plan, key))) => partitions.each(rows, |run, piece| {
+                let out = &mut out[piece.start - first..piece.end - first];
+                range::shift(plan, key, by, side, &run, piece, out);
+            }),
+            (Edge::RowsBy(_), Given::Offsets(offsets), ..) => {
+                return each_row(partitions, rows, out, |run, row, _| {
+                    Ok(rows::shift_one(
+                        row,
+                        offsets.count(row)?.saturating_add(behind),
+                        run,
+                    ))
+                });
+            }
+            (Edge::GroupsBy(_), Given::Offsets(offsets), Some(peers), _) => {
+                return each_row(partitions, rows, out, |run, row, _| {
+                    let by = offsets.count(row)?.clamp(-rows::FAR, rows::FAR);
+                    Ok(groups::shift_one(peers, run, row, by + behind))
+                });
+            }
+            (Edge::KeyBy(_), Given::Offsets(offsets), _, Some((plan, key))) => {
+                return each_row(partitions, rows, out, |run, row, hint| {
+                    let by = offsets.offset(plan, row, side)?;
+                    Ok(range::shift_one(plan, key, &by, side, run, row, hint))
+                });
+            }
+            _ => {
+                return Err(Error::internal(
+                    "a frame's section lacks what its plan needs",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes `edge` of the run that each of `rows` lies in.
+fn fill_runs(
+    runs: &Runs,
+    rows: Range<usize>,
+    out: &mut [u32],
+    edge: impl Fn(&Range<usize>) -> usize,
+) {
+    let first = rows.start;
+    runs.each(rows, |run, piece| {
+        out[piece.start - first..piece.end - first].fill(edge(&run) as u32)
+    });
+}
+
+/// Writes `edge` of each of `rows`, given its partition, itself and the edge before.
+fn each_row(
+    partitions: &Runs,
+    rows: Range<usize>,
+    out: &mut [u32],
+    mut edge: impl FnMut(&Range<usize>, usize, usize) -> Result<u32>,
+) -> Result<()> {
+    let first = rows.start;
+    let mut answer = Ok(());
+    partitions.each(rows, |run, piece| {
+        let mut hint = piece.start;
+        for row in piece {
+            match edge(&run, row, hint) {
+                Ok(at) => {
+                    out[row - first] = at;
+                    hint = at as usize;
+                }
+                Err(error) => {
+                    answer = Err(error);
+                    return;
+                }
+            }
+        }
+    });
+    answer
 }

@@ -25,12 +25,18 @@
 //! # }
 //! ```
 
+mod calendar;
 mod exclude;
 mod frames;
 mod groups;
+mod key;
+mod literal;
+mod offset;
+mod per_row;
 mod plan;
 mod range;
 mod rows;
+mod runs;
 
 use arrow_schema::DataType;
 

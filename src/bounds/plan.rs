@@ -1,16 +1,59 @@
 //! A frame resolved against the schema: every analysis error is raised here, once per call.
 
+use std::cmp::Ordering;
+
 use arrow_schema::DataType;
 
 use super::OrderColumn;
+use super::calendar::Calendar;
+use super::key::{KeyPlan, takes_offsets};
+use super::literal::{literal, show, unorderable, zone};
+use super::offset::{Offset, Side};
+use super::per_row::PerRow;
+use super::rows::FAR;
 use crate::carry::Reach;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Shape};
+use crate::frame::{Bound, Exclude, Frame, Shape, Units};
+use crate::spec::{Arg, Literal};
 
 /// A frame resolved against the order columns and the schema.
 #[derive(Debug, Clone)]
 pub struct FramePlan {
     frame: Frame,
+    pub(super) start: Edge,
+    pub(super) end: Edge,
+    pub(super) key: Option<KeyPlan>,
+}
+
+/// An end of a frame, resolved. Numbers are signed, negative before the row.
+#[derive(Debug, Clone)]
+pub(super) enum Edge {
+    /// The partition's.
+    Unbounded,
+    /// So many rows from the row.
+    Rows(i64),
+    /// As many rows from the row as a column says.
+    RowsBy(PerRow),
+    /// The row's peers'.
+    Peers,
+    /// So many peer groups from the row's.
+    Groups(i64),
+    /// As many peer groups from the row's as a column says.
+    GroupsBy(PerRow),
+    /// At a distance from the row's key.
+    Key(Offset),
+    /// At a distance from the row's key that a column says.
+    KeyBy(PerRow),
+}
+
+impl Edge {
+    /// The column of offsets, if it has one.
+    pub(super) fn per_row(&self) -> Option<&PerRow> {
+        match self {
+            Self::RowsBy(column) | Self::GroupsBy(column) | Self::KeyBy(column) => Some(column),
+            _ => None,
+        }
+    }
 }
 
 impl FramePlan {
@@ -25,8 +68,28 @@ impl FramePlan {
         column: &dyn Fn(&str) -> Result<(usize, DataType)>,
         timezone: &str,
     ) -> Result<Self> {
-        let _ = (frame, order, column, timezone);
-        Err(Error::internal("frames are not resolved yet"))
+        let frame = match frame {
+            Some(frame) => frame.clone(),
+            None if order.is_empty() => Frame::entire(),
+            None => Frame::range(Bound::UnboundedPreceding, Bound::CurrentRow),
+        };
+        check_ends(&frame, order)?;
+        let key = match frame.units {
+            Units::Range if has_offset(&frame.start) || has_offset(&frame.end) => {
+                Some(key(order, timezone)?)
+            }
+            _ => None,
+        };
+        check_order(&frame)?;
+        let start = edge(&frame, &frame.start, Side::Start, key.as_ref(), column)?;
+        let end = edge(&frame, &frame.end, Side::End, key.as_ref(), column)?;
+        check_offsets(&frame, &start, &end)?;
+        Ok(Self {
+            frame,
+            start,
+            end,
+            key,
+        })
     }
 
     /// The frame in force: the default made explicit.
@@ -44,18 +107,279 @@ impl FramePlan {
     /// Whether neither end ever goes back within a partition; per-row offsets may.
     #[must_use]
     pub fn monotone(&self) -> bool {
-        true
+        self.start.per_row().is_none() && self.end.per_row().is_none()
     }
 
     /// Whether the section's peer groups are looked at.
     #[must_use]
     pub fn needs_peers(&self) -> bool {
-        true
+        let by_peers =
+            |edge: &Edge| matches!(edge, Edge::Peers | Edge::Groups(_) | Edge::GroupsBy(_));
+        by_peers(&self.start) || by_peers(&self.end) || self.excludes_peers()
+    }
+
+    /// The numbers of the columns that frames are found by: the order key and columns of offsets.
+    #[must_use]
+    pub fn columns(&self) -> Vec<usize> {
+        let offsets = [&self.start, &self.end]
+            .into_iter()
+            .filter_map(Edge::per_row)
+            .map(|column| column.number);
+        let mut columns: Vec<_> = self
+            .key
+            .iter()
+            .map(|key| key.number)
+            .chain(offsets)
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
     }
 
     /// How far frames look before and after their row.
+    ///
+    /// A section is cut where a peer group starts, so frames that end with the row's peers do not look past it.
     #[must_use]
     pub fn reach(&self) -> (Reach, Reach) {
-        (Reach::Everything, Reach::Everything)
+        let before = match &self.start {
+            // A state can stand for the first rows only while no later frame ends among them.
+            Edge::Unbounded if self.end.per_row().is_some() => Reach::Everything,
+            Edge::Unbounded => Reach::State,
+            Edge::Rows(by) if *by < 0 => Reach::Rows(by.unsigned_abs()),
+            Edge::Groups(by) if *by < 0 => Reach::Groups(by.unsigned_abs()),
+            Edge::Key(by) if by.back() => Reach::Within,
+            Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
+            Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
+        };
+        let after = match &self.end {
+            Edge::Rows(by) if *by > 0 => Reach::Rows(by.unsigned_abs()),
+            Edge::Groups(by) if *by > 0 => Reach::Groups(by.unsigned_abs()),
+            Edge::Key(by) if by.forward() => Reach::Within,
+            Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
+            Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => {
+                Reach::Everything
+            }
+        };
+        (before, after)
+    }
+
+    /// Whether EXCLUDE takes peers out.
+    pub(super) fn excludes_peers(&self) -> bool {
+        matches!(self.frame.exclude, Exclude::Group | Exclude::Ties)
+    }
+}
+
+fn has_offset(bound: &Bound) -> bool {
+    matches!(bound, Bound::Preceding(_) | Bound::Following(_))
+}
+
+/// What can be said of a frame before its offsets are known.
+fn check_ends(frame: &Frame, order: &[OrderColumn]) -> Result<()> {
+    if frame.start == Bound::UnboundedFollowing {
+        return Err(Error::spec(
+            "a frame cannot start at UNBOUNDED FOLLOWING: start it at a bound before its end",
+        ));
+    }
+    if frame.end == Bound::UnboundedPreceding {
+        return Err(Error::spec(
+            "a frame cannot end at UNBOUNDED PRECEDING: end it at a bound after its start",
+        ));
+    }
+    let entire =
+        (&frame.start, &frame.end) == (&Bound::UnboundedPreceding, &Bound::UnboundedFollowing);
+    if order.is_empty() && frame.units != Units::Rows && !entire {
+        let units = if frame.units == Units::Range {
+            "RANGE"
+        } else {
+            "GROUPS"
+        };
+        return Err(Error::spec(format!(
+            "a {units} frame needs an order: add ORDER BY, or use ROWS"
+        )));
+    }
+    Ok(())
+}
+
+/// Two literal offsets in the wrong order; as Spark, only literal against literal.
+fn check_order(frame: &Frame) -> Result<()> {
+    let (Some(start), Some(end)) = (literal_of(&frame.start), literal_of(&frame.end)) else {
+        return Ok(());
+    };
+    let wrong = match (start, end) {
+        ((Literal::Int(start), before), (Literal::Int(end), after)) => {
+            sign(*start, before) > sign(*end, after)
+        }
+        ((start @ Literal::Interval { .. }, before), (end @ Literal::Interval { .. }, after)) => {
+            match (distance(start, before), distance(end, after)) {
+                (Some((0, start)), Some((0, end))) => start > end,
+                (Some((start, 0)), Some((end, 0))) => start > end,
+                (Some(_), Some(_)) => {
+                    return Err(Error::spec(format!(
+                        "the frame's offsets are of two kinds, {} and {}: give both in months, or both in days and time",
+                        show(start),
+                        show(end)
+                    )));
+                }
+                // Months with days have no fixed order; such a frame may be empty.
+                _ => false,
+            }
+        }
+        ((Literal::Interval { .. }, _), (end, _)) | ((end, _), (Literal::Interval { .. }, _))
+            if frame.units == Units::Range && *end != Literal::Null =>
+        {
+            return Err(Error::spec(format!(
+                "one offset of the frame is an interval and the other is {}: give both as intervals, or both as numbers",
+                show(end)
+            )));
+        }
+        _ => false,
+    };
+    if wrong {
+        Err(wrong_order(start.0, end.0))
+    } else {
+        Ok(())
+    }
+}
+
+/// Two literal offsets in the wrong order, once they are in the key's terms.
+fn check_offsets(frame: &Frame, start: &Edge, end: &Edge) -> Result<()> {
+    let (Edge::Key(start), Edge::Key(end)) = (start, end) else {
+        return Ok(());
+    };
+    let (Some(first), Some(last)) = (literal_of(&frame.start), literal_of(&frame.end)) else {
+        return Ok(());
+    };
+    // Intervals have been compared as written: here they are rounded, each to its own side.
+    if matches!(first.0, Literal::Interval { .. }) {
+        return Ok(());
+    }
+    let order = match (start, end) {
+        (Offset::Whole(start), Offset::Whole(end)) | (Offset::Wide(start), Offset::Wide(end)) => {
+            Some(start.cmp(end))
+        }
+        (Offset::Double(start), Offset::Double(end)) => start.partial_cmp(end),
+        (Offset::Single(start), Offset::Single(end)) => start.partial_cmp(end),
+        (Offset::Huge(start), Offset::Huge(end)) => Some(start.cmp(end)),
+        _ => None,
+    };
+    if order == Some(Ordering::Greater) {
+        Err(wrong_order(first.0, last.0))
+    } else {
+        Ok(())
+    }
+}
+
+fn wrong_order(start: &Literal, end: &Literal) -> Error {
+    Error::spec(format!(
+        "the frame starts (offset {}) after it ends (offset {}): exchange its bounds",
+        show(start),
+        show(end)
+    ))
+}
+
+/// A bound's literal offset, and whether it is PRECEDING.
+fn literal_of(bound: &Bound) -> Option<(&Literal, bool)> {
+    match bound {
+        Bound::Preceding(Arg::Literal(literal)) => Some((literal, true)),
+        Bound::Following(Arg::Literal(literal)) => Some((literal, false)),
+        _ => None,
+    }
+}
+
+fn sign(by: i64, preceding: bool) -> i128 {
+    if preceding {
+        -i128::from(by)
+    } else {
+        i128::from(by)
+    }
+}
+
+/// An interval as months and microseconds, one of which is zero; `None` where neither is.
+fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
+    let Literal::Interval {
+        months,
+        days,
+        micros,
+    } = literal
+    else {
+        return None;
+    };
+    let time = i128::from(*days) * 86_400_000_000 + i128::from(*micros);
+    let sign = if preceding { -1 } else { 1 };
+    (*months == 0 || time == 0).then_some((sign * i128::from(*months), sign * time))
+}
+
+/// The one order key that offsets are distances of.
+fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
+    let [key] = order else {
+        return Err(Error::spec(format!(
+            "RANGE with an offset needs exactly one ORDER BY key, and there are {}: order by one, or use ROWS or GROUPS",
+            order.len()
+        )));
+    };
+    let data_type = match &key.data_type {
+        DataType::Dictionary(_, values) => values.as_ref().clone(),
+        DataType::RunEndEncoded(_, values) => values.data_type().clone(),
+        other => other.clone(),
+    };
+    let calendar = Calendar::new(&data_type, zone(&data_type, timezone, &key.name)?);
+    let plan = KeyPlan {
+        number: key.number,
+        name: key.name.clone(),
+        data_type,
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+        calendar,
+    };
+    if takes_offsets(&plan.data_type) {
+        Ok(plan)
+    } else {
+        Err(unorderable(&plan))
+    }
+}
+
+/// One end of `frame`.
+fn edge(
+    frame: &Frame,
+    bound: &Bound,
+    side: Side,
+    key: Option<&KeyPlan>,
+    column: &dyn Fn(&str) -> Result<(usize, DataType)>,
+) -> Result<Edge> {
+    let (arg, preceding) = match bound {
+        Bound::UnboundedPreceding | Bound::UnboundedFollowing => return Ok(Edge::Unbounded),
+        Bound::CurrentRow if frame.units == Units::Rows => return Ok(Edge::Rows(0)),
+        Bound::CurrentRow => return Ok(Edge::Peers),
+        Bound::Preceding(arg) => (arg, true),
+        Bound::Following(arg) => (arg, false),
+    };
+    match arg {
+        Arg::Column(name) => {
+            let per_row = PerRow::new(name, column(name)?, key, preceding)?;
+            Ok(match frame.units {
+                Units::Rows => Edge::RowsBy(per_row),
+                Units::Groups => Edge::GroupsBy(per_row),
+                Units::Range => Edge::KeyBy(per_row),
+            })
+        }
+        Arg::Literal(offset) => match (key, frame.units) {
+            (Some(key), _) => Ok(Edge::Key(literal(key, offset, preceding, side)?)),
+            (None, Units::Groups) => Ok(Edge::Groups(count(offset, preceding, "GROUPS")?)),
+            (None, _) => Ok(Edge::Rows(count(offset, preceding, "ROWS")?)),
+        },
+    }
+}
+
+/// A literal number of rows or groups.
+fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
+    match offset {
+        // Past FAR every row is clipped alike.
+        Literal::Int(by) => {
+            Ok(sign(*by, preceding).clamp(-i128::from(FAR), i128::from(FAR)) as i64)
+        }
+        other => Err(Error::spec(format!(
+            "{units} offset {} is not a whole number: give one, or UNBOUNDED",
+            show(other)
+        ))),
     }
 }

@@ -1,0 +1,175 @@
+//! Calendar arithmetic on dates and timestamps: months clamp to the month's end; days and months act on the
+//! wall clock of the key's zone; what is left acts on the clock.
+//!
+//! Where a zone's clock is put forward, a time that does not exist moves on by the gap; where it is put back,
+//! a time that exists twice keeps the offset it had, if that is one of the two, and else takes the earlier one.
+//! These are the rules of `java.time.ZonedDateTime`, and so Spark's.
+//!
+//! Cost: a civil date conversion and, with a zone, up to two look-ups of its offset: some 100 ns.
+
+use arrow_array::timezone::Tz;
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, Months, NaiveDate, NaiveDateTime, Offset, TimeZone};
+
+/// Seconds in a day.
+const DAY: i64 = 86_400;
+
+/// Nanoseconds in a day that has no change of offset.
+pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
+
+/// Days from 0000-12-31, where chrono counts from, to 1970-01-01.
+const EPOCH: i64 = 719_163;
+
+/// How a key counts time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Calendar {
+    /// Ticks of the key in a day.
+    day: i64,
+    /// Ticks of the key in a second; 0 where the key counts days.
+    second: i64,
+    /// The zone whose wall clock days and months are of; `None`: the key is a wall clock's reading itself.
+    zone: Option<Tz>,
+}
+
+/// A distance in time, by the calendar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Calendar months.
+    pub(super) months: i64,
+    /// Calendar days.
+    pub(super) days: i64,
+    /// Ticks of the key.
+    pub(super) ticks: i64,
+}
+
+impl Step {
+    /// The same distance the other way.
+    pub(super) fn reversed(self) -> Self {
+        Self {
+            months: self.months.saturating_neg(),
+            days: self.days.saturating_neg(),
+            ticks: self.ticks.saturating_neg(),
+        }
+    }
+
+    /// Whether some of it points forward.
+    pub(super) fn forward(self) -> bool {
+        self.months > 0 || self.days > 0 || self.ticks > 0
+    }
+
+    /// Whether some of it points back.
+    pub(super) fn back(self) -> bool {
+        self.months < 0 || self.days < 0 || self.ticks < 0
+    }
+}
+
+/// Ticks of `unit` in a second.
+pub(super) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+impl Calendar {
+    /// The calendar of keys of this type, if they have one; `zone` is a timestamp's.
+    pub(super) fn new(data_type: &DataType, zone: Option<Tz>) -> Option<Self> {
+        match data_type {
+            DataType::Date32 => Some(Self {
+                day: 1,
+                second: 0,
+                zone: None,
+            }),
+            DataType::Date64 => Some(Self {
+                day: DAY * 1_000,
+                second: 1_000,
+                zone: None,
+            }),
+            DataType::Timestamp(unit, _) => {
+                let second = per_second(*unit);
+                Some(Self {
+                    day: DAY * second,
+                    second,
+                    zone,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Ticks of the key in a day without a change of offset.
+    pub(super) fn day(&self) -> i64 {
+        self.day
+    }
+
+    /// Whether days differ in length.
+    pub(super) fn zoned(&self) -> bool {
+        self.zone.is_some()
+    }
+
+    /// `key` moved by `step`; `None` where that is out of the calendar's range.
+    pub(super) fn add(&self, key: i64, step: Step) -> Option<i64> {
+        let key = if step.months == 0 {
+            key
+        } else {
+            self.on_wall_clock(key, |wall| self.add_months(wall, step.months))?
+        };
+        let key = if step.days == 0 {
+            key
+        } else {
+            self.on_wall_clock(key, |wall| {
+                wall.checked_add(step.days.checked_mul(self.day)?)
+            })?
+        };
+        key.checked_add(step.ticks)
+    }
+
+    /// `wall`, a wall clock's reading, so many months on.
+    fn add_months(&self, wall: i64, months: i64) -> Option<i64> {
+        let (day, tick) = (wall.div_euclid(self.day), wall.rem_euclid(self.day));
+        let date =
+            NaiveDate::from_num_days_from_ce_opt(i32::try_from(day.checked_add(EPOCH)?).ok()?)?;
+        let count = Months::new(u32::try_from(months.unsigned_abs()).ok()?);
+        let date = if months < 0 {
+            date.checked_sub_months(count)
+        } else {
+            date.checked_add_months(count)
+        }?;
+        let day = i64::from(chrono::Datelike::num_days_from_ce(&date)) - EPOCH;
+        day.checked_mul(self.day)?.checked_add(tick)
+    }
+
+    /// Moves `key` on the wall clock of its zone.
+    fn on_wall_clock(&self, key: i64, move_by: impl Fn(i64) -> Option<i64>) -> Option<i64> {
+        let Some(zone) = &self.zone else {
+            return move_by(key);
+        };
+        let offset = i64::from(
+            zone.offset_from_utc_datetime(&self.reading(key)?)
+                .fix()
+                .local_minus_utc(),
+        );
+        let wall = move_by(key.checked_add(offset * self.second)?)?;
+        let reading = self.reading(wall)?;
+        let seconds = |offset: &<Tz as TimeZone>::Offset| i64::from(offset.fix().local_minus_utc());
+        let moved = match zone.offset_from_local_datetime(&reading) {
+            chrono::LocalResult::Single(only) => seconds(&only),
+            chrono::LocalResult::Ambiguous(_, late) if seconds(&late) == offset => offset,
+            chrono::LocalResult::Ambiguous(early, _) => seconds(&early),
+            // In the gap the offset from before it makes the time that the clock showed when it jumped. A day
+            // earlier (in UTC, so with any offset) is before every gap there has been.
+            chrono::LocalResult::None => {
+                let before = reading.checked_sub_signed(chrono::TimeDelta::seconds(DAY))?;
+                seconds(&zone.offset_from_utc_datetime(&before))
+            }
+        };
+        wall.checked_sub(moved * self.second)
+    }
+
+    /// The date and time, to the second, that a clock `ticks` after the epoch shows.
+    fn reading(&self, ticks: i64) -> Option<NaiveDateTime> {
+        Some(DateTime::from_timestamp(ticks.div_euclid(self.second.max(1)), 0)?.naive_utc())
+    }
+}

@@ -1,0 +1,245 @@
+//! The order key of RANGE, once per section: ordered native numbers, ascending in sort order.
+//!
+//! | key | as |
+//! |---|---|
+//! | integers, dates, times, timestamps, durations, months, decimals up to 18 digits | `i64` (unsigned: top bit flipped) |
+//! | floats | `i64`: the bits in total order, -0.0 as 0.0, one NaN, greatest |
+//! | decimals up to 38 and 76 digits | `i128`, `i256` |
+//!
+//! DESC turns a number x into -1 - x, which reverses the order and cannot overflow. Translation stays
+//! translation under both maps, so offsets on whole numbers are the same subtraction whichever way the keys run.
+//! An ascending 64 bit key is not copied; any other costs one pass and 8 bytes a row.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, IntervalYearMonthType, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+
+use super::calendar::Calendar;
+use crate::error::{Error, Result};
+use crate::section::Section;
+
+/// The one order key of a RANGE frame with an offset.
+#[derive(Debug, Clone)]
+pub(super) struct KeyPlan {
+    pub(super) number: usize,
+    pub(super) name: String,
+    /// The type of the values: a dictionary's is its values'.
+    pub(super) data_type: DataType,
+    pub(super) descending: bool,
+    pub(super) nulls_first: bool,
+    pub(super) calendar: Option<Calendar>,
+}
+
+/// Keys as ordered numbers. The slots of nulls hold anything.
+#[derive(Debug, Clone)]
+pub(super) enum Keys {
+    Small(ScalarBuffer<i64>),
+    Wide(ScalarBuffer<i128>),
+    Huge(ScalarBuffer<i256>),
+}
+
+/// A section's key column.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) keys: Keys,
+    nulls: Option<NullBuffer>,
+    nulls_first: bool,
+}
+
+impl Key {
+    pub(super) fn new(plan: &KeyPlan, section: &Section) -> Result<Self> {
+        let column = section.column(plan.number)?;
+        let column = if column.data_type() == &plan.data_type {
+            ArrayRef::clone(column)
+        } else {
+            arrow_cast::cast(column, &plan.data_type)?
+        };
+        let keys = ordered(&column, &plan.data_type, plan.descending).ok_or_else(|| {
+            Error::internal(format!(
+                "order key {:?} is not a {}",
+                plan.name, plan.data_type
+            ))
+        })?;
+        let nulls = column
+            .logical_nulls()
+            .filter(|nulls| nulls.null_count() > 0);
+        Ok(Self {
+            keys,
+            nulls,
+            nulls_first: plan.nulls_first,
+        })
+    }
+
+    /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.
+    pub(super) fn filled(&self, run: &Range<usize>) -> Range<usize> {
+        let Some(nulls) = &self.nulls else {
+            return run.clone();
+        };
+        let edge_is_filled = nulls.is_valid(if self.nulls_first {
+            run.start
+        } else {
+            run.end - 1
+        });
+        if edge_is_filled {
+            return run.clone();
+        }
+        let (mut low, mut high) = (run.start, run.end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if nulls.is_valid(middle) == self.nulls_first {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        if self.nulls_first {
+            low..run.end
+        } else {
+            run.start..low
+        }
+    }
+}
+
+/// Whether keys of this type take offsets.
+pub(super) fn takes_offsets(data_type: &DataType) -> bool {
+    ordered(&arrow_array::new_empty_array(data_type), data_type, false).is_some()
+}
+
+/// The column's values as ordered numbers; `None` if the column is not of this type.
+fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<Keys> {
+    use DataType::{
+        Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32,
+        Float64, Int8, Int16, Int32, Int64, Interval, Time32, Time64, Timestamp, UInt8, UInt16,
+        UInt32, UInt64,
+    };
+    Some(Keys::Small(match data_type {
+        Int8 => small::<Int8Type>(column, descending, i64::from)?,
+        Int16 => small::<Int16Type>(column, descending, i64::from)?,
+        Int32 => small::<Int32Type>(column, descending, i64::from)?,
+        Int64 => native::<Int64Type>(column, descending)?,
+        UInt8 => small::<UInt8Type>(column, descending, i64::from)?,
+        UInt16 => small::<UInt16Type>(column, descending, i64::from)?,
+        UInt32 => small::<UInt32Type>(column, descending, i64::from)?,
+        UInt64 => small::<UInt64Type>(column, descending, |value| (value ^ (1 << 63)) as i64)?,
+        Float16 => small::<Float16Type>(column, descending, |value| encode_f32(value.to_f32()))?,
+        Float32 => small::<Float32Type>(column, descending, encode_f32)?,
+        Float64 => small::<Float64Type>(column, descending, encode_f64)?,
+        Decimal32(..) => small::<Decimal32Type>(column, descending, i64::from)?,
+        Decimal64(..) => native::<Decimal64Type>(column, descending)?,
+        Date32 => small::<Date32Type>(column, descending, i64::from)?,
+        Date64 => native::<Date64Type>(column, descending)?,
+        Time32(TimeUnit::Second) => small::<Time32SecondType>(column, descending, i64::from)?,
+        Time32(_) => small::<Time32MillisecondType>(column, descending, i64::from)?,
+        Time64(TimeUnit::Microsecond) => native::<Time64MicrosecondType>(column, descending)?,
+        Time64(_) => native::<Time64NanosecondType>(column, descending)?,
+        Timestamp(TimeUnit::Second, _) => native::<TimestampSecondType>(column, descending)?,
+        Timestamp(TimeUnit::Millisecond, _) => {
+            native::<TimestampMillisecondType>(column, descending)?
+        }
+        Timestamp(TimeUnit::Microsecond, _) => {
+            native::<TimestampMicrosecondType>(column, descending)?
+        }
+        Timestamp(TimeUnit::Nanosecond, _) => {
+            native::<TimestampNanosecondType>(column, descending)?
+        }
+        Duration(TimeUnit::Second) => native::<DurationSecondType>(column, descending)?,
+        Duration(TimeUnit::Millisecond) => native::<DurationMillisecondType>(column, descending)?,
+        Duration(TimeUnit::Microsecond) => native::<DurationMicrosecondType>(column, descending)?,
+        Duration(TimeUnit::Nanosecond) => native::<DurationNanosecondType>(column, descending)?,
+        Interval(IntervalUnit::YearMonth) => {
+            small::<IntervalYearMonthType>(column, descending, i64::from)?
+        }
+        Decimal128(..) => {
+            let values = column.as_primitive_opt::<Decimal128Type>()?.values();
+            return Some(Keys::Wide(if descending {
+                values.iter().map(|value| !value).collect()
+            } else {
+                values.clone()
+            }));
+        }
+        Decimal256(..) => {
+            let values = column.as_primitive_opt::<Decimal256Type>()?.values();
+            let mirror = |value: &i256| i256::MINUS_ONE.wrapping_sub(*value);
+            return Some(Keys::Huge(if descending {
+                values.iter().map(mirror).collect()
+            } else {
+                values.clone()
+            }));
+        }
+        _ => return None,
+    }))
+}
+
+/// 64 bit values: themselves, or mirrored.
+fn native<T: ArrowPrimitiveType<Native = i64>>(
+    column: &ArrayRef,
+    descending: bool,
+) -> Option<ScalarBuffer<i64>> {
+    let values = column.as_primitive_opt::<T>()?.values();
+    Some(if descending {
+        values.iter().map(|value| !value).collect()
+    } else {
+        values.clone()
+    })
+}
+
+/// Other values, made 64 bit.
+fn small<T: ArrowPrimitiveType>(
+    column: &ArrayRef,
+    descending: bool,
+    number: impl Fn(T::Native) -> i64,
+) -> Option<ScalarBuffer<i64>> {
+    let values = column.as_primitive_opt::<T>()?.values().iter();
+    // All ones flip every bit, which is -1 - x.
+    let mirror = if descending { -1 } else { 0 };
+    Some(values.map(|value| number(*value) ^ mirror).collect())
+}
+
+/// A float's place in the total order.
+#[inline]
+pub(super) fn encode_f64(value: f64) -> i64 {
+    let value = if value.is_nan() {
+        f64::NAN
+    } else {
+        value + 0.0
+    };
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+/// The float at a place in the total order.
+#[inline]
+pub(super) fn decode_f64(place: i64) -> f64 {
+    f64::from_bits((place ^ (((place >> 63) as u64) >> 1) as i64) as u64)
+}
+
+/// As [`encode_f64`], for single precision.
+#[inline]
+pub(super) fn encode_f32(value: f32) -> i64 {
+    let value = if value.is_nan() {
+        f32::NAN
+    } else {
+        value + 0.0
+    };
+    let bits = value.to_bits() as i32;
+    i64::from(bits ^ (((bits >> 31) as u32) >> 1) as i32)
+}
+
+/// As [`decode_f64`], for single precision.
+#[inline]
+pub(super) fn decode_f32(place: i64) -> f32 {
+    let place = place as i32;
+    f32::from_bits((place ^ (((place >> 31) as u32) >> 1) as i32) as u32)
+}

@@ -1,0 +1,377 @@
+//! RANGE offsets as the user wrote them, cast to the key's type before they count, as Spark does: 1.9 on an
+//! integer key acts as 1, 0.555 on a `decimal(3, 2)` as 0.56, 0.3 on a float key as the float nearest to it.
+
+use arrow_array::timezone::Tz;
+use arrow_buffer::i256;
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+
+use super::calendar::{DAY_NANOS, Step, per_second};
+use super::key::KeyPlan;
+use super::offset::{Offset, Side};
+use crate::error::{Error, Result};
+use crate::spec::Literal;
+
+/// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
+pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
+    let DataType::Timestamp(_, Some(name)) = data_type else {
+        return Ok(None);
+    };
+    let name = if name.is_empty() { session } else { name };
+    if matches!(
+        name,
+        "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00"
+    ) {
+        return Ok(None);
+    }
+    let zone = name.parse().map_err(|_| {
+        Error::spec(format!(
+            "order key {key:?} is a timestamp in {name:?}, which is no time zone known here: give it a zone such as \
+             \"Europe/Paris\" or \"+01:00\""
+        ))
+    })?;
+    Ok(Some(zone))
+}
+
+/// `literal` as a distance from keys of `plan`, `preceding` or following.
+///
+/// # Errors
+/// The key's type does not take it.
+pub(super) fn literal(
+    plan: &KeyPlan,
+    literal: &Literal,
+    preceding: bool,
+    side: Side,
+) -> Result<Offset> {
+    let refuse = |remedy: &str| Err(refusal(plan, &show(literal), remedy));
+    if *literal == Literal::Null {
+        return refuse("give a value that is not NULL, or UNBOUNDED");
+    }
+    if let (Literal::Boolean(_), true) = (literal, preceding) {
+        return refuse("give a number");
+    }
+    if let Literal::Interval {
+        months,
+        days,
+        micros,
+    } = literal
+    {
+        return interval(
+            plan,
+            (*months).into(),
+            (*days).into(),
+            i128::from(*micros) * 1_000,
+            preceding,
+            side,
+        )
+        .map_err(|remedy| refusal(plan, &show(literal), remedy));
+    }
+    let signed = |by: i128| if preceding { -by } else { by };
+    match &plan.data_type {
+        data_type if data_type.is_integer() => match integer(literal) {
+            Some(by) if fits(data_type, by) => Ok(Offset::Whole(signed(by))),
+            Some(_) => refuse(&format!(
+                "give an offset that a {data_type} can hold, or cast the key to a wider type"
+            )),
+            None => refuse("give a number"),
+        },
+        DataType::Float64 => match float(literal) {
+            Some(by) if !by.is_nan() => Ok(Offset::Double(if preceding { -by } else { by })),
+            _ => refuse("give a number"),
+        },
+        DataType::Float32 | DataType::Float16 => match float(literal) {
+            Some(by) if !by.is_nan() => Ok(Offset::Single(if preceding {
+                -by as f32
+            } else {
+                by as f32
+            })),
+            _ => refuse("give a number"),
+        },
+        DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
+            match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
+                Some(by) => Ok(Offset::Whole(signed(by))),
+                None => refuse(
+                    "give a number that the key's type can hold, or cast the key to a wider type",
+                ),
+            }
+        }
+        DataType::Decimal128(precision, scale) => {
+            match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
+                Some(by) => Ok(Offset::Wide(signed(by))),
+                None => refuse(
+                    "give a number that the key's type can hold, or cast the key to a wider type",
+                ),
+            }
+        }
+        DataType::Decimal256(precision, scale) => match decimal(literal, *precision, *scale) {
+            Some(by) => Ok(Offset::Huge(if preceding { by.wrapping_neg() } else { by })),
+            None => refuse(
+                "give a number that the key's type can hold, or cast the key to a wider type",
+            ),
+        },
+        DataType::Date32 | DataType::Date64 => match literal {
+            Literal::Int(days) if i32::try_from(*days).is_ok() => {
+                Ok(Offset::Whole(signed(i128::from(*days) * day_ticks(plan))))
+            }
+            _ => refuse("give whole days, or an interval of days or of months"),
+        },
+        DataType::Timestamp(..) => refuse("give an interval of days and time, or of months"),
+        DataType::Time32(_) | DataType::Time64(_) => refuse("give an interval of time"),
+        DataType::Duration(unit) => match literal {
+            Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
+            _ => refuse(&format!(
+                "give an interval of days and time, or a whole number of {}",
+                plural(*unit)
+            )),
+        },
+        DataType::Interval(IntervalUnit::YearMonth) => match literal {
+            Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
+            _ => refuse("give an interval of months, or a whole number of them"),
+        },
+        _ => Err(unorderable(plan)),
+    }
+}
+
+/// An interval as a distance from keys of `plan`.
+///
+/// # Errors
+/// What to give instead, where the key's type does not take it.
+pub(super) fn interval(
+    plan: &KeyPlan,
+    months: i64,
+    days: i64,
+    nanos: i128,
+    preceding: bool,
+    side: Side,
+) -> std::result::Result<Offset, &'static str> {
+    let sign = if preceding { -1 } else { 1 };
+    let (months, days, nanos) = (
+        months.saturating_mul(sign),
+        days.saturating_mul(sign),
+        nanos * i128::from(sign),
+    );
+    // A start between two ticks is the later of them, an end the earlier: exact, whatever the key's unit.
+    let ticks = |nanos: i128, second: i64| {
+        let tick = 1_000_000_000 / i128::from(second);
+        match side {
+            Side::Start => -(-nanos).div_euclid(tick),
+            Side::End => nanos.div_euclid(tick),
+        }
+    };
+    let calendar = |days: i64, ticks: i128| {
+        let ticks = ticks.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        Offset::Calendar(Step {
+            months,
+            days,
+            ticks,
+        })
+    };
+    match &plan.data_type {
+        DataType::Date32 | DataType::Date64 if nanos != 0 => {
+            Err("a date has no time of day: give whole days or months")
+        }
+        DataType::Date32 | DataType::Date64 if months == 0 => {
+            Ok(Offset::Whole(i128::from(days) * day_ticks(plan)))
+        }
+        DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
+        DataType::Timestamp(unit, _) => {
+            let fixed = days == 0 || !plan.calendar.is_some_and(|calendar| calendar.zoned());
+            if months == 0 && fixed {
+                Ok(Offset::Whole(ticks(
+                    i128::from(days) * DAY_NANOS + nanos,
+                    per_second(*unit),
+                )))
+            } else {
+                Ok(calendar(days, ticks(nanos, per_second(*unit))))
+            }
+        }
+        DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit)
+            if months == 0 =>
+        {
+            Ok(Offset::Whole(ticks(
+                i128::from(days) * DAY_NANOS + nanos,
+                per_second(*unit),
+            )))
+        }
+        DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
+            Err("months have no fixed length: give an interval of days and time")
+        }
+        DataType::Interval(IntervalUnit::YearMonth) if days == 0 && nanos == 0 => {
+            Ok(Offset::Whole(months.into()))
+        }
+        DataType::Interval(IntervalUnit::YearMonth) => Err("give an interval of months"),
+        _ => Err("give a number"),
+    }
+}
+
+/// Ticks of a date key in a day.
+pub(super) fn day_ticks(plan: &KeyPlan) -> i128 {
+    plan.calendar.map_or(1, |calendar| calendar.day()).into()
+}
+
+/// The error of an offset that the key does not take.
+pub(super) fn refusal(plan: &KeyPlan, offset: &str, remedy: &str) -> Error {
+    Error::spec(format!(
+        "RANGE offset {offset} does not suit order key {:?} of type {}: {remedy}",
+        plan.name, plan.data_type
+    ))
+}
+
+/// The error of a key that takes no offset at all.
+pub(super) fn unorderable(plan: &KeyPlan) -> Error {
+    Error::spec(format!(
+        "RANGE with an offset needs a number, date, time or duration to order by; {:?} is {}: use ROWS or GROUPS, or \
+         order by another key",
+        plan.name, plan.data_type
+    ))
+}
+
+/// A literal for a message.
+pub(super) fn show(literal: &Literal) -> String {
+    match literal {
+        Literal::Null => "NULL".into(),
+        Literal::Boolean(value) => value.to_string(),
+        Literal::Int(value) => value.to_string(),
+        Literal::Float(value) => value.to_string(),
+        Literal::Decimal { unscaled, scale } if *scale == 0 => unscaled.to_string(),
+        Literal::Decimal { unscaled, scale } => format!("{unscaled}e{}", -i16::from(*scale)),
+        Literal::Utf8(value) => format!("'{value}'"),
+        Literal::Interval {
+            months,
+            days,
+            micros,
+        } => {
+            let parts = [
+                (i64::from(*months), "month"),
+                (i64::from(*days), "day"),
+                (*micros, "microsecond"),
+            ];
+            let shown: Vec<_> = parts
+                .iter()
+                .filter(|(count, _)| *count != 0)
+                .map(|(count, unit)| {
+                    format!("{count} {unit}{}", if count.abs() == 1 { "" } else { "s" })
+                })
+                .collect();
+            if shown.is_empty() {
+                "of 0 days".into()
+            } else {
+                format!("of {}", shown.join(" "))
+            }
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn plural(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Second => "seconds",
+        TimeUnit::Millisecond => "milliseconds",
+        TimeUnit::Microsecond => "microseconds",
+        TimeUnit::Nanosecond => "nanoseconds",
+    }
+}
+
+/// The literal as a whole number, cut towards zero.
+fn integer(literal: &Literal) -> Option<i128> {
+    match literal {
+        Literal::Boolean(value) => Some((*value).into()),
+        Literal::Int(value) => Some((*value).into()),
+        Literal::Float(value) => (value.abs() < 1e30).then_some(*value as i128),
+        Literal::Decimal { unscaled, scale } => {
+            let power = i256::from_i128(10).checked_pow(scale.unsigned_abs().into())?;
+            let whole = if *scale < 0 {
+                unscaled.checked_mul(power)
+            } else {
+                unscaled.checked_div(power)
+            };
+            whole?.to_i128()
+        }
+        Literal::Utf8(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whether a key of this type holds so great a distance.
+fn fits(data_type: &DataType, by: i128) -> bool {
+    let bits = data_type.primitive_width().unwrap_or(8) * 8;
+    let greatest = if data_type.is_signed_integer() {
+        (1_i128 << (bits - 1)) - 1
+    } else {
+        (1_i128 << bits) - 1
+    };
+    (-greatest - 1..=greatest).contains(&by)
+}
+
+/// The literal as a double.
+fn float(literal: &Literal) -> Option<f64> {
+    match literal {
+        Literal::Int(value) => Some(*value as f64),
+        Literal::Float(value) => Some(*value),
+        // By way of text, so that the result is the double nearest to the decimal.
+        Literal::Decimal { unscaled, scale } => {
+            format!("{unscaled}e{}", -i16::from(*scale)).parse().ok()
+        }
+        Literal::Utf8(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The literal as a decimal's digits, rounded half up.
+fn decimal(literal: &Literal, precision: u8, scale: i8) -> Option<i256> {
+    let (unscaled, from) = match literal {
+        Literal::Int(value) => (i256::from(*value), 0),
+        Literal::Decimal { unscaled, scale } => (*unscaled, i32::from(*scale)),
+        // The shortest text that reads back as this double, as Spark takes it.
+        Literal::Float(value) if value.is_finite() => digits(&value.to_string())?,
+        Literal::Utf8(text) => digits(text.trim())?,
+        _ => return None,
+    };
+    let shift = i32::from(scale) - from;
+    let power = i256::from_i128(10).checked_pow(shift.unsigned_abs());
+    let value = match power {
+        Some(power) if shift >= 0 => unscaled.checked_mul(power)?,
+        Some(power) => {
+            let (quotient, rest) = (unscaled.checked_div(power)?, unscaled.checked_rem(power)?);
+            let away = if unscaled < i256::ZERO {
+                i256::MINUS_ONE
+            } else {
+                i256::ONE
+            };
+            let half_up = rest.wrapping_abs() >= power.wrapping_sub(rest.wrapping_abs());
+            if half_up {
+                quotient.checked_add(away)?
+            } else {
+                quotient
+            }
+        }
+        // So many places that nothing, or nothing that fits, is left.
+        None if shift < 0 || unscaled == i256::ZERO => i256::ZERO,
+        None => return None,
+    };
+    // 10^76 < 2^255, so the power of every precision exists.
+    let limit = i256::from_i128(10).checked_pow(precision.into())?;
+    (value.wrapping_abs() < limit).then_some(value)
+}
+
+/// A decimal number in text: its digits, and how many of them stand behind the point.
+fn digits(text: &str) -> Option<(i256, i32)> {
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let plain = whole.trim_start_matches(['+', '-']);
+    if plain.len() + part.len() == 0
+        || !plain
+            .chars()
+            .chain(part.chars())
+            .all(|digit| digit.is_ascii_digit())
+    {
+        return None;
+    }
+    let unscaled = i256::from_string(&format!("{}{part}", whole.trim_start_matches('+')))?;
+    Some((
+        unscaled,
+        i32::try_from(part.len()).ok()?.checked_sub(exponent)?,
+    ))
+}

@@ -1,0 +1,151 @@
+//! Offsets: signed distances in the key's own terms, and the target keys they lead to.
+//!
+//! A target beyond the key type's domain lies beyond every row: it never wraps and never fails.
+
+use arrow_buffer::i256;
+
+use super::calendar::Step;
+use super::key::{KeyPlan, decode_f32, decode_f64, encode_f32, encode_f64};
+
+/// Which end of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Start,
+    End,
+}
+
+/// A signed distance in sort direction, negative before the row, in the key's own terms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Offset {
+    /// Small keys that count something.
+    Whole(i128),
+    /// Double precision keys.
+    Double(f64),
+    /// Single precision keys.
+    Single(f32),
+    /// Wide keys.
+    Wide(i128),
+    /// Huge keys.
+    Huge(i256),
+    /// Dates and timestamps, by the calendar.
+    Calendar(Step),
+}
+
+/// Where a bound lies among the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target<K> {
+    /// Before every key.
+    Before,
+    /// At this key.
+    At(K),
+    /// After every key.
+    After,
+}
+
+impl<K> Target<K> {
+    fn new(key: Option<K>, forward: bool) -> Self {
+        match key {
+            Some(key) => Self::At(key),
+            None if forward => Self::After,
+            None => Self::Before,
+        }
+    }
+}
+
+impl Offset {
+    /// Whether it points before the row.
+    pub(super) fn back(&self) -> bool {
+        match self {
+            Self::Whole(by) | Self::Wide(by) => *by < 0,
+            Self::Double(by) => *by < 0.0,
+            Self::Single(by) => *by < 0.0,
+            Self::Huge(by) => *by < i256::ZERO,
+            Self::Calendar(step) => step.back(),
+        }
+    }
+
+    /// Whether it points after the row.
+    pub(super) fn forward(&self) -> bool {
+        match self {
+            Self::Whole(by) | Self::Wide(by) => *by > 0,
+            Self::Double(by) => *by > 0.0,
+            Self::Single(by) => *by > 0.0,
+            Self::Huge(by) => *by > i256::ZERO,
+            Self::Calendar(step) => step.forward(),
+        }
+    }
+
+    /// The target for a small key.
+    #[inline]
+    pub(super) fn small(&self, plan: &KeyPlan, key: i64) -> Target<i64> {
+        match self {
+            Self::Whole(by) => whole(key, *by),
+            Self::Double(by) => double(key, *by, plan.descending),
+            Self::Single(by) => single(key, *by, plan.descending),
+            Self::Calendar(step) => by_calendar(plan, key, *step),
+            // Wide keys only; never asked of small ones.
+            Self::Wide(_) | Self::Huge(_) => Target::At(key),
+        }
+    }
+}
+
+/// The target of a small key that counts something.
+#[inline]
+pub(super) fn whole(key: i64, by: i128) -> Target<i64> {
+    let sum = i128::from(key).saturating_add(by);
+    Target::new(i64::try_from(sum).ok(), by > 0)
+}
+
+/// The target of a wide key.
+#[inline]
+pub(super) fn wide(key: i128, by: i128) -> Target<i128> {
+    Target::new(key.checked_add(by), by > 0)
+}
+
+/// The target of a huge key.
+#[inline]
+pub(super) fn huge(key: i256, by: i256) -> Target<i256> {
+    Target::new(key.checked_add(by), by > i256::ZERO)
+}
+
+/// The target of a double key: IEEE addition in the key's direction. An infinite offset reaches everything on
+/// its side, so from the far infinity too, where the sum would be NaN.
+#[inline]
+pub(super) fn double(key: i64, by: f64, descending: bool) -> Target<i64> {
+    let (flip, by) = if descending { (-1, -by) } else { (0, by) };
+    let value = decode_f64(key ^ flip);
+    let sum = value + by;
+    let sum = if sum.is_nan() && !value.is_nan() {
+        by
+    } else {
+        sum
+    };
+    Target::At(encode_f64(sum) ^ flip)
+}
+
+/// As [`double`], in single precision.
+#[inline]
+pub(super) fn single(key: i64, by: f32, descending: bool) -> Target<i64> {
+    let (flip, by) = if descending { (-1, -by) } else { (0, by) };
+    let value = decode_f32(key ^ flip);
+    let sum = value + by;
+    let sum = if sum.is_nan() && !value.is_nan() {
+        by
+    } else {
+        sum
+    };
+    Target::At(encode_f32(sum) ^ flip)
+}
+
+/// The target of a date or timestamp.
+pub(super) fn by_calendar(plan: &KeyPlan, key: i64, step: Step) -> Target<i64> {
+    let (flip, by) = if plan.descending {
+        (-1, step.reversed())
+    } else {
+        (0, step)
+    };
+    let target = plan
+        .calendar
+        .and_then(|calendar| calendar.add(key ^ flip, by));
+    Target::new(target.map(|target| target ^ flip), step.forward())
+}

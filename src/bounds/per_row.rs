@@ -1,0 +1,278 @@
+//! Offsets from a column: each row has its own.
+//!
+//! The column is cast once per section to the few types below; a NULL is an error where its row is asked for.
+
+use std::cmp::Ordering;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int64Type,
+    IntervalMonthDayNanoType,
+};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
+use arrow_cast::CastOptions;
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+
+use super::calendar::{DAY_NANOS, per_second};
+use super::key::KeyPlan;
+use super::literal::{day_ticks, interval, refusal};
+use super::offset::{Offset, Side};
+use crate::error::{Error, Result};
+use crate::section::Section;
+
+/// A column of offsets, resolved against the schema.
+#[derive(Debug, Clone)]
+pub(super) struct PerRow {
+    pub(super) number: usize,
+    name: String,
+    /// The type that the column is cast to.
+    cast: DataType,
+    pub(super) preceding: bool,
+}
+
+impl PerRow {
+    /// Offsets for `key` of RANGE; without one, for ROWS and GROUPS.
+    ///
+    /// # Errors
+    /// The column's values cannot be such offsets.
+    pub(super) fn new(
+        name: &str,
+        (number, data_type): (usize, DataType),
+        key: Option<&KeyPlan>,
+        preceding: bool,
+    ) -> Result<Self> {
+        let cast = match key {
+            None if data_type.is_integer() => DataType::Int64,
+            None => {
+                return Err(Error::spec(format!(
+                    "offset column {name:?} is {data_type}, and ROWS and GROUPS count: give a column of whole numbers"
+                )));
+            }
+            Some(key) => cast(&key.data_type, &data_type).ok_or_else(|| {
+                let column = format!("column {name:?} of type {data_type}");
+                refusal(
+                    key,
+                    &column,
+                    "give a column of offsets that the key's type takes",
+                )
+            })?,
+        };
+        Ok(Self {
+            number,
+            name: name.into(),
+            cast,
+            preceding,
+        })
+    }
+
+    /// The column of `section`, cast.
+    pub(super) fn values(&self, section: &Section) -> Result<PerRowValues> {
+        let column = section.column(self.number)?;
+        // An offset too great for its type must not turn into NULL.
+        let options = CastOptions {
+            safe: false,
+            ..CastOptions::default()
+        };
+        let column = arrow_cast::cast_with_options(column, &self.cast, &options)
+            .map_err(|error| Error::data(format!("offset column {:?}: {error}", self.name)))?;
+        let values = typed(&column)
+            .ok_or_else(|| Error::internal(format!("{:?} is not {}", self.name, self.cast)))?;
+        Ok(PerRowValues {
+            values,
+            name: self.name.clone(),
+            preceding: self.preceding,
+        })
+    }
+}
+
+/// What a column of offsets is cast to for keys of this type; `None`: it cannot be one.
+fn cast(key: &DataType, column: &DataType) -> Option<DataType> {
+    let number = column.is_numeric();
+    let time = matches!(column, DataType::Interval(_) | DataType::Duration(_));
+    let as_time = || match column {
+        DataType::Duration(_) => column.clone(),
+        _ => DataType::Interval(IntervalUnit::MonthDayNano),
+    };
+    match key {
+        key if key.is_integer() && number => Some(DataType::Int64),
+        DataType::Float64 if number => Some(DataType::Float64),
+        DataType::Float32 | DataType::Float16 if number => Some(DataType::Float32),
+        DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) if number => {
+            Some(DataType::Decimal128(*precision, *scale))
+        }
+        DataType::Decimal128(..) | DataType::Decimal256(..) if number => Some(key.clone()),
+        DataType::Date32 | DataType::Date64 | DataType::Duration(_) | DataType::Interval(_)
+            if column.is_integer() =>
+        {
+            Some(DataType::Int64)
+        }
+        DataType::Date32
+        | DataType::Date64
+        | DataType::Timestamp(..)
+        | DataType::Duration(_)
+        | DataType::Time32(_)
+        | DataType::Time64(_)
+            if time =>
+        {
+            Some(as_time())
+        }
+        DataType::Interval(_) if *column == DataType::Interval(IntervalUnit::YearMonth) => {
+            Some(as_time())
+        }
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Values {
+    Whole(PrimitiveArray<Int64Type>),
+    Double(PrimitiveArray<Float64Type>),
+    Single(PrimitiveArray<Float32Type>),
+    Wide(PrimitiveArray<Decimal128Type>),
+    Huge(PrimitiveArray<Decimal256Type>),
+    Interval(PrimitiveArray<IntervalMonthDayNanoType>),
+    /// Ticks, and how many nanoseconds each is.
+    Duration(PrimitiveArray<Int64Type>, i128),
+}
+
+fn typed(column: &ArrayRef) -> Option<Values> {
+    Some(match column.data_type() {
+        DataType::Int64 => Values::Whole(column.as_primitive_opt()?.clone()),
+        DataType::Float64 => Values::Double(column.as_primitive_opt()?.clone()),
+        DataType::Float32 => Values::Single(column.as_primitive_opt()?.clone()),
+        DataType::Decimal128(..) => Values::Wide(column.as_primitive_opt()?.clone()),
+        DataType::Decimal256(..) => Values::Huge(column.as_primitive_opt()?.clone()),
+        DataType::Interval(_) => Values::Interval(column.as_primitive_opt()?.clone()),
+        DataType::Duration(unit) => {
+            let ticks = arrow_cast::cast(column, &DataType::Int64).ok()?;
+            Values::Duration(ticks.as_primitive_opt()?.clone(), tick(*unit))
+        }
+        _ => return None,
+    })
+}
+
+/// Nanoseconds in a tick of `unit`.
+fn tick(unit: TimeUnit) -> i128 {
+    1_000_000_000 / i128::from(per_second(unit))
+}
+
+/// A section's column of offsets.
+#[derive(Debug, Clone)]
+pub(super) struct PerRowValues {
+    values: Values,
+    name: String,
+    preceding: bool,
+}
+
+impl PerRowValues {
+    /// The signed number of rows or groups that `row`'s offset says.
+    pub(super) fn count(&self, row: usize) -> Result<i64> {
+        match &self.values {
+            Values::Whole(values) => self.get(values, row).map(|by| {
+                if self.preceding {
+                    by.saturating_neg()
+                } else {
+                    by
+                }
+            }),
+            _ => Err(self.broken()),
+        }
+    }
+
+    /// The distance from a key of `plan` that `row`'s offset says.
+    pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: Side) -> Result<Offset> {
+        let sign = if self.preceding { -1 } else { 1 };
+        let by_interval = |months: i64, days: i64, nanos: i128| {
+            interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
+                let offset = format!(
+                    "of {months} months, {days} days and {nanos} nanoseconds in column {:?}",
+                    self.name
+                );
+                let error = refusal(plan, &offset, remedy);
+                Error::data(error.message())
+            })
+        };
+        match &self.values {
+            Values::Whole(values) => Ok(Offset::Whole(
+                i128::from(self.get(values, row)?) * sign * day_ticks(plan),
+            )),
+            Values::Double(values) => {
+                let by = self.get(values, row)? * sign as f64;
+                if by.is_nan() {
+                    Err(self.nan(row))
+                } else {
+                    Ok(Offset::Double(by))
+                }
+            }
+            Values::Single(values) => {
+                let by = self.get(values, row)? * sign as f32;
+                if by.is_nan() {
+                    Err(self.nan(row))
+                } else {
+                    Ok(Offset::Single(by))
+                }
+            }
+            Values::Wide(values) => {
+                let by = self.get(values, row)? * sign;
+                // Narrow decimals are small keys.
+                let small = matches!(
+                    plan.data_type,
+                    DataType::Decimal32(..) | DataType::Decimal64(..)
+                );
+                Ok(if small {
+                    Offset::Whole(by)
+                } else {
+                    Offset::Wide(by)
+                })
+            }
+            Values::Huge(values) => {
+                let by = self.get(values, row)?;
+                Ok(Offset::Huge(if self.preceding {
+                    by.wrapping_neg()
+                } else {
+                    by
+                }))
+            }
+            Values::Interval(values) => {
+                let by = self.get(values, row)?;
+                by_interval(by.months.into(), by.days.into(), by.nanoseconds.into())
+            }
+            Values::Duration(values, tick) => {
+                let nanos = i128::from(self.get(values, row)?) * tick;
+                // As of a literal: whole days are the calendar's.
+                let days = (nanos / DAY_NANOS) as i64;
+                by_interval(0, days, nanos - i128::from(days) * DAY_NANOS)
+            }
+        }
+    }
+
+    fn get<T: ArrowPrimitiveType>(
+        &self,
+        values: &PrimitiveArray<T>,
+        row: usize,
+    ) -> Result<T::Native> {
+        match row.cmp(&values.len()) {
+            Ordering::Less if values.is_valid(row) => Ok(values.value(row)),
+            Ordering::Less => Err(Error::data(format!(
+                "offset column {:?} is NULL in some row, and a frame needs both ends: fill its nulls, with 0 for the \
+                 current row",
+                self.name
+            ))),
+            _ => Err(self.broken()),
+        }
+    }
+
+    fn nan(&self, row: usize) -> Error {
+        Error::data(format!(
+            "offset column {:?} is NaN in row {row} of its section: give a number",
+            self.name
+        ))
+    }
+
+    fn broken(&self) -> Error {
+        Error::internal(format!(
+            "offset column {:?} does not hold what its plan says",
+            self.name
+        ))
+    }
+}
