@@ -1,0 +1,197 @@
+//! Text and bytes as numbers that order like them.
+//!
+//! What all values begin with is skipped. Of the bytes behind it each place is a digit in a mixed radix number, as
+//! wide as the place's bytes differ; "nothing here any more" is the smallest digit:
+//!
+//! ```text
+//!   device_0412     prefix "device_", then four digits of radix 10 each: 0 .. 9999, 14 bits
+//!   device_7
+//!                   places where some values have ended count one more: radix 10, 11, 11, 11
+//! ```
+//!
+//! So short identifiers, the commonest keys, become exact numbers of few bits. Where 64 bits do not hold all places the
+//! number is the beginning only, and rows with equal numbers are looked at again. Cost: three passes, each O(bytes
+//! looked at), at most [`PLACES`] behind the common prefix; 8 bytes per row.
+
+use arrow_array::types::{ByteArrayType, ByteViewType};
+use arrow_array::{Array, FixedSizeBinaryArray, GenericByteArray, GenericByteViewArray};
+use arrow_buffer::NullBuffer;
+use arrow_row::Rows;
+
+/// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
+const PLACES: usize = 20;
+
+/// Numbers that order like the values.
+pub(super) struct Packed {
+    /// One per row; 0 for nulls.
+    pub(super) codes: Vec<u64>,
+    /// Equal numbers are equal values.
+    pub(super) exact: bool,
+}
+
+/// A column of byte strings.
+pub(super) trait Texts {
+    fn rows(&self) -> usize;
+
+    /// The row's bytes, unless it is null.
+    fn text(&self, row: usize) -> Option<&[u8]>;
+}
+
+impl<T: ByteArrayType> Texts for GenericByteArray<T> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        self.is_valid(row).then(|| self.value(row).as_ref())
+    }
+}
+
+impl<T: ByteViewType> Texts for GenericByteViewArray<T> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        self.is_valid(row).then(|| self.value(row).as_ref())
+    }
+}
+
+impl Texts for FixedSizeBinaryArray {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        self.is_valid(row).then(|| self.value(row))
+    }
+}
+
+/// Values in arrow-row's encoding.
+pub(super) struct Encoded<'a> {
+    pub(super) rows: &'a Rows,
+    pub(super) nulls: Option<NullBuffer>,
+}
+
+impl Texts for Encoded<'_> {
+    fn rows(&self) -> usize {
+        self.rows.num_rows()
+    }
+
+    #[inline]
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        let valid = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        valid.then(|| self.rows.row(row).data())
+    }
+}
+
+/// What the values have in common.
+struct Survey {
+    /// How long the common prefix is.
+    prefix: usize,
+    shortest: usize,
+    longest: usize,
+}
+
+fn survey(texts: &impl Texts) -> Option<Survey> {
+    let mut valid = (0..texts.rows()).filter_map(|row| texts.text(row));
+    let first = valid.next()?;
+    let mut survey = Survey {
+        prefix: first.len(),
+        shortest: first.len(),
+        longest: first.len(),
+    };
+    for text in valid {
+        survey.shortest = survey.shortest.min(text.len());
+        survey.longest = survey.longest.max(text.len());
+        if !text.starts_with(&first[..survey.prefix]) {
+            survey.prefix = first
+                .iter()
+                .zip(text)
+                .take_while(|(left, right)| left == right)
+                .count();
+        }
+    }
+    Some(survey)
+}
+
+/// A place behind the common prefix.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The smallest byte.
+    low: u8,
+    /// 1 if values have ended before it: that is digit 0.
+    ended: u64,
+    /// How many digits there are.
+    radix: u64,
+    /// The product of the radices of the places behind.
+    behind: u64,
+}
+
+/// The places behind the prefix that 64 bits hold.
+fn places(texts: &impl Texts, survey: &Survey) -> Vec<Place> {
+    let count = (survey.longest - survey.prefix).min(PLACES);
+    let mut ranges = [(u8::MAX, u8::MIN); PLACES];
+    for text in (0..texts.rows()).filter_map(|row| texts.text(row)) {
+        for ((low, high), &byte) in ranges.iter_mut().zip(&text[survey.prefix..]) {
+            *low = (*low).min(byte);
+            *high = (*high).max(byte);
+        }
+    }
+    let mut places: Vec<Place> = Vec::with_capacity(count);
+    let mut product = 1_u64;
+    for (place, &(low, high)) in ranges.iter().enumerate().take(count) {
+        // Where some values have ended, 0 says so and bytes count from 1.
+        let ended = u64::from(survey.prefix + place >= survey.shortest);
+        let radix = u64::from(high - low) + 1 + ended;
+        let Some(next) = product.checked_mul(radix) else {
+            break;
+        };
+        product = next;
+        places.push(Place {
+            low,
+            ended,
+            radix,
+            behind: 1,
+        });
+    }
+    let mut behind = 1;
+    for place in places.iter_mut().rev() {
+        place.behind = behind;
+        behind *= place.radix;
+    }
+    places
+}
+
+#[inline]
+fn number(text: &[u8], places: &[Place]) -> u64 {
+    let mut number = 0;
+    for (place, byte) in places.iter().zip(text) {
+        number += (u64::from(byte - place.low) + place.ended) * place.behind;
+    }
+    number
+}
+
+/// The values as numbers.
+pub(super) fn pack(texts: &impl Texts) -> Packed {
+    let Some(survey) = survey(texts) else {
+        return Packed {
+            codes: vec![0; texts.rows()],
+            exact: true,
+        };
+    };
+    let places = places(texts, &survey);
+    let exact = survey.prefix + places.len() >= survey.longest;
+    let codes = (0..texts.rows()).map(|row| {
+        texts
+            .text(row)
+            .map_or(0, |text| number(&text[survey.prefix..], &places))
+    });
+    Packed {
+        codes: codes.collect(),
+        exact,
+    }
+}

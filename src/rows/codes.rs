@@ -1,0 +1,409 @@
+//! Columns as fields of a sort word: each key value as a number of as few bits as its column's values need.
+//!
+//! ```text
+//!   k  100 .. 103, nulls first    code = k - 100 + 1, null = 0      3 bits
+//!   t  0 .. 999, descending       code = 999 - t                   10 bits
+//!   word                          k k k t t t t t t t t t t        13 bits: one integer comparison compares both
+//! ```
+//!
+//! The smallest value is subtracted, a null is one more code at its end, DESC counts down from the greatest value.
+//! Text and bytes take part through `bytes.rs`, dictionaries by the rank of their values, nested columns by
+//! arrow-row's encoding. Cost: two passes over a column, about 0.5 ns per row each for fixed width values; no memory
+//! for those, 8 bytes per row for others.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::SortOptions;
+
+use super::bytes::{self, Packed};
+use super::keys::{self, Coded, match_coded};
+use super::radix::Word;
+use super::sort::{SortColumn, sort};
+use crate::error::Result;
+use crate::evaluate::Cancel;
+
+/// Some bits of the sort word, and where they come from.
+pub(super) struct Field {
+    /// How many bits.
+    pub(super) bits: u32,
+    codes: Box<dyn Codes>,
+    /// How many low bits of the code are left out.
+    dropped: u32,
+}
+
+/// The fields of one column.
+pub(super) struct Fields {
+    /// Most significant first; none for a constant column.
+    pub(super) fields: Vec<Field>,
+    /// Rows with equal fields are equal. Otherwise they are only known not to be ordered the other way.
+    pub(super) exact: bool,
+}
+
+impl Field {
+    /// Appends this field to the words of the rows from `start` on.
+    pub(super) fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
+        W::push_codes(
+            self.codes.as_ref(),
+            Push {
+                start,
+                first,
+                bits: self.bits,
+                dropped: self.dropped,
+            },
+            words,
+        );
+    }
+
+    /// Leaves out the lowest bits; the field is inexact then.
+    pub(super) fn drop_low(&mut self, bits: u32) {
+        self.dropped += bits;
+        self.bits -= bits;
+    }
+}
+
+/// Where and how codes go into words.
+#[derive(Clone, Copy)]
+pub(super) struct Push {
+    start: usize,
+    first: bool,
+    bits: u32,
+    dropped: u32,
+}
+
+impl Push {
+    #[inline]
+    fn all<W: Word>(self, words: &mut [W], code: impl Fn(usize) -> u64) {
+        for (row, word) in (self.start..).zip(words) {
+            let code = W::from_code(code(row) >> self.dropped);
+            // Shifting a fresh word by its whole width would overflow.
+            *word = if self.first {
+                code
+            } else {
+                (*word << self.bits) | code
+            };
+        }
+    }
+}
+
+/// A source of codes.
+pub(super) trait Codes: Send + Sync {
+    fn push_narrow(&self, push: Push, words: &mut [u64]);
+    fn push_wide(&self, push: Push, words: &mut [u128]);
+}
+
+/// A code that can be counted from another.
+trait Step: Copy + Ord {
+    /// `self - low`, where that fits.
+    fn steps(self, low: Self) -> Option<u64>;
+
+    /// `self - low`, known to fit; anything where `self` is the garbage below a null.
+    fn above(self, low: Self) -> u64;
+}
+
+macro_rules! step {
+    ($($type:ty),*) => {$(
+        impl Step for $type {
+            #[inline]
+            fn steps(self, low: Self) -> Option<u64> {
+                Some(self.above(low))
+            }
+
+            #[inline]
+            fn above(self, low: Self) -> u64 {
+                (self as u64).wrapping_sub(low as u64)
+            }
+        }
+    )*};
+}
+step!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Step for i128 {
+    fn steps(self, low: Self) -> Option<u64> {
+        u64::try_from(self.checked_sub(low)?).ok()
+    }
+
+    #[inline]
+    fn above(self, low: Self) -> u64 {
+        self.wrapping_sub(low) as u64
+    }
+}
+
+impl Step for i256 {
+    fn steps(self, low: Self) -> Option<u64> {
+        u64::try_from(self.checked_sub(low)?.to_i128()?).ok()
+    }
+
+    #[inline]
+    fn above(self, low: Self) -> u64 {
+        self.wrapping_sub(low).as_i128() as u64
+    }
+}
+
+/// Fixed width values between two codes.
+struct Ranged<T: Coded> {
+    values: ScalarBuffer<T>,
+    low: T::Code,
+    span: u64,
+    descending: bool,
+    /// 1 if nulls have code 0.
+    gap: u64,
+    nulls: Option<(NullBuffer, u64)>,
+}
+
+impl<T: Coded> Ranged<T>
+where
+    T::Code: Step,
+{
+    fn push<W: Word>(&self, push: Push, words: &mut [W]) {
+        let values = &self.values[..];
+        let (low, gap) = (self.low, self.gap);
+        if self.descending {
+            let high = self.span.wrapping_add(gap);
+            self.push_values(push, words, |row| {
+                high.wrapping_sub(values[row].code().above(low))
+            });
+        } else {
+            self.push_values(push, words, |row| {
+                values[row].code().above(low).wrapping_add(gap)
+            });
+        }
+    }
+
+    #[inline]
+    fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(usize) -> u64) {
+        match &self.nulls {
+            None => push.all(words, code),
+            Some((nulls, null)) => push.all(words, |row| {
+                if nulls.is_valid(row) {
+                    code(row)
+                } else {
+                    *null
+                }
+            }),
+        }
+    }
+}
+
+impl<T: Coded> Codes for Ranged<T>
+where
+    T::Code: Step,
+{
+    fn push_narrow(&self, to: Push, words: &mut [u64]) {
+        self.push(to, words);
+    }
+
+    fn push_wide(&self, to: Push, words: &mut [u128]) {
+        self.push(to, words);
+    }
+}
+
+/// One bit: whether a row is null.
+struct IsNull {
+    nulls: NullBuffer,
+    first: bool,
+}
+
+impl Codes for IsNull {
+    fn push_narrow(&self, push: Push, words: &mut [u64]) {
+        push.all(words, |row| {
+            u64::from(self.nulls.is_null(row) != self.first)
+        });
+    }
+
+    fn push_wide(&self, push: Push, words: &mut [u128]) {
+        push.all(words, |row| {
+            u64::from(self.nulls.is_null(row) != self.first)
+        });
+    }
+}
+
+/// The fields of a column.
+///
+/// # Errors
+/// A type without an order, cancellation.
+pub(super) fn fields(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
+    cancel.check()?;
+    let values = &column.values;
+    macro_rules! fixed {
+        ($type:ty) => {
+            match ranged::<$type>(column, keys::scalars(values), true) {
+                Some(fields) => Ok(fields),
+                // Wider than 64 bits.
+                None => encoded(column),
+            }
+        };
+    }
+    match_coded! {
+        values.data_type(), fixed,
+        DataType::Null => Ok(Fields { fields: Vec::new(), exact: true }),
+        DataType::Boolean => {
+            let values = values.as_boolean().values().iter().map(u8::from).collect();
+            exact::<u8>(column, values)
+        }
+        DataType::Utf8 => packed(column, bytes::pack(values.as_bytes::<Utf8Type>())),
+        DataType::LargeUtf8 => packed(column, bytes::pack(values.as_bytes::<LargeUtf8Type>())),
+        DataType::Utf8View => packed(column, bytes::pack(values.as_byte_view::<StringViewType>())),
+        DataType::Binary => packed(column, bytes::pack(values.as_bytes::<BinaryType>())),
+        DataType::LargeBinary => packed(column, bytes::pack(values.as_bytes::<LargeBinaryType>())),
+        DataType::BinaryView => packed(column, bytes::pack(values.as_byte_view::<BinaryViewType>())),
+        DataType::FixedSizeBinary(_) => packed(column, bytes::pack(values.as_fixed_size_binary())),
+        DataType::Dictionary(..) => dictionary(column, cancel),
+        DataType::Float16 | DataType::RunEndEncoded(..) => {
+            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, cancel)
+        }
+        _ => encoded(column),
+    }
+}
+
+/// Fields of values whose codes span less than 64 bits.
+fn ranged<T: Coded>(column: &SortColumn, values: ScalarBuffer<T>, exact: bool) -> Option<Fields>
+where
+    T::Code: Step,
+{
+    let nulls = keys::nulls(&column.values);
+    let range = match &nulls {
+        None => range(values.iter().map(|value| value.code())),
+        Some(nulls) => range(nulls.valid_indices().map(|row| values[row].code())),
+    };
+    // No valid value: all rows are equal.
+    let Some((low, high)) = range else {
+        return Some(Fields {
+            fields: Vec::new(),
+            exact: true,
+        });
+    };
+    let span = high.steps(low)?;
+    let mut fields = Vec::new();
+    let mut push = |top: u64, codes: Box<dyn Codes>| {
+        let bits = u64::BITS - top.leading_zeros();
+        if bits > 0 {
+            fields.push(Field {
+                bits,
+                codes,
+                dropped: 0,
+            });
+        }
+    };
+    let mut ranged = Ranged {
+        values,
+        low,
+        span,
+        descending: column.descending,
+        gap: 0,
+        nulls: None,
+    };
+    match nulls {
+        None => push(span, Box::new(ranged)),
+        Some(nulls) if span == u64::MAX => {
+            // No code is left for null.
+            push(
+                1,
+                Box::new(IsNull {
+                    nulls: nulls.clone(),
+                    first: column.nulls_first,
+                }),
+            );
+            ranged.nulls = Some((nulls, 0));
+            push(span, Box::new(ranged));
+        }
+        Some(nulls) => {
+            ranged.gap = u64::from(column.nulls_first);
+            ranged.nulls = Some((nulls, if column.nulls_first { 0 } else { span + 1 }));
+            push(span + 1, Box::new(ranged));
+        }
+    }
+    Some(Fields { fields, exact })
+}
+
+fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
+    let first = codes.next()?;
+    Some(codes.fold((first, first), |(low, high), code| {
+        (low.min(code), high.max(code))
+    }))
+}
+
+/// Fields of values that stand for the column's, row by row.
+fn exact<T: Coded>(column: &SortColumn, values: Vec<T>) -> Result<Fields>
+where
+    T::Code: Step,
+{
+    ranged(column, values.into(), true)
+        .ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
+}
+
+fn packed(column: &SortColumn, packed: Packed) -> Result<Fields> {
+    let exact = packed.exact;
+    ranged::<u64>(column, packed.codes.into(), exact)
+        .ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
+}
+
+/// Nested values, and numbers too wide: as bytes that compare like the values.
+fn encoded(column: &SortColumn) -> Result<Fields> {
+    let values = keys::normalise(&column.values)?;
+    // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
+    let options = SortOptions {
+        descending: false,
+        nulls_first: true,
+    };
+    let converter = RowConverter::new(vec![SortField::new_with_options(
+        values.data_type().clone(),
+        options,
+    )])?;
+    let rows = converter.convert_columns(&[values])?;
+    packed(
+        column,
+        bytes::pack(&bytes::Encoded {
+            rows: &rows,
+            nulls: keys::nulls(&column.values),
+        }),
+    )
+}
+
+/// Dictionary keys: the rank of each one's value.
+fn dictionary(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
+    let dictionary = column.values.as_any_dictionary();
+    let values = dictionary.values();
+    if values.is_empty() || values.len() > column.values.len() {
+        return fields(
+            &SortColumn {
+                values: keys::normalise(&column.values)?,
+                ..column.clone()
+            },
+            cancel,
+        );
+    }
+    let ranks = ranks(values, cancel)?;
+    exact::<u32>(
+        column,
+        dictionary
+            .normalized_keys()
+            .into_iter()
+            .map(|key| ranks[key])
+            .collect(),
+    )
+}
+
+/// The dense rank of each value; equal values have one rank.
+fn ranks(values: &ArrayRef, cancel: &Cancel) -> Result<Vec<u32>> {
+    let order = sort(&[SortColumn::ascending(values.clone())], 1, cancel)?;
+    let sorted = match &order {
+        None => values.clone(),
+        Some(order) => super::gather(&[values.clone()], order, 1, cancel)?.swap_remove(0),
+    };
+    let starts = super::starts(&[sorted], values.len(), None)?;
+    let mut ranks = vec![0; values.len()];
+    let mut rank = 0;
+    for position in 0..values.len() {
+        rank += u32::from(starts.value(position));
+        let row = order
+            .as_ref()
+            .map_or(position, |order| order[position] as usize);
+        ranks[row] = rank;
+    }
+    Ok(ranks)
+}
