@@ -13,8 +13,7 @@ total); without an order, the whole partition.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
-from importlib.metadata import version as _version
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError, version as _version
 
 from .call import Call
 from .config import config
@@ -31,7 +30,7 @@ from .exceptions import (
 from .explain import explain
 from .expr import col, expr, lit
 from .functions import (
-    any,  # noqa: A004
+    any,
     any_value,
     avg,
     bool_and,
@@ -46,9 +45,9 @@ from .functions import (
     last,
     last_value,
     lead,
-    max,  # noqa: A004
+    max,
     mean,
-    min,  # noqa: A004
+    min,
     nth_value,
     ntile,
     percent_rank,
@@ -59,7 +58,7 @@ from .functions import (
     stddev,
     stddev_pop,
     stddev_samp,
-    sum,  # noqa: A004
+    sum,
     var_pop,
     var_samp,
     variance,

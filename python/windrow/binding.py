@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal as OneOf
+from typing import Any, Literal as OneOf, NoReturn
 
 from .call import Call
 from .exceptions import SpecError, near
@@ -46,7 +46,12 @@ class Temporary:
 
 
 def read_items(
-    items: Iterable[Any], named: Mapping[str, Any], columns: Sequence[str], *, selecting: bool = False
+    items: Iterable[Any],
+    named: Mapping[str, Any],
+    columns: Sequence[str],
+    *,
+    selecting: bool = False,
+    folded: bool = False,
 ) -> list[Output]:
     """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
 
@@ -61,6 +66,8 @@ def read_items(
         The frame's columns.
     selecting
         Whether names of columns are allowed.
+    folded
+        Whether names are found regardless of case, as in Spark by default.
 
     Returns
     -------
@@ -81,10 +88,12 @@ def read_items(
         elif selecting and name is None and item == "*" and isinstance(item, str):
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
-            _known(plain, columns)
+            found = [c for c in columns if c == plain] or [c for c in columns if folded and c.lower() == plain.lower()]
+            if not found:
+                _unknown(plain, columns)
             if name is not None:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
-            outputs.append(Output(plain, None))
+            outputs.extend(Output(c, None) for c in dict.fromkeys(found))
         else:
             call = _call(item)
             outputs.append(Output(name if name is not None else call.output_name, call))
@@ -202,6 +211,7 @@ def bind(
     host: HostKind = "polars",
     folded: bool = False,
     fallback: Callable[[str], Expr | None] | None = None,
+    locate: Callable[[Any], int | None] | None = None,
 ) -> BoundCalls:
     """Bind calls to the columns of a frame.
 
@@ -217,6 +227,8 @@ def bind(
         Whether names are found regardless of case, as in Spark by default.
     fallback
         Asked for an expression when a name is unknown, for hosts that read more into names (``struct.field``).
+    locate
+        Asked for the position of the frame's column that a host expression is, if it is one and nothing more.
 
     Returns
     -------
@@ -228,7 +240,9 @@ def bind(
     SpecError
         For an unknown or ambiguous column, a call without a window, an expression of another host.
     """
-    binder = _Binder(columns, unique_names(columns, folded=folded), host, folded, fallback or (lambda _: None))
+    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field
+    names = unique_names(columns, folded=folded, without=".`" if host == "spark" else "")
+    binder = _Binder(columns, names, host, folded, fallback, locate)
     native = [binder.lower(o.name, o.call) for o in outputs if o.call is not None]
     return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
 
@@ -239,7 +253,8 @@ class _Binder:
     names: list[str]
     host: HostKind
     folded: bool
-    fallback: Callable[[str], Expr | None]
+    fallback: Callable[[str], Expr | None] | None
+    locate: Callable[[Any], int | None] | None
     temporaries: list[Temporary] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     display: str = ""
@@ -284,19 +299,22 @@ class _Binder:
 
     def _column(self, expression: Expr) -> str:
         """Give the name of the column that holds an expression, making a temporary one where there is none."""
-        if isinstance(expression, Column):
-            index = self._find(expression.name)
-            if index is not None:
-                self.read.add(index)
-                return self.names[index]
-            other = self.fallback(expression.name)
-            if other is None:
-                _known(expression.name, self.columns, self.display)
-            else:
-                return self._temporary(other)
+        index = None
         if isinstance(expression, Host):
             self._check_host(expression)
-        return self._temporary(expression)
+            index = self.locate(expression.value) if self.locate is not None else None
+        elif isinstance(expression, Column):
+            index = self._find(expression.name)
+            if index is None:
+                other = self.fallback(expression.name) if self.fallback is not None else None
+                if other is None:
+                    _unknown(expression.name, self.columns, self.display)
+                else:
+                    expression = other
+        if index is None:
+            return self._temporary(expression)
+        self.read.add(index)
+        return self.names[index]
 
     def _find(self, name: str) -> int | None:
         found = [i for i, c in enumerate(self.columns) if c == name]
@@ -338,8 +356,9 @@ def _same(one: Expr, other: Expr) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)
 
 
-def unique_names(columns: Sequence[str], *, folded: bool = False) -> list[str]:
-    """Give each column a name of its own; all but the repeated ones keep theirs."""
+def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:
+    """Give each column a name of its own; those keep theirs that are not repeated and have none of some characters."""
+    columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
     taken = {c.lower() if folded else c for c in columns}
     seen: set[str] = set()
     names = []
@@ -361,7 +380,6 @@ def fresh(name: str, taken: set[str]) -> str:
     return name
 
 
-def _known(name: str, columns: Sequence[str], display: str = "") -> None:
-    if name not in columns:
-        where = f"{display}: " if display else ""
-        raise SpecError(f"{where}column {name!r} is unknown{near(name, columns)}")
+def _unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
+    where = f"{display}: " if display else ""
+    raise SpecError(f"{where}column {name!r} is unknown{near(name, columns)}")

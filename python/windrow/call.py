@@ -165,7 +165,9 @@ class Call:
         rank() OVER (PARTITION BY k ORDER BY x DESC)
         """
         if window is not None and not isinstance(window, Window):
-            raise SpecError(f"over() takes a window, not {window!r}; write .over(wr.window(partition_by=..., order_by=...))")
+            raise SpecError(
+                f"over() takes a window, not {window!r}; write .over(wr.window(partition_by=..., order_by=...))"
+            )
         return replace(self, window=Window() if window is None else window)
 
     def alias(self, name: str) -> Call:

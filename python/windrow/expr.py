@@ -276,4 +276,3 @@ def _plain(value: Any) -> Any:
     if root_module(value) == "numpy" and getattr(value, "ndim", None) == 0:
         return value.item()
     return value
-

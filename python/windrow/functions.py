@@ -87,7 +87,7 @@ def count(*columns: Any) -> Call:
     return _call("count", *columns)
 
 
-def sum(x: Any) -> Call:  # noqa: A001 - SQL's name
+def sum(x: Any) -> Call:
     """Add up the frame's values; nulls are passed over.
 
     Parameters
@@ -167,7 +167,7 @@ def mean(x: Any) -> Call:
     return _call("mean", x)
 
 
-def min(x: Any) -> Call:  # noqa: A001 - SQL's name
+def min(x: Any) -> Call:
     """Find the frame's smallest value; nulls are passed over.
 
     Parameters
@@ -196,7 +196,7 @@ def min(x: Any) -> Call:  # noqa: A001 - SQL's name
     return _call("min", x)
 
 
-def max(x: Any) -> Call:  # noqa: A001 - SQL's name
+def max(x: Any) -> Call:
     """Find the frame's greatest value; nulls are passed over.
 
     Parameters
@@ -475,7 +475,7 @@ def some(x: Any) -> Call:
     return _call("some", x)
 
 
-def any(x: Any) -> Call:  # noqa: A001 - SQL's name
+def any(x: Any) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
     Parameters

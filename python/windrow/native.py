@@ -74,7 +74,9 @@ def input_table(bound: BoundCalls, columns: Sequence[Any], temporaries: Sequence
     return pa.table(list(arrays.values()), names=list(arrays))
 
 
-def window_columns(table: pa.Table, bound: BoundCalls, options: Options) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+def window_columns(
+    table: pa.Table, bound: BoundCalls, options: Options
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns for a table in memory; rows keep their order.
 
     Parameters

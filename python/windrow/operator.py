@@ -90,6 +90,7 @@ class Operator:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
         self._bound = bound
+        self.__name__ = "windrow"  # what Spark shows in its plan
         self._slots = list(slots)
         self._input = schema
         self._options = options
@@ -275,9 +276,7 @@ def columns_in_order(
     done += stream.finish()
     pieces = [pa.record_batch(b) for b in done]
     first = table.num_columns
-    return fields, [
-        pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)
-    ]
+    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
 
 
 def _in_spark_task() -> bool:

@@ -104,7 +104,7 @@ def window(
     order_by: Any = None,
     *,
     rows: Sequence[Any] | None = None,
-    range: Sequence[Any] | None = None,  # noqa: A002 - SQL's word
+    range: Sequence[Any] | None = None,
     groups: Sequence[Any] | None = None,
     exclude: str | None = None,
     min_rows: int | None = None,
@@ -361,7 +361,9 @@ def relative(value: Any, *, start: bool) -> Bound:
 
 def _frame(units: Units, bounds: Any, exclude: str) -> Frame:
     if isinstance(bounds, (str, bytes)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
-        raise SpecError(f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {bounds!r}")
+        raise SpecError(
+            f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {bounds!r}"
+        )
     return Frame(units, relative(bounds[0], start=True), relative(bounds[1], start=False), exclude)
 
 

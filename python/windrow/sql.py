@@ -20,7 +20,6 @@ from .interval import Interval, parse_duration
 from .spec import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 
 if TYPE_CHECKING:
-    from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
 
 __all__ = ["call_of_parts", "parse_call", "parse_order"]

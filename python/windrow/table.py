@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     Frame = TypeVar(
-        "Frame", pl.DataFrame, pl.LazyFrame, pa.Table, pa.RecordBatch, pa.RecordBatchReader, pd.DataFrame, SparkDataFrame
+        "Frame",
+        pl.DataFrame,
+        pl.LazyFrame,
+        pa.Table,
+        pa.RecordBatch,
+        pa.RecordBatchReader,
+        pd.DataFrame,
+        SparkDataFrame,
     )
 
 __all__ = ["schema_of", "select", "with_columns"]

@@ -1,0 +1,4 @@
+"""PySpark: DataFrames, PySpark's own Columns, and the schemas on both sides of ``mapInArrow``.
+
+Imported only when something of PySpark's is used. Works with Spark Classic and Spark Connect.
+"""

@@ -1,0 +1,283 @@
+"""Types on both sides of ``mapInArrow``: what Spark sends as Arrow, and what it takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import types as T
+
+from ..binding import Slot
+from ..config import current
+from ..exceptions import SpecError, UnsupportedError
+
+__all__ = ["check_columns", "check_keys", "from_arrow", "result_schema", "session_timezone", "to_arrow"]
+
+# Functions whose result is a value of their first argument, or of its type: where Arrow knows less than Spark about that
+# type (an interval's fields, a collation), the result keeps what Spark knows.
+_SAME_TYPE = frozenset(
+    ["min", "max", "first", "first_value", "last", "last_value", "any_value", "nth_value", "lag", "lead", "sum", "mode", "min_by", "max_by"]
+)
+
+_TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {
+    "ByteType": lambda _: pa.int8(),
+    "ShortType": lambda _: pa.int16(),
+    "IntegerType": lambda _: pa.int32(),
+    "LongType": lambda _: pa.int64(),
+    "FloatType": lambda _: pa.float32(),
+    "DoubleType": lambda _: pa.float64(),
+    "BooleanType": lambda _: pa.bool_(),
+    "DateType": lambda _: pa.date32(),
+    "StringType": lambda _: pa.string(),
+    "CharType": lambda _: pa.string(),
+    "VarcharType": lambda _: pa.string(),
+    "BinaryType": lambda _: pa.binary(),
+    "NullType": lambda _: pa.null(),
+    "TimestampType": lambda zone: pa.timestamp("us", tz=zone),
+    "TimestampNTZType": lambda _: pa.timestamp("us"),
+    "DayTimeIntervalType": lambda _: pa.duration("us"),
+    "TimeType": lambda _: pa.time64("ns"),
+    "VariantType": lambda _: pa.struct(
+        [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False)]
+    ),
+}
+
+_FROM_ARROW: dict[pa.DataType, Callable[[], T.DataType]] = {
+    pa.int8(): T.ByteType,
+    pa.int16(): T.ShortType,
+    pa.int32(): T.IntegerType,
+    pa.int64(): T.LongType,
+    pa.float32(): T.FloatType,
+    pa.float64(): T.DoubleType,
+    pa.bool_(): T.BooleanType,
+    pa.date32(): T.DateType,
+    pa.string(): T.StringType,
+    pa.large_string(): T.StringType,
+    pa.string_view(): T.StringType,
+    pa.binary(): T.BinaryType,
+    pa.large_binary(): T.BinaryType,
+    pa.binary_view(): T.BinaryType,
+    pa.null(): T.NullType,
+    pa.duration("us"): lambda: T.DayTimeIntervalType(T.DayTimeIntervalType.DAY, T.DayTimeIntervalType.SECOND),
+}
+
+
+def session_timezone(session: Any = None) -> str:
+    """Give the time zone that Spark's timestamps carry: what was configured, else the session's, else UTC.
+
+    Parameters
+    ----------
+    session
+        A SparkSession; without one, the active session where there is one.
+
+    Returns
+    -------
+    str
+        The zone's name.
+    """
+    configured = current().timezone
+    if configured is not None:
+        return configured
+    if session is None:
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.getActiveSession()
+    return "UTC" if session is None else str(session.conf.get("spark.sql.session.timeZone"))
+
+
+def to_arrow(schema: T.StructType, timezone: str) -> pa.Schema:
+    """Give the Arrow schema in which ``mapInArrow`` hands over columns of these types.
+
+    Parameters
+    ----------
+    schema
+        Spark's schema.
+    timezone
+        The session's time zone, which its timestamps carry.
+
+    Returns
+    -------
+    pyarrow.Schema
+        The same names and nullability.
+    """
+    check_columns(schema)
+    return pa.schema([_arrow_field(f, timezone, f.name) for f in schema.fields])
+
+
+def _arrow_field(field: T.StructField, timezone: str, column: str) -> pa.Field:
+    return pa.field(field.name, _arrow_type(field.dataType, timezone, column), field.nullable)
+
+
+def _arrow_type(dtype: T.DataType, timezone: str, column: str) -> pa.DataType:
+    if isinstance(dtype, T.DecimalType):
+        return pa.decimal128(dtype.precision, dtype.scale)
+    if isinstance(dtype, T.ArrayType):
+        return pa.list_(pa.field("element", _arrow_type(dtype.elementType, timezone, column), dtype.containsNull))
+    if isinstance(dtype, T.StructType):
+        return pa.struct([_arrow_field(f, timezone, column) for f in dtype.fields])
+    if isinstance(dtype, T.MapType):
+        return pa.map_(
+            _arrow_type(dtype.keyType, timezone, column),
+            pa.field("value", _arrow_type(dtype.valueType, timezone, column), dtype.valueContainsNull),
+        )
+    if isinstance(dtype, T.UserDefinedType):
+        return _arrow_type(dtype.sqlType(), timezone, column)
+    make = _TO_ARROW.get(type(dtype).__name__)
+    if make is None:
+        raise _not_carried(column, dtype)
+    return make(timezone)
+
+
+def _not_carried(column: str, dtype: T.DataType) -> UnsupportedError:
+    return UnsupportedError(
+        f"column {column!r} is of type {dtype.simpleString()}, which PySpark cannot hand over through Arrow; "
+        f"drop it, or cast it first (an interval of years and months to its number of months, for example)"
+    )
+
+
+def check_columns(schema: T.StructType) -> None:
+    """Refuse, before the job, columns that PySpark cannot carry through ``mapInArrow``, however deep they lie."""
+
+    def check(dtype: T.DataType, column: str) -> None:
+        if type(dtype).__name__ in ("YearMonthIntervalType", "CalendarIntervalType"):
+            raise _not_carried(column, dtype)
+        for inner in _inner(dtype):
+            check(inner, column)
+
+    for field in schema.fields:
+        check(field.dataType, field.name)
+
+
+def _inner(dtype: T.DataType) -> list[T.DataType]:
+    if isinstance(dtype, T.ArrayType):
+        return [dtype.elementType]
+    if isinstance(dtype, T.MapType):
+        return [dtype.keyType, dtype.valueType]
+    if isinstance(dtype, T.StructType):
+        return [f.dataType for f in dtype.fields]
+    return []
+
+
+def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
+    """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
+
+    Parameters
+    ----------
+    schema
+        The columns the calls read.
+    calls
+        The native calls.
+    """
+    types = {f.name: f.dataType for f in schema.fields}
+    for call in calls:
+        keys = [*call["partition_by"], *(o["column"] for o in call["order_by"])]
+        ordered = call["args"][:1] if call["function"] in ("min", "max") else []
+        for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
+            _check_key(types[name], name, call["display"])
+
+
+def _check_key(dtype: T.DataType, column: str, display: str) -> None:
+    if type(dtype).__name__ in ("MapType", "VariantType"):
+        raise SpecError(f"{display}: column {column!r} is of type {dtype.simpleString()}, which has no order")
+    collation = getattr(dtype, "collation", "UTF8_BINARY")
+    if isinstance(dtype, T.StringType) and collation not in ("UTF8_BINARY", None):
+        raise UnsupportedError(
+            f"{display}: column {column!r} has the collation {collation}, which PySpark does not hand over through "
+            f"Arrow; for case-insensitive text write wr.expr('lower({column})'), or collate it UTF8_BINARY"
+        )
+    for inner in _inner(dtype):
+        _check_key(inner, column, display)
+
+
+def from_arrow(dtype: pa.DataType, column: str) -> T.DataType:
+    """Give Spark's type for an Arrow type.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type.
+    column
+        Its column, for the message.
+
+    Returns
+    -------
+    pyspark.sql.types.DataType
+        Spark's type.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``mapInArrow`` takes no such type back.
+    """
+    if pa.types.is_decimal128(dtype):
+        return T.DecimalType(dtype.precision, dtype.scale)
+    if pa.types.is_timestamp(dtype) and dtype.unit == "us":
+        return T.TimestampNTZType() if dtype.tz is None else T.TimestampType()
+    if pa.types.is_struct(dtype):
+        return T.StructType([_spark_field(dtype.field(i), column) for i in range(dtype.num_fields)])
+    if pa.types.is_map(dtype):
+        return T.MapType(
+            from_arrow(dtype.key_type, column), from_arrow(dtype.item_type, column), dtype.item_field.nullable
+        )
+    if pa.types.is_list(dtype) or pa.types.is_list_view(dtype):
+        return T.ArrayType(from_arrow(dtype.value_type, column), dtype.value_field.nullable)
+    make = _FROM_ARROW.get(dtype)
+    if make is None:
+        raise UnsupportedError(
+            f"column {column!r} is of type {dtype}, which Spark does not take from Arrow; cast it first"
+        )
+    return make()
+
+
+def _spark_field(field: pa.Field, column: str) -> T.StructField:
+    return T.StructField(field.name, from_arrow(field.type, column), field.nullable)
+
+
+def result_schema(
+    spark: T.StructType | None,
+    arrow: pa.Schema,
+    new: Sequence[pa.Field],
+    calls: Sequence[dict[str, Any]],
+    slots: Sequence[Slot],
+    names: Sequence[str],
+) -> T.StructType:
+    """Give the schema to declare to ``mapInArrow``.
+
+    Parameters
+    ----------
+    spark
+        The input's Spark schema, where it is known.
+    arrow
+        The input's Arrow schema.
+    new
+        The new fields.
+    calls
+        The native calls, which tell what a new column is made of.
+    slots
+        The result's columns.
+    names
+        The unique names under which the calls know the input's columns.
+
+    Returns
+    -------
+    pyspark.sql.types.StructType
+        Input columns with the very field they had, metadata included.
+    """
+    fields = spark.fields if spark is not None else [_spark_field(f, f.name) for f in arrow]
+    position = {name: i for i, name in enumerate(names)}
+
+    def made(index: int, name: str) -> T.StructField:
+        call, field = calls[index], new[index]
+        source = call["args"][0].get("column") if call["args"] else None
+        if call["function"] in _SAME_TYPE and source in position:
+            at = position[source]
+            if arrow.field(at).type == field.type:
+                return T.StructField(name, fields[at].dataType, field.nullable)
+        return T.StructField(name, from_arrow(field.type, name), field.nullable)
+
+    def kept(index: int, name: str) -> T.StructField:
+        old = fields[index]
+        return T.StructField(name, old.dataType, old.nullable, old.metadata)
+
+    return T.StructType([made(s.index, s.name) if s.new else kept(s.index, s.name) for s in slots])
