@@ -22,7 +22,7 @@ from ..explain import Explanation
 from ..expr import Column, Expr, Host, Literal
 from ..operator import Operator
 from .columns import position_in
-from .schema import check_columns, check_keys, session_timezone, to_arrow
+from .schema import SAME_TYPE, carried, check_columns, check_keys, session_timezone, to_arrow
 
 __all__ = ["explain_spark", "run_spark"]
 
@@ -74,21 +74,31 @@ def run_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
     """
     plan = _plan(frame, items, named, selecting=selecting)
     functions = _functions(frame)
-    current_frame = plan.frame
+    working = plan.frame
+    schema = working.schema
     names = plan.names
+    # what the result's columns are, where Arrow and so mapInArrow knows less
+    types = {f.name: f.dataType for f in schema.fields if carried(f.dataType) != f.dataType}
     made: dict[int, str] = {}
     for stage in plan.stages:
-        operator, names = _operator(plan, stage, current_frame.schema, names, sort=not in_order)
-        made.update(dict(zip(stage.calls, names[len(names) - len(stage.calls) :], strict=True)))
+        operator, names = _operator(plan, stage, schema, names, sort=not in_order)
         if not in_order:
-            current_frame = _exchanged(current_frame, stage, plan, functions)
-        current_frame = current_frame.mapInArrow(operator, operator.spark_schema)
-    return current_frame.select(
-        *[
-            functions.col(_quoted(made[s.index] if s.new else plan.bound.names[s.index])).alias(s.name)
-            for s in plan.slots
-        ]
-    )
+            working = _exchanged(working, stage, plan, functions)
+        schema = operator.spark_schema
+        working = working.mapInArrow(operator, schema)
+        for index, field in zip(stage.calls, schema.fields[len(names) - len(stage.calls) :], strict=True):
+            made[index] = field.name
+            call = plan.bound.native[index]
+            source = types.get(call["args"][0].get("column", "")) if call["args"] else None
+            if source is not None and call["function"] in SAME_TYPE and field.dataType == carried(source):
+                types[field.name] = source
+
+    def output(slot: Slot) -> Any:
+        name = made[slot.index] if slot.new else plan.bound.names[slot.index]
+        column = functions.col(_quoted(name))
+        return (column.cast(types[name]) if name in types and plan.stages else column).alias(slot.name)
+
+    return working.select(*map(output, plan.slots))
 
 
 def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any]) -> Explanation:
@@ -207,6 +217,7 @@ def _operator(
     """Make the operator of one stage, and the names of the columns it gives: its input's, then the new ones."""
     calls = [plan.bound.native[i] for i in stage.calls]
     read_names = {n for c in calls for n in _names_read(c)}
+    schema = T.StructType([T.StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in schema.fields])
     arrow = to_arrow(schema, plan.options.timezone or "UTC")
     read = [i for i, n in enumerate(names) if n in read_names]
     bound = BoundCalls(list(names), read, [], calls)

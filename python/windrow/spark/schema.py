@@ -12,11 +12,11 @@ from ..binding import Slot
 from ..config import current
 from ..exceptions import SpecError, UnsupportedError
 
-__all__ = ["check_columns", "check_keys", "from_arrow", "result_schema", "session_timezone", "to_arrow"]
+__all__ = ["SAME_TYPE", "carried", "check_columns", "check_keys", "from_arrow", "result_schema", "session_timezone", "to_arrow"]
 
 # Functions whose result is a value of their first argument, or of its type: where Arrow knows less than Spark about that
 # type (an interval's fields, a collation), the result keeps what Spark knows.
-_SAME_TYPE = frozenset(
+SAME_TYPE = frozenset(
     ["min", "max", "first", "first_value", "last", "last_value", "any_value", "nth_value", "lag", "lead", "sum", "mode", "min_by", "max_by"]
 )
 
@@ -38,8 +38,9 @@ _TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {
     "TimestampNTZType": lambda _: pa.timestamp("us"),
     "DayTimeIntervalType": lambda _: pa.duration("us"),
     "TimeType": lambda _: pa.time64("ns"),
+    # the marker by which Spark knows a variant from any other struct
     "VariantType": lambda _: pa.struct(
-        [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False)]
+        [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={"variant": "true"})]
     ),
 }
 
@@ -159,6 +160,25 @@ def _inner(dtype: T.DataType) -> list[T.DataType]:
     return []
 
 
+def carried(dtype: T.DataType) -> T.DataType:
+    """Give the type under which Spark takes a column back from Arrow and finds it right under ``validateSchema``.
+
+    Arrow knows neither which fields an interval of days has nor a text's collation. Declared as they are, such columns
+    come back well but are refused where Spark validates; declared like this they only need a cast.
+    """
+    if isinstance(dtype, T.DayTimeIntervalType):
+        return T.DayTimeIntervalType(T.DayTimeIntervalType.DAY, T.DayTimeIntervalType.SECOND)
+    if type(dtype) is T.StringType:
+        return T.StringType()
+    if isinstance(dtype, T.ArrayType):
+        return T.ArrayType(carried(dtype.elementType), dtype.containsNull)
+    if isinstance(dtype, T.MapType):
+        return T.MapType(carried(dtype.keyType), carried(dtype.valueType), dtype.valueContainsNull)
+    if isinstance(dtype, T.StructType):
+        return T.StructType([T.StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in dtype.fields])
+    return dtype
+
+
 def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
 
@@ -270,7 +290,7 @@ def result_schema(
     def made(index: int, name: str) -> T.StructField:
         call, field = calls[index], new[index]
         source = call["args"][0].get("column") if call["args"] else None
-        if call["function"] in _SAME_TYPE and source in position:
+        if call["function"] in SAME_TYPE and source in position:
             at = position[source]
             if arrow.field(at).type == field.type:
                 return T.StructField(name, fields[at].dataType, field.nullable)
