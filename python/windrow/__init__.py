@@ -7,8 +7,8 @@
 >>> wr.with_columns(table, wr.sum("level").over(w).alias("sum"))["sum"].to_pylist()
 [2, 1, 3]
 
-No frame given means what it means in SQL and Spark: with an order, the rows up to the current one and its ties (a running
-total); without an order, the whole partition.
+No frame given means what it means in SQL and Spark: with an order, the rows up to the current one and its ties (a
+running total); without an order, the whole partition.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ HostKind = OneOf["polars", "spark"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One column that ``with_columns`` or ``select`` gives: a call, or an input column (``call`` is None) by its name."""
+    """One column of the result: a call, or (``call`` is None) an input column by its name."""
 
     name: str
     call: Call | None
@@ -58,8 +58,8 @@ def read_items(
     Parameters
     ----------
     items
-        Builder calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of them; for ``select`` also
-        names of columns and ``"*"``.
+        Builder calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of them; for ``select``
+        also names of columns and ``"*"``.
     named
         The keyword arguments.
     columns
@@ -135,7 +135,7 @@ def _call(item: Any) -> Call:
             "Polars expressions as its arguments, keys and filters"
         )
     raise SpecError(
-        f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of names to these"
+        f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .exceptions import SpecError
-from .expr import Expr, Literal, as_condition
+from .expr import Expr, Literal, as_condition, as_expr
 from .spec import Order, Window, _order, _sequence
 
 __all__ = ["Call"]
@@ -222,6 +222,11 @@ class Call:
     def __bool__(self) -> bool:
         """Refuse to be a condition, which a call would silently always fulfil."""
         raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
+
+
+def call(function: str, *args: Any) -> Call:
+    """Make a call of what a user wrote as its arguments."""
+    return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
 
 
 def literal_flag(value: Expr) -> bool | None:

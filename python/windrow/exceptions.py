@@ -1,8 +1,8 @@
 """The errors windrow raises.
 
-Every error is a :class:`WindrowError` and also the built-in exception a Python user would expect, so ``except ValueError``
-catches a wrong window specification as well as ``except windrow.SpecError`` does. A message names the call as the user
-wrote it, the column, its type, and what to do instead. The native module raises these same classes.
+Every error is a :class:`WindrowError` and also the built-in exception a Python user would expect, so ``except
+ValueError`` catches a wrong window specification as well as ``except windrow.SpecError`` does. A message names the
+call as the user wrote it, the column, its type, and what to do instead. The native module raises these same classes.
 """
 
 from __future__ import annotations

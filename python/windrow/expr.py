@@ -134,8 +134,8 @@ def expr(text: str) -> Sql:
     Parameters
     ----------
     text
-        SQL without window calls, such as ``"price * quantity"`` or ``"`a column` > 1"``. The text is the host's own SQL:
-        Spark's on a Spark DataFrame, that of ``polars.sql_expr`` elsewhere.
+        SQL without window calls, such as ``"price * quantity"`` or ``"`a column` > 1"``. The text is the host's own
+        SQL: Spark's on a Spark DataFrame, that of ``polars.sql_expr`` elsewhere.
 
     Returns
     -------

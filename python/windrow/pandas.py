@@ -1,9 +1,9 @@
 """pandas DataFrames: the index stays, the rows keep their order, and missing values are NaN, None or NA alike.
 
-Results have the types pandas itself would give: numpy's, integers with missing values as float64 with NaN, booleans with
-missing values as object, text as pandas' string type, decimals and dates as objects. A call that reads a column of an
-Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a nullable column (``Int64``, ``boolean`` ...) a
-nullable one, so that frames which keep integers whole stay that way.
+Results have the types pandas itself would give: numpy's, integers with missing values as float64 with NaN, booleans
+with missing values as object, text as pandas' string type, decimals and dates as objects. A call that reads a column
+of an Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a nullable column (``Int64``, ``boolean``
+...) a nullable one, so that frames which keep integers whole stay that way.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def run_pandas(
     # a label that is no string gets a name that no user can have meant
     names = [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
     outputs = read_items(items, named, names, selecting=selecting)
-    fields, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
     slots = arrange(names, outputs, selecting=selecting)
-    result = frame.iloc[:, [s.index for s in slots if not s.new]]
+    result: pd.DataFrame = frame.iloc[:, [s.index for s in slots if not s.new]]
     calls = [o for o in outputs if o.call is not None]
     for position, slot in enumerate(slots):
         if slot.new:
             read = bind([calls[slot.index]], names).read
-            values = _series(columns[slot.index], fields[slot.index], [frame.dtypes.iloc[i] for i in read])
+            values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in read])
             values.index = frame.index
             result.insert(position, slot.name, values, allow_duplicates=True)
     return result
@@ -76,7 +76,7 @@ class _Columns:
             ) from None
 
 
-def _series(column: pa.ChunkedArray, field: pa.Field, read: Sequence[Any]) -> pd.Series[Any]:
+def _series(column: pa.ChunkedArray, read: Sequence[Any]) -> Any:
     import pandas as pd
 
     if any(isinstance(dtype, pd.ArrowDtype) for dtype in read):

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "run_frame", "run_lazy", "schema_of"]
 
 
-def _polars() -> Any:
+def require() -> None:
+    """Say what to install where Polars is missing."""
     try:
-        import polars
+        import polars  # noqa: F401
     except ImportError:
         raise UnsupportedError(
             "expressions as arguments, keys and filters are evaluated by Polars: pip install 'windrow[polars]', "
             "or compute the column first and name it"
         ) from None
-    return polars
 
 
 def to_polars(expression: Expr) -> pl.Expr:
     """Turn an expression into one of Polars."""
-    pl = _polars()
+    import polars as pl
+
     if isinstance(expression, Host):
         made = expression.value
     elif isinstance(expression, Column):
@@ -68,7 +69,9 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
     """
     if not temporaries:
         return []
-    pl = _polars()
+    require()
+    import polars as pl
+
     made, needed = _checked(temporaries, columns)
     data = {name: columns[name] for name in needed} or {"": pa.nulls(rows)}
     frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
@@ -98,7 +101,8 @@ def _failed(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
 
 def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
     """Give the Arrow schema of a Polars one."""
-    pl = _polars()
+    import polars as pl
+
     frame = schema if isinstance(schema, pl.DataFrame) else pl.DataFrame(schema=schema)
     return pa.table(frame.clear()).schema
 
@@ -138,7 +142,8 @@ def _compute(
     selecting: bool,
     in_order: bool,
 ) -> pl.DataFrame:
-    pl = _polars()
+    import polars as pl
+
     new: list[pl.Series] = []
     if bound.native:
         table = _read(frame, bound)
@@ -165,7 +170,8 @@ def _calls(outputs: Sequence[Output]) -> list[Call]:
 
 def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
     """Give what the calls read as Arrow, with Polars' own buffers."""
-    pl = _polars()
+    import polars as pl
+
     names = [bound.names[i] for i in bound.read]
     try:
         wanted = frame.with_columns(_checked(bound.temporaries, frame.columns)[0]) if bound.temporaries else frame
@@ -184,7 +190,8 @@ def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -
 
 
 def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
-    pl = _polars()
+    import polars as pl
+
     if not call.args or not isinstance(call.args[0], Column):
         return None
     source = schema.get(call.args[0].name)
@@ -213,7 +220,8 @@ def run_lazy(
     polars.LazyFrame
         With the schema it will have.
     """
-    pl = _polars()
+    import polars as pl
+
     schema = frame.collect_schema()
     columns = schema.names()
     outputs = read_items(items, named, columns, selecting=selecting)
@@ -241,7 +249,8 @@ def _empty_result(
     empty: pl.DataFrame, bound: BoundCalls, outputs: Sequence[Output], options: Options, *, selecting: bool
 ) -> pl.Schema:
     """Say which schema the result will have, without computing anything."""
-    pl = _polars()
+    import polars as pl
+
     fields: list[pa.Field] = []
     if bound.native:
         fields = output_fields(make_plan(_read(empty, bound).schema, bound.native, options))

@@ -113,9 +113,9 @@ def window(
 
     Without a frame the window is what SQL and Spark give: **with** an order the rows from the partition's start up to
     the current row *and all its ties* (``RANGE UNBOUNDED PRECEDING .. CURRENT ROW``: a running total), **without** one
-    the whole partition. So adding ``order_by`` alone turns a total into a running total, and ``last_value`` over an ordered
-    window answers the current row's last tie and not the partition's last row. To look at the whole partition in
-    order, say ``rows=(None, None)``.
+    the whole partition. So adding ``order_by`` alone turns a total into a running total, and ``last_value`` over an
+    ordered window answers the current row's last tie and not the partition's last row. To look at the whole partition
+    in order, say ``rows=(None, None)``.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...) [AS name]``, read by sqlglot into builder calls.
 
 The dialect is sqlglot's Spark with one change: it knows no functions, so that each keeps the name and the arguments the
-user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own grammar lacks, are read too.
+user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own grammar lacks, are
+read too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import functools
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .call import Call, literal_flag
 from .exceptions import SpecError, UnsupportedError
@@ -134,12 +135,14 @@ def _dialect() -> type[Dialect]:
     class WindrowSpark(Spark):
         """Spark's dialect in which every function is anonymous."""
 
-        class Parser(Spark.Parser):
+        class Parser(Spark.Parser):  # type: ignore[misc,valid-type]
             """Spark's parser without functions of its own."""
 
-            FUNCTIONS: dict[str, Callable[..., Any]] = {}
-            FUNCTION_PARSERS = {k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX}
-            SUBQUERY_PREDICATES: dict[Any, Any] = {}
+            FUNCTIONS: ClassVar[dict[str, Any]] = {}
+            FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+                k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX
+            }
+            SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
 
     return WindrowSpark
 

@@ -22,16 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame as SparkDataFrame
     from pyspark.sql.types import StructType
 
-    Frame = TypeVar(
-        "Frame",
-        pl.DataFrame,
-        pl.LazyFrame,
-        pa.Table,
-        pa.RecordBatch,
-        pa.RecordBatchReader,
-        pd.DataFrame,
-        SparkDataFrame,
-    )
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
 
 __all__ = ["schema_of", "select", "with_columns"]
 
@@ -46,12 +37,12 @@ def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any
     Parameters
     ----------
     frame
-        A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a PySpark
-        DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. Frames in memory keep their row
-        order. pandas' NaN counts as missing.
+        A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a
+        PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. Frames in memory keep their
+        row order. pandas' NaN counts as missing.
     *exprs
-        Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark also
-        PySpark Columns such as ``F.sum("x").over(window)``, and dicts of names to any of these.
+        Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
+        also PySpark Columns such as ``F.sum("x").over(window)``, and dicts of names to any of these.
     sort
         For readers: ``True`` reads all batches and sorts, otherwise rows must come grouped by the partition keys and
         ordered, and the answer streams. For frames in memory ``False`` asks for the same check of the rows' order. For

@@ -1,7 +1,7 @@
 """PySpark's own Columns, read structurally: Classic through the JVM's column nodes, Connect through its Python ones.
 
-A Column that is one window call, with an alias or without, becomes the builder's call. What stands inside as argument, key
-or bound and is no plain column or literal stays a Column, for Spark to evaluate.
+A Column that is one window call, with an alias or without, becomes the builder's call. What stands inside as
+argument, key or bound and is no plain column or literal stays a Column, for Spark to evaluate.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def read_call(column: Any) -> Call:
         call = _window_call(node)
     elif " OVER (" in str(column):
         raise UnsupportedError(
-            f"{column}: expressions around a window call are not supported yet. Give with_columns the window call alone, "
-            "with a name, and do the rest with withColumn on the column it gives"
+            f"{column}: expressions around a window call are not supported yet. Give with_columns the window call "
+            "alone, with a name, and do the rest with withColumn on the column it gives"
         )
     else:
         raise SpecError(f"{column} is not a window call; write F.sum('v').over(window)")
@@ -204,7 +204,7 @@ def _classic(node: Any) -> _Node:
         from pyspark import SparkContext
         from pyspark.sql.classic.column import Column as ClassicColumn
 
-        context = SparkContext._active_spark_context
+        context: Any = SparkContext._active_spark_context
         return ClassicColumn(context._jvm.org.apache.spark.sql.Column(node))
 
     kind = _class_of(node)

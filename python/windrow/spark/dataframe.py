@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import types as T
+import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import BoundCalls, Output, Slot, Temporary, arrange, bind, read_items, unique_names
 from ..config import Options, current
@@ -27,8 +27,8 @@ from .schema import SAME_TYPE, carried, check_columns, check_keys, session_timez
 __all__ = ["explain_spark", "run_spark"]
 
 _ONE_PARTITION = (
-    "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious performance "
-    "degradation: {calls}. Add partition_by, if the question allows it"
+    "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious "
+    "performance degradation: {calls}. Add partition_by, if the question allows it"
 )
 
 

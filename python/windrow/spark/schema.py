@@ -6,18 +6,42 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import types as T
+import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import Slot
 from ..config import current
 from ..exceptions import SpecError, UnsupportedError
 
-__all__ = ["SAME_TYPE", "carried", "check_columns", "check_keys", "from_arrow", "result_schema", "session_timezone", "to_arrow"]
+__all__ = [
+    "SAME_TYPE",
+    "carried",
+    "check_columns",
+    "check_keys",
+    "from_arrow",
+    "result_schema",
+    "session_timezone",
+    "to_arrow",
+]
 
-# Functions whose result is a value of their first argument, or of its type: where Arrow knows less than Spark about that
-# type (an interval's fields, a collation), the result keeps what Spark knows.
+# Functions whose result is a value of their first argument, or of its type: where Arrow knows less than Spark about
+# that type (an interval's fields, a collation), the result keeps what Spark knows.
 SAME_TYPE = frozenset(
-    ["min", "max", "first", "first_value", "last", "last_value", "any_value", "nth_value", "lag", "lead", "sum", "mode", "min_by", "max_by"]
+    [
+        "min",
+        "max",
+        "first",
+        "first_value",
+        "last",
+        "last_value",
+        "any_value",
+        "nth_value",
+        "lag",
+        "lead",
+        "sum",
+        "mode",
+        "min_by",
+        "max_by",
+    ]
 )
 
 _TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {

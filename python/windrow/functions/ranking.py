@@ -1,0 +1,185 @@
+"""Ranking functions: a row's place in its partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+from ..exceptions import SpecError
+
+__all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]
+
+
+def row_number() -> Call:
+    """Number the partition's rows from 1 in the window's order; ties keep the order they came in.
+
+    Returns
+    -------
+    Call
+        An int, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [30, 10, 20]})
+    >>> wr.with_columns(table, n=wr.row_number().over(wr.window(order_by="x")))["n"].to_pylist()
+    [3, 1, 2]
+    """
+    return Call("row_number")
+
+
+def rank() -> Call:
+    """Rank the partition's rows in the window's order; ties share a rank, and the next rank skips as many.
+
+    Returns
+    -------
+    Call
+        An int, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [10, 20, 10]})
+    >>> wr.with_columns(table, r=wr.rank().over(wr.window(order_by="x")))["r"].to_pylist()
+    [1, 3, 1]
+    """
+    return Call("rank")
+
+
+def dense_rank() -> Call:
+    """Rank the partition's rows in the window's order; ties share a rank, and no rank is skipped.
+
+    Returns
+    -------
+    Call
+        An int, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [10, 20, 10]})
+    >>> wr.with_columns(table, r=wr.dense_rank().over(wr.window(order_by="x")))["r"].to_pylist()
+    [1, 2, 1]
+    """
+    return Call("dense_rank")
+
+
+def percent_rank() -> Call:
+    """Give each row's rank as a fraction of the partition: ``(rank - 1) / (rows - 1)``, and 0.0 for a lone row.
+
+    Returns
+    -------
+    Call
+        A double, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order.
+
+    Notes
+    -----
+    O(1) per row; holds a partition until it is complete.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [10, 20, 30]})
+    >>> wr.with_columns(table, r=wr.percent_rank().over(wr.window(order_by="x")))["r"].to_pylist()
+    [0.0, 0.5, 1.0]
+    """
+    return Call("percent_rank")
+
+
+def cume_dist() -> Call:
+    """Give the fraction of the partition's rows that come no later than the row and its ties.
+
+    Returns
+    -------
+    Call
+        A double, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order.
+
+    Notes
+    -----
+    O(1) per row; holds a partition until it is complete.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [10, 20, 20, 30]})
+    >>> wr.with_columns(table, r=wr.cume_dist().over(wr.window(order_by="x")))["r"].to_pylist()
+    [0.25, 0.75, 0.75, 1.0]
+    """
+    return Call("cume_dist")
+
+
+def ntile(n: Any = 1) -> Call:
+    """Deal the partition's rows, in order, into n buckets whose sizes differ by one at most, and number these from 1.
+
+    Parameters
+    ----------
+    n
+        How many buckets.
+
+    Returns
+    -------
+    Call
+        An int, never null.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if n is less than 1 or the window has no order.
+
+    Notes
+    -----
+    O(1) per row; holds a partition until it is complete.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 2, 3, 4, 5]})
+    >>> wr.with_columns(table, b=wr.ntile(2).over(wr.window(order_by="x")))["b"].to_pylist()
+    [1, 1, 1, 2, 2]
+    """
+    if isinstance(n, str):
+        raise SpecError(f"ntile() takes a number of buckets, not {n!r}")
+    return call("ntile", n)

@@ -1,0 +1,256 @@
+"""Value functions: a value of some row of the frame or of the partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+from ..expr import Column, Literal, as_expr
+
+__all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "lead", "nth_value"]
+
+
+def first_value(x: Any) -> Call:
+    """Give the frame's first value, nulls included; with ``.ignore_nulls()`` its first value that is not null.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for an empty frame.
+
+    Notes
+    -----
+    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [None, 2, 3]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, f=wr.first_value("x").over(w))["f"].to_pylist()
+    [None, None, 2]
+    """
+    return call("first_value", x)
+
+
+def first(x: Any) -> Call:
+    """Give the frame's first value: another name of :func:`first_value`.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        See :func:`first_value`.
+    """
+    return call("first", x)
+
+
+def last_value(x: Any) -> Call:
+    """Give the frame's last value, nulls included; with ``.ignore_nulls()`` its last value that is not null.
+
+    Over a window with an order and no frame, the frame ends at the current row's last tie, so this gives that tie's
+    value and not the partition's last: say ``rows=(None, None)`` or ``rows=(0, None)`` for the latter.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for an empty frame.
+
+    Notes
+    -----
+    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [1, 2, None]})
+    >>> known = wr.last_value("x").ignore_nulls().over(wr.window(order_by="id"))
+    >>> wr.with_columns(table, f=known)["f"].to_pylist()
+    [1, 2, 2]
+    """
+    return call("last_value", x)
+
+
+def last(x: Any) -> Call:
+    """Give the frame's last value: another name of :func:`last_value`.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        See :func:`last_value`.
+    """
+    return call("last", x)
+
+
+def any_value(x: Any) -> Call:
+    """Give some value of the frame: its first one, so that the answer never varies.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for an empty frame.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"k": [1, 1], "x": ["a", "b"]})
+    >>> wr.with_columns(table, f=wr.any_value("x").over(wr.window("k")))["f"].to_pylist()
+    ['a', 'a']
+    """
+    return call("any_value", x)
+
+
+def nth_value(x: Any, n: Any) -> Call:
+    """Give the frame's n-th value, nulls included; with ``.ignore_nulls()`` its n-th value that is not null.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    n
+        Which value, from 1.
+
+    Returns
+    -------
+    Call
+        The column's own type; null where the frame has fewer values.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if n is less than 1.
+
+    Notes
+    -----
+    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [7, 8, 9]})
+    >>> second = wr.nth_value("x", 2).over(wr.window(order_by="id"))
+    >>> wr.with_columns(table, s=second)["s"].to_pylist()
+    [None, 8, 8]
+    """
+    return call("nth_value", x, n)
+
+
+def lag(x: Any, offset: Any = 1, default: Any = None) -> Call:
+    """Give the value of the row that lies ``offset`` rows before the current one in the partition.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    offset
+        How many rows before; negative is after, as :func:`lead`. With ``.ignore_nulls()`` only rows count in which x
+        is not null.
+    default
+        What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
+        current row. A string is a column's name, as everywhere.
+
+    Returns
+    -------
+    Call
+        The column's own type.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order or has a frame.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"day": [1, 2, 3], "x": [10, 20, 40]})
+    >>> w = wr.window(order_by="day")
+    >>> wr.with_columns(table, before=wr.lag("x").over(w), after=wr.lag("x", -1, 0).over(w)).to_pydict()
+    {'day': [1, 2, 3], 'x': [10, 20, 40], 'before': [None, 10, 20], 'after': [20, 40, 0]}
+    """
+    return _offset_call("lag", x, offset, default)
+
+
+def lead(x: Any, offset: Any = 1, default: Any = None) -> Call:
+    """Give the value of the row that lies ``offset`` rows after the current one in the partition.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    offset
+        How many rows after; negative is before, as :func:`lag`. With ``.ignore_nulls()`` only rows count in which x is
+        not null.
+    default
+        What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
+        current row. A string is a column's name, as everywhere.
+
+    Returns
+    -------
+    Call
+        The column's own type.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order or has a frame.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"day": [1, 2, 3], "x": [10, 20, 40]})
+    >>> w = wr.window(order_by="day")
+    >>> wr.with_columns(table, after=wr.lead("x", 2).over(w))["after"].to_pylist()
+    [40, None, None]
+    """
+    return _offset_call("lead", x, offset, default)
+
+
+def _offset_call(function: str, x: Any, offset: Any, default: Any) -> Call:
+    if isinstance(offset, str):
+        offset = Column(offset)
+    given = as_expr(default, f"{function}()'s default")
+    if isinstance(given, Literal) and given.value is None:
+        return call(function, x) if offset == 1 and not isinstance(offset, bool) else call(function, x, offset)
+    return call(function, x, offset, given)
