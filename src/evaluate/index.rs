@@ -15,7 +15,8 @@
 //! amortised, any other is one rank, O(1), and one select, O(log n), whatever the runs of nulls; 4 bytes per 512
 //! rows. It always wins over folding frames for first, last, nth, lag and lead.
 //!
-//! Rank and select: G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
+//! Row arithmetic for frames: V. Leis et al., "Efficient Processing of Window Functions in Analytical SQL Queries",
+//! VLDB 2015. Rank and select: G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -377,17 +378,18 @@ impl Carried {
         let before = old.as_ref().map_or(0, Self::total);
         let first = included.before(rows.start);
         let total = before + (included.before(rows.end) - first) as u64;
+        // Kept are the ordinals up to `head`, and those after `dropped`.
         let head = kept.head.min(total);
-        let tail = total.saturating_sub(kept.tail).max(head);
+        let dropped = total.saturating_sub(kept.tail).max(head);
         let mut picks = Picks::with_capacity(0);
         let mut ordinals = Vec::new();
-        for ordinal in old.iter().flat_map(|old| old.ordinals.values().iter().copied()) {
-            if ordinal <= head || ordinal > tail {
-                picks.push(old.as_ref().map_or(Ok(Pick::Null), |old| old.pick(ordinal))?);
+        for (at, &ordinal) in old.iter().flat_map(|old| old.ordinals.values().iter().enumerate()) {
+            if ordinal <= head || ordinal > dropped {
+                picks.push(Pick::Carried(at));
                 ordinals.push(ordinal);
             }
         }
-        for ordinal in (before + 1..=head).chain(tail.max(before) + 1..=total) {
+        for ordinal in (before + 1..=head).chain(dropped.max(before) + 1..=total) {
             let row = included.row(first + (ordinal - before - 1) as usize);
             picks.push(Pick::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
             ordinals.push(ordinal);

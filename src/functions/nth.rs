@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::bounds::{Bounds, Frames};
+use crate::bounds::{Bounds, Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::BLOCK;
@@ -52,7 +52,101 @@ impl Nth {
         if which == Which::Nth(0) {
             return Err(Error::spec("nth_value counts rows from 1; got 0"));
         }
-        let first_partition_end = if section.rows == 0 { 0 } else { section.partitions.end(0) };
+        let first_partition_end = section.first_partition_end();
         Ok(Self { column, included: Included::new(inclusion), which, naive, first_partition_end })
+    }
+}
+
+impl Nth {
+    /// The row of `frame`'s pieces, which `carried` comes before.
+    fn pick(&self, walk: &mut Walk, carried: Option<&Carried>, mut pieces: SubRanges) -> Result<Pick> {
+        let covered = carried.map_or(0, Carried::total);
+        let of_carry = |ordinal| carried.map_or(Ok(Pick::Null), |carried| carried.pick(ordinal));
+        let row = match self.which {
+            Which::First | Which::Nth(1) if covered > 0 => return of_carry(1),
+            Which::First | Which::Nth(1) => pieces.find_map(|piece| walk.first(piece)),
+            Which::Last => match pieces.filter_map(|piece| walk.last(piece)).last() {
+                None if covered > 0 => return of_carry(covered),
+                row => row,
+            },
+            Which::Nth(n) if n <= covered => return of_carry(n),
+            Which::Nth(n) => {
+                let mut left = n - covered - 1;
+                pieces.find_map(|piece| {
+                    let (first, behind) = (self.included.before(piece.start), self.included.before(piece.end));
+                    let here = (behind - first) as u64;
+                    if left < here {
+                        return walk.row(first + left as usize);
+                    }
+                    left -= here;
+                    None
+                })
+            }
+        };
+        Ok(row.map_or(Pick::Null, Pick::Row))
+    }
+
+    /// As [`Nth::pick`], from the definition: row by row.
+    fn pick_naively(&self, carried: Option<&Carried>, pieces: SubRanges) -> Result<Pick> {
+        let mut seen = carried.map_or(0, Carried::total);
+        let mut last = None;
+        let wanted = match self.which {
+            Which::First => 1,
+            Which::Nth(n) => n,
+            Which::Last => u64::MAX,
+        };
+        if let Some(carried) = carried.filter(|_| seen > 0) {
+            if wanted <= seen {
+                return carried.pick(wanted);
+            }
+            last = Some(carried.pick(seen)?);
+        }
+        for row in pieces.flatten().filter(|&row| self.included.includes(row)) {
+            seen += 1;
+            if seen == wanted {
+                return Ok(Pick::Row(row));
+            }
+            last = Some(Pick::Row(row));
+        }
+        Ok(last.filter(|_| self.which == Which::Last).unwrap_or(Pick::Null))
+    }
+
+    /// What a carry keeps: the last value always, for its ordinal counts the rows covered.
+    fn kept(&self) -> Kept {
+        let head = match self.which {
+            Which::First => 1,
+            Which::Last => 0,
+            Which::Nth(n) => n,
+        };
+        Kept { head, tail: 1 }
+    }
+}
+
+impl Evaluator for Nth {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let carried = carry.state.as_ref().map(Carried::load).transpose()?;
+        let mut walk = Walk::new(&self.included);
+        let mut bounds = Bounds::default();
+        let mut picks = Picks::with_capacity(rows.len());
+        let mut block = rows.start..rows.start;
+        while block.end < rows.end {
+            cancel.check()?;
+            block = block.end..rows.end.min(block.end + BLOCK);
+            frames.fill(block.clone(), &mut bounds)?;
+            for row in block.clone() {
+                let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
+                let pieces = bounds.sub_ranges(row);
+                picks.push(if self.naive {
+                    self.pick_naively(carried, pieces)?
+                } else {
+                    self.pick(&mut walk, carried, pieces)?
+                });
+            }
+        }
+        picks.gather(&self.column, None, carried.as_ref().map(|carried| &carried.values))
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        Carried::advance(self.kept(), &self.column, &self.included, state, rows)
     }
 }

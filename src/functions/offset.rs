@@ -1,8 +1,27 @@
 //! `lag` and `lead`: a row at a fixed distance within the partition.
-use arrow_array::ArrayRef;
+//!
+//! ```text
+//!   x            10  .  30  .  50
+//!   lag(x, 1, d)  d 10   . 30   .      d: the row's own default, where the partition has no such row
+//!   IGNORE NULLS  d 10  10 30  30      the n-th row before that takes part
+//! ```
+//!
+//! A negative offset looks the other way, and 0 is the row itself, even if it takes no part. Values are gathered
+//! by row number and never interpreted, so every type serves and the result has the column's.
+//!
+//! Cost: see [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
+//! a section as its halo. `lag` IGNORE NULLS carries the last n values that take part, `lead` IGNORE NULLS waits.
 
+use std::ops::Range;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+
+use crate::bounds::Frames;
+use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::index::{Included, Runs};
+use crate::evaluate::fold::BLOCK;
+use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Runs, Walk};
+use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 
@@ -14,6 +33,8 @@ pub struct Offset {
     partitions: Runs,
     offset: i64,
     default: Option<ArrayRef>,
+    /// The rows that are answered end here.
+    own_end: usize,
     open: bool,
     naive: bool,
 }
@@ -44,7 +65,150 @@ impl Offset {
                 )));
             }
         }
-        let partitions = Runs::new(&section.partitions);
-        Ok(Self { column, included: Included::new(inclusion), partitions, offset, default, open: section.open, naive })
+        Ok(Self {
+            column,
+            included: Included::new(inclusion),
+            partitions: Runs::new(&section.partitions),
+            offset,
+            default,
+            own_end: section.own.end,
+            open: section.open,
+            naive,
+        })
+    }
+}
+
+/// One partition in the section, and what a carry says of its rows before.
+struct Partition<'a> {
+    /// The rows that the carry does not cover.
+    rows: Range<usize>,
+    carried: Option<&'a Carried>,
+}
+
+impl Offset {
+    /// How many rows away.
+    fn distance(&self) -> usize {
+        usize::try_from(self.offset.unsigned_abs()).unwrap_or(usize::MAX)
+    }
+
+    /// The answer where the partition has no such row.
+    fn absent(&self, row: usize) -> Pick {
+        match &self.default {
+            None => Pick::Null,
+            Some(default) if default.len() == 1 => Pick::Default(0),
+            Some(_) => Pick::Default(row),
+        }
+    }
+
+    /// The carried row that is `distance` rows that take part before one that has `here` of them in the section
+    /// before it.
+    fn before_section(&self, partition: &Partition, here: usize, row: usize) -> Result<Pick> {
+        let reach = partition.carried.map_or(0, Carried::total) + here as u64;
+        match (partition.carried, reach.checked_sub(self.offset.unsigned_abs())) {
+            (Some(carried), Some(before)) => carried.pick(before + 1),
+            _ => Ok(self.absent(row)),
+        }
+    }
+
+    /// Appends the picks of `rows`, which lie in `partition`.
+    fn pick(&self, partition: &Partition, rows: Range<usize>, walk: &mut Walk, picks: &mut Picks) -> Result<()> {
+        let distance = self.distance();
+        let (first, behind) = (self.included.before(partition.rows.start), self.included.before(partition.rows.end));
+        let mut before = self.included.before(rows.start);
+        let found = |row: Option<usize>| {
+            row.map(Pick::Row).ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))
+        };
+        for row in rows {
+            let through = before + usize::from(self.included.includes(row));
+            let pick = if self.offset == 0 {
+                Pick::Row(row)
+            } else if self.offset > 0 {
+                match through.checked_add(distance - 1) {
+                    Some(target) if target < behind => found(walk.row(target))?,
+                    _ => self.absent(row),
+                }
+            } else if before - first >= distance {
+                found(walk.row(before - distance))?
+            } else {
+                self.before_section(partition, before - first, row)?
+            };
+            picks.push(pick);
+            before = through;
+        }
+        Ok(())
+    }
+
+    /// As [`Offset::pick`], from the definition: row by row.
+    fn pick_naively(&self, partition: &Partition, rows: Range<usize>, picks: &mut Picks) -> Result<()> {
+        for row in rows {
+            let taking_part = |row: &usize| self.included.includes(*row);
+            let nth = self.distance().wrapping_sub(1);
+            picks.push(match self.offset {
+                0 => Pick::Row(row),
+                1.. => (row + 1..partition.rows.end).filter(taking_part).nth(nth).map_or(self.absent(row), Pick::Row),
+                ..0 => match (partition.rows.start..row).rev().filter(taking_part).nth(nth) {
+                    Some(row) => Pick::Row(row),
+                    None => {
+                        let here = (partition.rows.start..row).filter(taking_part).count();
+                        self.before_section(partition, here, row)?
+                    }
+                },
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Evaluator for Offset {
+    fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let carried = carry.state.as_ref().map(Carried::load).transpose()?;
+        let mut walk = Walk::new(&self.included);
+        let mut picks = Picks::with_capacity(rows.len());
+        let mut block = rows.start..rows.start;
+        while block.end < rows.end {
+            cancel.check()?;
+            block = block.end..rows.end.min(block.end + BLOCK);
+            self.partitions.each(block.clone(), |run, rows| {
+                let carried = carried.as_ref().filter(|_| run.start == 0);
+                let begin = if carried.is_some() { carry.base } else { run.start };
+                let partition = Partition { rows: begin..run.end, carried };
+                if self.naive {
+                    self.pick_naively(&partition, rows, &mut picks)
+                } else {
+                    self.pick(&partition, rows, &mut walk, &mut picks)
+                }
+            })?;
+        }
+        picks.gather(&self.column, self.default.as_ref(), carried.as_ref().map(|carried| &carried.values))
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let tail = if self.offset < 0 { self.offset.unsigned_abs() } else { 0 };
+        Carried::advance(Kept { head: 0, tail }, &self.column, &self.included, state, rows)
+    }
+
+    /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.
+    fn settled(&self, _: &Frames) -> usize {
+        let rows = self.partitions.len();
+        if !self.open || self.offset <= 0 || rows == 0 {
+            return self.own_end;
+        }
+        // The last of the rows that take part and still wait for theirs is this many from the last.
+        let waiting = self.included.before(rows).checked_sub(self.distance());
+        let first = waiting.and_then(|k| self.included.row(k)).unwrap_or(0);
+        first.max(self.partitions.begin(rows - 1)).min(self.own_end)
+    }
+
+    /// Looking back over all rows needs the last ones; under a mask the carry stands for them. Looking ahead needs
+    /// none.
+    fn release(&self, _: &Frames, answered: usize) -> usize {
+        let rows = self.partitions.len();
+        match (&self.included, self.offset) {
+            (Included::All, ..0) if rows > 0 && (answered < rows || self.open) => {
+                let partition = self.partitions.begin(answered.min(rows - 1));
+                answered.saturating_sub(self.distance()).max(partition)
+            }
+            _ => answered,
+        }
     }
 }

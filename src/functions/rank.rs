@@ -1,6 +1,32 @@
 //! `row_number`, `rank`, `dense_rank`, `percent_rank`, `cume_dist`, `ntile`: places within the partition.
+//!
+//! ```text
+//!   key           7    7    8    9    9    9
+//!   row_number    1    2    3    4    5    6
+//!   rank          1    1    3    4    4    4      rows before the peers, and one
+//!   dense_rank    1    1    2    3    3    3      peer groups up to the row's
+//!   percent_rank  0    0    2/5  3/5  3/5  3/5    (rank - 1) / (rows - 1)
+//!   cume_dist     2/6  2/6  3/6  6/6  6/6  6/6    rows up to the last peer / rows
+//!   ntile(4)      1    1    2    2    3    4      the first buckets are one row larger
+//! ```
+//!
+//! Cost: O(1) per row and no memory but counters over the edges, 4 bytes per 512 rows; a block costs its own rows,
+//! wherever it lies in its partition. The naive twin walks the partition for each row. The first three carry the
+//! last row's places; the others need the whole partition.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
+
+use crate::bounds::Frames;
+use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::Runs;
+use crate::evaluate::{Cancel, Evaluator};
 use crate::section::Section;
 
 /// Which place.
@@ -20,12 +46,14 @@ pub enum Which {
     Ntile(u64),
 }
 
-/// A ranking function.
+/// A ranking function: Int32, or Float64 for `percent_rank` and `cume_dist`, and never NULL.
 #[derive(Debug)]
 pub struct Rank {
     which: Which,
     partitions: Runs,
     peers: Runs,
+    /// The rows that are answered end here.
+    own_end: usize,
     open: bool,
     naive: bool,
 }
@@ -39,7 +67,253 @@ impl Rank {
         if which == Which::Ntile(0) {
             return Err(Error::spec("ntile needs at least one bucket; got 0"));
         }
-        let (partitions, peers) = (Runs::new(&section.partitions), Runs::new(&section.peers));
-        Ok(Self { which, partitions, peers, open: section.open, naive })
+        Ok(Self {
+            which,
+            partitions: Runs::new(&section.partitions),
+            peers: Runs::new(&section.peers),
+            own_end: section.own.end,
+            open: section.open,
+            naive,
+        })
+    }
+}
+
+/// The places of the last row that a carry covers; all zero: it covers none.
+#[derive(Debug, Clone, Copy, Default)]
+struct Covered {
+    rows: u64,
+    rank: u64,
+    dense_rank: u64,
+}
+
+impl Covered {
+    const NAMES: [&str; 3] = ["rows", "rank", "dense_rank"];
+
+    fn load(state: &RecordBatch) -> Result<Self> {
+        let value = |name| {
+            let column = state.column_by_name(name).and_then(|column| column.as_primitive_opt::<UInt64Type>());
+            column.and_then(|column| column.values().first().copied())
+        };
+        match Self::NAMES.map(value) {
+            [Some(rows), Some(rank), Some(dense_rank)] => Ok(Self { rows, rank, dense_rank }),
+            _ => Err(Error::internal("the carry of a ranking function holds rows, rank and dense_rank")),
+        }
+    }
+
+    fn save(self) -> Result<RecordBatch> {
+        let values = [self.rows, self.rank, self.dense_rank].map(|value| Arc::new(UInt64Array::from(vec![value])) as _);
+        Ok(RecordBatch::try_from_iter(Self::NAMES.into_iter().zip::<[ArrayRef; 3]>(values))?)
+    }
+}
+
+/// A partition in the section: where the rows that `covered` does not cover begin, and its end.
+#[derive(Debug, Clone, Copy)]
+struct Partition {
+    covered: Covered,
+    begin: usize,
+    end: usize,
+}
+
+impl Partition {
+    /// How many of the partition's rows lie before `row`.
+    fn before(&self, row: usize) -> u64 {
+        (self.covered.rows + row as u64).saturating_sub(self.begin as u64)
+    }
+}
+
+/// Some rows of one partition, peers if places are shared among peers, with what all places are made of.
+struct Places {
+    rows: Range<usize>,
+    /// The partition's rows before the first of `rows`.
+    before: u64,
+    /// The place of the rows' first peer.
+    rank: u64,
+    /// The place of the rows' peer group.
+    dense_rank: u64,
+    /// The partition's rows up to the rows' last peer.
+    through: u64,
+    /// The partition's rows.
+    total: u64,
+}
+
+impl Rank {
+    /// Whether peers share their place.
+    fn shared(&self) -> bool {
+        !matches!(self.which, Which::RowNumber | Which::Ntile(_))
+    }
+
+    /// Whether the places depend on how many rows the partition has.
+    fn needs_end(&self) -> bool {
+        matches!(self.which, Which::PercentRank | Which::CumeDist | Which::Ntile(_))
+    }
+
+    /// The place of the group that begins at `group`, the begin of a peer group as the section shows it.
+    fn ranks(&self, partition: &Partition, group: usize) -> (u64, u64) {
+        let Partition { covered, begin, .. } = *partition;
+        if covered.rows == 0 {
+            // The partition's first row begins a group whether it has a bit or not.
+            let groups = self.peers.before(group + 1) - self.peers.before(begin + 1);
+            return ((group - begin) as u64 + 1, groups as u64 + 1);
+        }
+        if group < begin || !self.peers.bit(group) {
+            return (covered.rank, covered.dense_rank);
+        }
+        let groups = self.peers.before(group + 1) - self.peers.before(begin);
+        (partition.before(group) + 1, covered.dense_rank + groups as u64)
+    }
+
+    /// Calls `f` with all of `rows`, in order.
+    fn each(
+        &self,
+        rows: Range<usize>,
+        carry: &Carry,
+        cancel: &Cancel,
+        mut f: impl FnMut(&Places) -> Result<()>,
+    ) -> Result<()> {
+        let covered = carry.state.as_ref().map(Covered::load).transpose()?;
+        let mut block = rows.start..rows.start;
+        while block.end < rows.end {
+            cancel.check()?;
+            block = block.end..rows.end.min(block.end + BLOCK);
+            self.partitions.each(block.clone(), |run, rows| {
+                let (covered, begin) = match covered {
+                    Some(covered) if run.start == 0 => (covered, carry.base),
+                    _ => (Covered::default(), run.start),
+                };
+                let partition = Partition { covered, begin, end: run.end };
+                if self.naive {
+                    return rows.into_iter().try_for_each(|row| f(&self.places_naively(&partition, row)));
+                }
+                let before = partition.before(rows.start);
+                let total = partition.before(run.end);
+                if !self.shared() {
+                    return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
+                }
+                let mut last = None;
+                self.peers.each(rows, |group, rows| {
+                    let before = partition.before(rows.start);
+                    let (rank, dense_rank) = match last {
+                        Some(dense_rank) => (before + 1, dense_rank + 1),
+                        None if group.start == run.start && covered.rows == 0 => (1, 1),
+                        None => self.ranks(&partition, group.start.max(run.start)),
+                    };
+                    last = Some(dense_rank);
+                    f(&Places { rows, before, rank, dense_rank, through: partition.before(group.end), total })
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The places of one row, from the definitions: row by row.
+    fn places_naively(&self, partition: &Partition, row: usize) -> Places {
+        let Partition { covered, begin, end } = *partition;
+        let starts = |row: &usize| self.peers.bit(*row) || (covered.rows == 0 && *row == begin);
+        let first_peer = (begin..=row).rev().find(starts);
+        let groups = (begin..=row).filter(starts).count() as u64;
+        let next = (row + 1..end).find(|row| self.peers.bit(*row)).unwrap_or(end);
+        Places {
+            rows: row..row + 1,
+            before: covered.rows + (begin..row).count() as u64,
+            rank: first_peer.map_or(covered.rank, |first| covered.rows + (begin..first).count() as u64 + 1),
+            dense_rank: covered.dense_rank + groups,
+            through: covered.rows + (begin..next).count() as u64,
+            total: covered.rows + (begin..end).count() as u64,
+        }
+    }
+
+    /// A place as the INT it is in SQL.
+    fn int(&self, place: u64) -> Result<i32> {
+        i32::try_from(place).map_err(|_| {
+            let function = match self.which {
+                Which::RowNumber => "row_number",
+                Which::Rank => "rank",
+                Which::DenseRank => "dense_rank",
+                _ => "ntile",
+            };
+            Error::overflow(format!(
+                "{function} is an INT, and a partition has more than {} rows; add to PARTITION BY",
+                i32::MAX
+            ))
+        })
+    }
+
+    /// Appends the integers of `places`.
+    fn integers(&self, places: &Places, out: &mut Vec<i32>) -> Result<()> {
+        let count = places.rows.len();
+        let shared = match self.which {
+            Which::Rank => self.int(places.rank)?,
+            Which::DenseRank => self.int(places.dense_rank)?,
+            Which::Ntile(buckets) => {
+                let (small, larger) = (places.total / buckets, places.total % buckets);
+                let in_larger = larger * (small + 1);
+                for before in places.before..places.before + count as u64 {
+                    // No small bucket holds a row where there are fewer rows than buckets.
+                    let bucket = match before.checked_sub(in_larger) {
+                        None => before / (small + 1),
+                        Some(after) => larger + after / small.max(1),
+                    };
+                    out.push(self.int(bucket + 1)?);
+                }
+                return Ok(());
+            }
+            _ => {
+                self.int(places.before + count as u64)?;
+                out.extend((places.before..places.before + count as u64).map(|before| before as i32 + 1));
+                return Ok(());
+            }
+        };
+        out.resize(out.len() + count, shared);
+        Ok(())
+    }
+
+    /// The fraction that all of `places` share.
+    fn fraction(&self, places: &Places) -> f64 {
+        match (self.which, places.total) {
+            (Which::CumeDist, total) => places.through as f64 / total as f64,
+            (_, ..=1) => 0.0,
+            (_, total) => (places.rank - 1) as f64 / (total - 1) as f64,
+        }
+    }
+}
+
+impl Evaluator for Rank {
+    fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        if matches!(self.which, Which::PercentRank | Which::CumeDist) {
+            let mut out = Vec::with_capacity(rows.len());
+            self.each(rows, carry, cancel, |places| {
+                out.resize(out.len() + places.rows.len(), self.fraction(places));
+                Ok(())
+            })?;
+            return Ok(Arc::new(Float64Array::from(out)));
+        }
+        let mut out = Vec::with_capacity(rows.len());
+        self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
+        Ok(Arc::new(Int32Array::from(out)))
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let covered = state.map(Covered::load).transpose()?.unwrap_or_default();
+        let Some(last) = rows.end.checked_sub(1).filter(|last| rows.start <= *last) else {
+            return covered.save();
+        };
+        let partition = Partition { covered, begin: rows.start, end: rows.end };
+        let group = self.peers.begin(last);
+        let group = if covered.rows == 0 { group.max(rows.start) } else { group };
+        let (rank, dense_rank) = self.ranks(&partition, group);
+        Covered { rows: partition.before(rows.end), rank, dense_rank }.save()
+    }
+
+    /// All rows where the rows before are enough; otherwise those of closed partitions.
+    fn settled(&self, _: &Frames) -> usize {
+        match self.partitions.len().checked_sub(1) {
+            Some(last) if self.open && self.needs_end() => self.partitions.begin(last).min(self.own_end),
+            _ => self.own_end,
+        }
+    }
+
+    /// None of the rows answered: the carry stands for them, or their partition is closed.
+    fn release(&self, _: &Frames, answered: usize) -> usize {
+        answered
     }
 }
