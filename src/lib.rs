@@ -1,18 +1,70 @@
 //! SQL window functions over Arrow at memory speed.
+//!
+//! A question is plain data ([`WindowSpec`], [`Call`], [`Frame`]). A [`Plan`] checks it against a schema and decides
+//! how to answer it; then it computes whole batches at once ([`Plan::compute`], rows keep their order) or a
+//! [`Stream`] of sorted batches in bounded memory.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+//! use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+//!
+//! let batch = RecordBatch::try_from_iter([
+//!     ("device", Arc::new(Int64Array::from(vec![0, 0, 5, 0, 0, 5, 5])) as ArrayRef),
+//!     ("id", Arc::new(Int64Array::from(vec![0, 1, 2, 3, 4, 5, 6])) as ArrayRef),
+//!     ("level", Arc::new(Int64Array::from(vec![0, 1, 2, 3, 1, 3, 0])) as ArrayRef),
+//! ])?;
+//! // sum(level) OVER (PARTITION BY device ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)
+//! let spec = WindowSpec::new()
+//!     .partition_by(["device"])
+//!     .order_by([OrderKey::asc("id")])
+//!     .call(Call::new("sum", [Arg::column("level")]).over(Frame::range(Bound::preceding(1), Bound::CurrentRow)));
+//! let plan = Plan::new(batch.schema(), &[spec], Options::default())?;
+//! let sums = plan.compute(&batch)?;
+//! assert_eq!(sums.column(0).as_primitive::<Int64Type>().values(), &[0, 1, 2, 3, 4, 3, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How an answer comes about
+//!
+//! ```text
+//! batches -> rows: sort, find edges, cut -> Section -> Bounds (a block of frames) -> evaluate -> column
+//!                         plan decides all before the first row;  carry joins neighbouring sections
+//! ```
+//!
+//! Each stage knows only the type on its left:
+//!
+//! - [`rows`] puts rows in order and finds where partitions and peer groups begin;
+//! - a [`section::Section`] is rows in order: many whole partitions, or a cut of one;
+//! - [`bounds`] says which rows each frame holds, and is the only code that knows EXCLUDE;
+//! - [`aggregate::Aggregate`] is the algebra of a function, [`functions`] has one family a file;
+//! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
+//! - a [`carry::Carry`] is what rows that have been let go of came to.
 
 pub mod aggregate;
 pub mod bitmap;
 pub mod bounds;
 pub mod carry;
+mod compute;
+mod dispatch;
 pub mod error;
 pub mod evaluate;
+pub mod explain;
 pub mod frame;
 pub mod functions;
 pub mod inclusion;
+pub mod literal;
+mod parallel;
+pub mod plan;
 pub mod rows;
 pub mod section;
 pub mod spec;
+pub mod stream;
 
 pub use error::{Error, ErrorKind, Result};
+pub use evaluate::{Cancel, Strategy};
+pub use explain::Explanation;
 pub use frame::{Bound, Exclude, Frame, Shape, Units};
+pub use plan::{Options, Plan};
 pub use spec::{Arg, Call, Literal, OrderKey, WindowSpec};
+pub use stream::Stream;

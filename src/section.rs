@@ -55,6 +55,12 @@ impl Section {
         self.rows > 0 && !self.partitions.starts().value(0)
     }
 
+    /// The row behind the partition that a carry speaks of: the first.
+    #[must_use]
+    pub fn first_partition_end(&self) -> usize {
+        if self.rows == 0 { 0 } else { self.partitions.end(0) }
+    }
+
     /// The column of this number.
     ///
     /// # Errors

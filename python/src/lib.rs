@@ -1,1 +1,47 @@
-//! (being written)
+//! The native module of the Python package: moves Arrow pointers and plain specs, holds no window logic.
+
+mod error;
+mod plan;
+mod spec;
+mod stream;
+mod work;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use windrow::functions::registry::{FUNCTIONS, Family};
+
+/// The functions there are, one dict each.
+#[pyfunction]
+fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for function in FUNCTIONS {
+        let entry = PyDict::new(py);
+        entry.set_item("name", function.name)?;
+        entry.set_item("aliases", function.aliases)?;
+        let family = match function.family {
+            Family::Aggregate => "aggregate",
+            Family::Value => "value",
+            Family::Offset => "offset",
+            Family::Ranking => "ranking",
+        };
+        entry.set_item("family", family)?;
+        let (least, most) = function.arguments;
+        entry.set_item("min_arguments", least)?;
+        entry.set_item("max_arguments", (most != usize::MAX).then_some(most))?;
+        entry.set_item("frames", function.takes_frame())?;
+        entry.set_item("filter", function.takes_filter())?;
+        entry.set_item("ignore_nulls", function.takes_ignore_nulls())?;
+        entry.set_item("doc", function.doc)?;
+        list.append(entry)?;
+    }
+    Ok(list)
+}
+
+#[pymodule(gil_used = false)]
+fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<plan::PyPlan>()?;
+    module.add_class::<stream::PyStream>()?;
+    module.add_function(wrap_pyfunction!(functions, module)?)?;
+    Ok(())
+}

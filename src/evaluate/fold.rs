@@ -52,8 +52,7 @@ impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
         A: 'static,
         F: 'static,
     {
-        let first_partition_end = if section.rows == 0 { 0 } else { section.partitions.end(0) };
-        Box::new(Self { aggregate, fold, first_partition_end })
+        Box::new(Self { aggregate, fold, first_partition_end: section.first_partition_end() })
     }
 }
 

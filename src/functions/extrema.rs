@@ -1,1 +1,276 @@
-//! (being written)
+//! min, max: the least and the greatest value of the frame; of equal values the first met is kept.
+//!
+//! | column | compared as | state |
+//! |---|---|---|
+//! | numbers, dates, times, decimals ... | natives | the value |
+//! | text, bytes, booleans, nested ... | arrow-row bytes | the row's number, or carried bytes |
+//!
+//! NaN is greatest and -0.0 equals 0.0, as in Spark. Results have the column's exact type: values are labelled back
+//! or gathered, dictionaries stay dictionaries.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::ArrowPrimitiveType;
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, UInt32Array};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
+use arrow_row::{OwnedRow, RowConverter, Rows, SortField};
+use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+
+use super::native::{each_value, labelled, native, saved, saved_column};
+use crate::aggregate::{Aggregate, Selective};
+use crate::error::{Error, Result};
+use crate::inclusion::Inclusion;
+use crate::rows::normalise;
+
+/// Which end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extremum {
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+}
+
+/// Values in Spark's order.
+pub trait Ordered: ArrowNativeType {
+    /// Whether `self` comes before `other`.
+    fn before(self, other: Self) -> bool;
+}
+
+macro_rules! ordered {
+    ($($native:ty),*) => {$(
+        impl Ordered for $native {
+            #[inline]
+            fn before(self, other: Self) -> bool {
+                self < other
+            }
+        }
+    )*};
+}
+ordered!(i32, i64, u64, i128, i256);
+
+impl Ordered for f64 {
+    #[inline]
+    fn before(self, other: Self) -> bool {
+        // Every number comes before NaN; two NaNs are equal.
+        self < other || (other.is_nan() && !self.is_nan())
+    }
+}
+
+/// The extremum of a column of natives.
+#[derive(Debug, Clone)]
+pub struct Natives<T: ArrowPrimitiveType> {
+    values: ScalarBuffer<T::Native>,
+    inclusion: Inclusion,
+    which: Extremum,
+    output: DataType,
+}
+
+impl<T: ArrowPrimitiveType<Native: Ordered>> Natives<T> {
+    /// The extremum of `column`, whose values `T` holds in their order.
+    ///
+    /// # Errors
+    /// The column's values are not `T`'s.
+    pub fn new(column: &dyn Array, inclusion: Inclusion, which: Extremum) -> Result<Self> {
+        let values = native::<T>(column)?.values().clone();
+        Ok(Self { values, inclusion, which, output: column.data_type().clone() })
+    }
+
+    /// Whether `new` takes the place of `old`.
+    #[inline]
+    fn beats(&self, new: T::Native, old: T::Native) -> bool {
+        match self.which {
+            Extremum::Min => new.before(old),
+            Extremum::Max => old.before(new),
+        }
+    }
+}
+
+impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
+    type State = Option<T::Native>;
+    type Builder = Vec<Option<T::Native>>;
+
+    fn init(&self) -> Self::State {
+        None
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+        each_value(&self.values, &self.inclusion, rows, |value| {
+            if state.is_none_or(|old| self.beats(value, old)) {
+                *state = Some(value);
+            }
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
+        if let Some(value) = *right {
+            if left.is_none_or(|old| self.beats(value, old)) {
+                *left = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Vec::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()> {
+        out.push(*state);
+        Ok(())
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        labelled(&out.into_iter().collect::<PrimitiveArray<T>>(), &self.output)
+    }
+
+    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
+        saved([("value", self.finish(vec![*state])?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
+        let value = native::<T>(saved_column(saved, "value")?)?;
+        Ok(value.is_valid(0).then(|| value.value(0)))
+    }
+}
+
+impl<T: ArrowPrimitiveType<Native: Ordered>> Selective for Natives<T> {
+    #[inline]
+    fn includes(&self, row: usize) -> bool {
+        self.inclusion.includes(row)
+    }
+
+    #[inline]
+    fn keeps(&self, old: usize, new: usize) -> bool {
+        !self.beats(self.values[new], self.values[old])
+    }
+}
+
+/// The extremum of a column whose values are compared as bytes.
+#[derive(Debug)]
+pub struct Bytes {
+    column: ArrayRef,
+    converter: RowConverter,
+    rows: Rows,
+    inclusion: Inclusion,
+    which: Extremum,
+}
+
+/// A row chosen: one of the section's, or one carried over.
+#[derive(Debug, Clone)]
+pub enum Chosen {
+    /// No row has taken part.
+    None,
+    /// The section's row of this number.
+    Row(u32),
+    /// A value from before the section, and its bytes.
+    Carried(Arc<(ArrayRef, OwnedRow)>),
+}
+
+impl Bytes {
+    /// The extremum of `column`, of any type that has an order.
+    ///
+    /// # Errors
+    /// The type has no order.
+    pub fn new(column: &ArrayRef, inclusion: Inclusion, which: Extremum) -> Result<Self> {
+        let plain = normalise(column)?;
+        let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
+        let rows = converter.convert_columns(&[plain])?;
+        Ok(Self { column: column.clone(), converter, rows, inclusion, which })
+    }
+
+    fn bytes<'a>(&'a self, chosen: &'a Chosen) -> Option<&'a [u8]> {
+        match chosen {
+            Chosen::None => None,
+            Chosen::Row(row) => Some(self.rows.row(*row as usize).data()),
+            Chosen::Carried(carried) => Some(carried.1.as_ref()),
+        }
+    }
+
+    fn beats(&self, new: &[u8], old: &[u8]) -> bool {
+        new.cmp(old) == if self.which == Extremum::Min { Ordering::Less } else { Ordering::Greater }
+    }
+}
+
+impl Aggregate for Bytes {
+    type State = Chosen;
+    type Builder = Vec<Chosen>;
+
+    fn init(&self) -> Chosen {
+        Chosen::None
+    }
+
+    fn update(&self, state: &mut Chosen, rows: Range<usize>) -> Result<()> {
+        self.inclusion.try_each(rows, |row| self.merge(state, &Chosen::Row(row as u32)))
+    }
+
+    fn merge(&self, left: &mut Chosen, right: &Chosen) -> Result<()> {
+        if let Some(new) = self.bytes(right) {
+            if self.bytes(left).is_none_or(|old| self.beats(new, old)) {
+                *left = right.clone();
+            }
+        }
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> Vec<Chosen> {
+        Vec::with_capacity(capacity)
+    }
+
+    fn evaluate(&self, state: &Chosen, out: &mut Vec<Chosen>) -> Result<()> {
+        out.push(state.clone());
+        Ok(())
+    }
+
+    fn finish(&self, out: Vec<Chosen>) -> Result<ArrayRef> {
+        // At most one value is carried into a section, so it stands behind the section's rows.
+        let carried = out.iter().find_map(|chosen| match chosen {
+            Chosen::Carried(carried) => Some(&carried.0),
+            _ => None,
+        });
+        let rows = out.iter().map(|chosen| match chosen {
+            Chosen::None => None,
+            Chosen::Row(row) => Some(*row),
+            Chosen::Carried(_) => Some(self.column.len() as u32),
+        });
+        let rows: UInt32Array = rows.collect();
+        match carried {
+            Some(value) => Ok(take(&concat(&[self.column.as_ref(), value.as_ref()])?, &rows, None)?),
+            None => Ok(take(&self.column, &rows, None)?),
+        }
+    }
+
+    fn save(&self, state: &Chosen) -> Result<RecordBatch> {
+        saved([("value", self.finish(vec![state.clone()])?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Chosen> {
+        let value = saved_column(saved, "value")?;
+        if value.data_type() != self.column.data_type() {
+            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
+        }
+        if value.logical_null_count() > 0 {
+            return Ok(Chosen::None);
+        }
+        let rows = self.converter.convert_columns(&[normalise(value)?])?;
+        Ok(Chosen::Carried(Arc::new((value.clone(), rows.row(0).owned()))))
+    }
+}
+
+impl Selective for Bytes {
+    fn includes(&self, row: usize) -> bool {
+        self.inclusion.includes(row)
+    }
+
+    fn keeps(&self, old: usize, new: usize) -> bool {
+        !self.beats(self.rows.row(new).data(), self.rows.row(old).data())
+    }
+}

@@ -1,10 +1,19 @@
 //! The functions, one family a file.
+//!
+//! [`registry`] is the table of them, [`signature`] their types. Aggregates are an
+//! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
+
+pub mod average;
+pub mod count;
+pub mod exact;
 pub mod extrema;
 pub mod logic;
 pub mod moments;
+pub(crate) mod native;
 pub mod nth;
 pub mod offset;
 pub mod rank;
+pub mod readout;
+pub mod registry;
+pub mod signature;
 pub mod sum;
-pub mod average;
-pub mod count;

@@ -1,1 +1,128 @@
-//! (being written)
+//! var_pop, var_samp, stddev_pop, stddev_samp: from the count, the mean, and the sum of squared distances.
+//!
+//! A row is added by Welford's update, two states by Chan's, so nothing is ever subtracted from a sum of squares:
+//! a variance is never negative, and that of equal values is exactly 0.
+//! Papers: Welford, "Note on a method for calculating corrected sums of squares and products" (Technometrics 4,
+//! 1962); Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm" (1979); Pébay, "Formulas for robust,
+//! one-pass parallel computation of covariances and arbitrary-order statistical moments" (SAND2008-6212).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use arrow_buffer::ScalarBuffer;
+
+use super::native::{Saved, each_value, native, saved, saved_value};
+use super::readout::{Accumulated, Accumulator, Readout};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+
+/// The first two moments of some values.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moments {
+    /// How many values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// The sum of their squared distances from it.
+    pub squares: f64,
+}
+
+/// Gathers the moments of a column of doubles.
+#[derive(Debug, Clone)]
+pub struct Values {
+    values: ScalarBuffer<f64>,
+    inclusion: Inclusion,
+}
+
+impl Accumulator for Values {
+    type State = Moments;
+
+    #[inline]
+    fn init(&self) -> Moments {
+        Moments::default()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Moments, rows: Range<usize>) {
+        each_value(&self.values, &self.inclusion, rows, |value| {
+            state.count += 1;
+            let distance = value - state.mean;
+            let step = distance / state.count as f64;
+            state.mean += step;
+            state.squares += distance * (distance - step);
+        });
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Moments, right: &Moments) {
+        if right.count == 0 {
+            return;
+        }
+        if left.count == 0 {
+            *left = *right;
+            return;
+        }
+        let count = left.count + right.count;
+        let (share, distance) = (right.count as f64 / count as f64, right.mean - left.mean);
+        left.squares += right.squares + distance * distance * left.count as f64 * share;
+        left.mean += distance * share;
+        left.count = count;
+    }
+
+    fn save(&self, state: &Moments) -> Result<RecordBatch> {
+        let Moments { count, mean, squares } = *state;
+        saved([("count", count.write()?), ("mean", mean.write()?), ("squares", squares.write()?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Moments> {
+        Ok(Moments {
+            count: saved_value(saved, "count")?,
+            mean: saved_value(saved, "mean")?,
+            squares: saved_value(saved, "squares")?,
+        })
+    }
+}
+
+/// Which spread is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Spread {
+    /// Of a sample: the divisor is one less, and one value has none.
+    pub sample: bool,
+    /// The square root: the standard deviation.
+    pub root: bool,
+}
+
+impl Spread {
+    /// The spread of a column of doubles.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values, Self>> {
+        let values = native::<Float64Type>(values)?.values().clone();
+        Ok(Accumulated { accumulator: Values { values, inclusion }, readout: self })
+    }
+}
+
+impl Readout<Moments> for Spread {
+    type Builder = Vec<Option<f64>>;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Vec::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Moments, out: &mut Self::Builder) -> Result<()> {
+        let divisor = if self.sample { state.count.saturating_sub(1) } else { state.count };
+        out.push((divisor > 0).then(|| {
+            let variance = state.squares / divisor as f64;
+            if self.root { variance.sqrt() } else { variance }
+        }));
+        Ok(())
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(Float64Array::from(out)))
+    }
+}

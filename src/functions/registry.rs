@@ -136,6 +136,26 @@ pub const FUNCTIONS: &[Function] = &[
     ranking("ntile", Kernel::Ntile, (0, 1), "the row's bucket of n nearly equal ones; the first take the rest"),
 ];
 
+impl Function {
+    /// Whether it looks at a frame that the caller chooses.
+    #[must_use]
+    pub fn takes_frame(&self) -> bool {
+        matches!(self.family, Family::Aggregate | Family::Value)
+    }
+
+    /// Whether FILTER may choose its rows.
+    #[must_use]
+    pub fn takes_filter(&self) -> bool {
+        self.takes_frame() && self.kernel != Kernel::Nth
+    }
+
+    /// Whether it may pass over nulls.
+    #[must_use]
+    pub fn takes_ignore_nulls(&self) -> bool {
+        matches!(self.family, Family::Value | Family::Offset)
+    }
+}
+
 /// The function of this name or alias, in any case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Function> {

@@ -98,7 +98,7 @@ impl Coded for IntervalMonthDayNano {
 ///
 /// # Errors
 /// Maps and unions, which have no order.
-pub(super) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
+pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(match column.data_type() {
         // A float holds every half exactly.
         DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,

@@ -18,4 +18,5 @@ pub mod sort;
 pub use edges::{first_descent, starts};
 pub use gather::{gather, restore};
 pub use group::group;
+pub(crate) use keys::normalise;
 pub use sort::{SortColumn, sort};

@@ -1,0 +1,36 @@
+//! Errors and panics as Python's exceptions.
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use windrow::{Error, ErrorKind};
+
+/// The exception of `windrow.exceptions` for this kind of error.
+fn class(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Spec => "SpecError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Overflow => "ArithmeticOverflowError",
+        ErrorKind::Order => "OrderError",
+        ErrorKind::Data => "DataError",
+        ErrorKind::MemoryLimit => "MemoryLimitError",
+        _ => "InternalError",
+    }
+}
+
+/// `error` as an exception of its kind.
+pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+    if error.kind() == ErrorKind::Cancelled {
+        return PyKeyboardInterrupt::new_err(());
+    }
+    raise(py, class(error.kind()), error.message())
+}
+
+/// The exception of this name with this message.
+pub(crate) fn raise(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    let class = py.import("windrow.exceptions").and_then(|module| Ok(module.getattr(class)?.cast_into::<PyType>()?));
+    match class {
+        Ok(class) => PyErr::from_type(class, (message.to_owned(),)),
+        Err(error) => error,
+    }
+}

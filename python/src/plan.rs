@@ -1,0 +1,99 @@
+//! `Plan`: a checked question.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_select::concat::concat_batches;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
+use windrow::{Cancel, Error, Plan, Stream};
+
+use crate::spec;
+use crate::stream::PyStream;
+use crate::work::{guarded, interruptible};
+
+/// A question checked against a schema.
+#[pyclass(module = "windrow._windrow", name = "Plan", frozen)]
+pub(crate) struct PyPlan(Arc<Plan>);
+
+#[pymethods]
+impl PyPlan {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        schema: PySchema,
+        calls: Vec<Bound<'_, PyDict>>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let specs = calls.iter().map(spec::window_spec).collect::<PyResult<Vec<_>>>()?;
+        let options = spec::options(options)?;
+        let schema = schema.into_inner();
+        let plan = guarded(py, || Plan::new(schema, &specs, options))?;
+        Ok(Self(Arc::new(plan)))
+    }
+
+    /// One field per call, in the order of the calls.
+    #[getter]
+    fn output_schema(&self) -> PySchema {
+        PySchema::new(self.0.output_schema().clone())
+    }
+
+    /// The names of the columns that the calls read.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.0.columns().into_iter().map(|number| self.0.schema().field(number).name().clone()).collect()
+    }
+
+    /// How each call will be answered, one dict each.
+    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for explanation in self.0.explain() {
+            let entry = PyDict::new(py);
+            entry.set_item("name", explanation.name)?;
+            entry.set_item("call", explanation.call)?;
+            entry.set_item("partition_by", explanation.partition_by)?;
+            entry.set_item("order_by", explanation.order_by)?;
+            entry.set_item("frame", explanation.frame)?;
+            entry.set_item("shape", explanation.shape.map(|shape| shape.to_string()))?;
+            entry.set_item("strategy", explanation.strategy.name())?;
+            entry.set_item("reason", explanation.reason)?;
+            entry.set_item("reach_before", explanation.reach_before)?;
+            entry.set_item("reach_after", explanation.reach_after)?;
+            entry.set_item("sort", explanation.sort)?;
+            entry.set_item("type", explanation.data_type.to_string())?;
+            list.append(entry)?;
+        }
+        Ok(list)
+    }
+
+    /// The calls' columns for all rows of `data`, in its order.
+    fn compute(&self, py: Python<'_>, data: PyRecordBatchReader) -> PyResult<PyTable> {
+        let reader = data.into_reader()?;
+        let plan = &self.0;
+        let cancel = Cancel::default();
+        let stop = cancel.clone();
+        let result = interruptible(py, &cancel, move || {
+            let schema = plan.schema();
+            let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
+            let batch = match batches.as_slice() {
+                [batch] => batch.clone(),
+                // Where offsets of 32 bits no longer do, Arrow says so.
+                batches => concat_batches(schema, batches).map_err(|error| {
+                    Error::data(format!(
+                        "the rows do not fit one piece of memory: {error}; cast text to large_string, or use a stream"
+                    ))
+                })?,
+            };
+            plan.compute_until(&batch, &stop)
+        })?;
+        let schema = result.schema();
+        PyTable::try_new(vec![result], schema)
+    }
+
+    /// A stream of the calls over sorted batches.
+    fn stream(&self, py: Python<'_>) -> PyResult<PyStream> {
+        let plan = self.0.clone();
+        Ok(PyStream::new(guarded(py, || Stream::new(plan))?))
+    }
+}

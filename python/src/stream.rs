@@ -1,0 +1,59 @@
+//! `Stream`: batches in, finished batches out.
+
+use std::sync::Mutex;
+
+use arrow_array::RecordBatch;
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+use windrow::Stream;
+
+use crate::error::raise;
+use crate::work::interruptible;
+
+/// A computation over sorted batches.
+#[pyclass(module = "windrow._windrow", name = "Stream", frozen)]
+pub(crate) struct PyStream(Mutex<Stream>);
+
+impl PyStream {
+    pub(crate) fn new(stream: Stream) -> Self {
+        Self(Mutex::new(stream))
+    }
+
+    fn step(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut Stream) -> windrow::Result<Vec<RecordBatch>> + Send,
+    ) -> PyResult<Vec<PyRecordBatch>> {
+        // Two threads in one stream, or a stream that panicked, have no rows to give.
+        let mut stream = self.0.try_lock().map_err(|_| {
+            raise(py, "InternalError", "the stream is in use by another thread, or has failed; make a new one")
+        })?;
+        let stream = &mut *stream;
+        let cancel = stream.cancel();
+        let batches = interruptible(py, &cancel, move || step(stream))?;
+        Ok(batches.into_iter().map(PyRecordBatch::new).collect())
+    }
+}
+
+#[pymethods]
+impl PyStream {
+    /// Takes a batch; gives the batches that no later row can change.
+    fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<Vec<PyRecordBatch>> {
+        let batch = batch.into_inner();
+        self.step(py, move |stream| stream.push(batch))
+    }
+
+    /// Gives what is still held; nothing more will come.
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<PyRecordBatch>> {
+        self.step(py, Stream::finish)
+    }
+
+    /// The rows held now.
+    #[getter]
+    fn buffered_rows(&self, py: Python<'_>) -> PyResult<usize> {
+        let stream = self.0.try_lock();
+        stream.map(|stream| stream.buffered_rows()).map_err(|_| {
+            raise(py, "InternalError", "the stream is in use by another thread, or has failed; make a new one")
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! The one match over types: a planned call and a section's columns become an evaluator.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::error::{Error, Result};
+use crate::evaluate::at_least::AtLeast;
+use crate::evaluate::fold::{mergeable, retractable, selective};
+use crate::evaluate::{Evaluator, Strategy};
+use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
+use crate::functions::count::Count;
+use crate::functions::extrema::{Bytes, Extremum, Natives};
+use crate::functions::logic::Logic;
+use crate::functions::moments::Spread;
+use crate::functions::native::Native;
+use crate::functions::nth::{self, Nth};
+use crate::functions::offset::Offset;
+use crate::functions::rank::{self, Rank};
+use crate::functions::registry::Kernel;
+use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
+use crate::inclusion::Inclusion;
+use crate::literal;
+use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
+use crate::section::Section;
+
+/// The evaluator of `call` over `section`.
+///
+/// # Errors
+/// A value that cannot be read as the type the function needs.
+pub(crate) fn evaluator(plan: &Plan, call: &PlannedCall, section: &Section) -> Result<Box<dyn Evaluator>> {
+    let inputs = Inputs::new(plan, call, section)?;
+    let evaluator = inputs.evaluator()?;
+    match call.min_rows {
+        None => Ok(evaluator),
+        Some(rows) => {
+            let strategy = if call.strategy == Strategy::Index { Strategy::Prefix } else { call.strategy };
+            let strategy = if strategy == Strategy::Deque { Strategy::Prefix } else { strategy };
+            let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
+            Ok(Box::new(AtLeast::new(evaluator, count, rows)))
+        }
+    }
+}
+
+/// A call's arguments over a section.
+struct Inputs<'a> {
+    call: &'a PlannedCall,
+    section: &'a Section,
+    ansi: bool,
+    /// The arguments, the first as the type the function reads.
+    args: Vec<ArrayRef>,
+    /// The rows that take part.
+    inclusion: Inclusion,
+}
+
+impl<'a> Inputs<'a> {
+    fn new(plan: &Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
+        let ansi = plan.options().ansi;
+        let mut args = Vec::with_capacity(call.args.len());
+        for (index, arg) in call.args.iter().enumerate() {
+            // Offsets, positions and the like were read when the plan was made.
+            let constant = !matches!(call.function.kernel, Kernel::Count) && index > 0;
+            let column = match arg {
+                PlannedArg::Column(place) => section.column(*place)?.clone(),
+                PlannedArg::Literal(value) if constant => value.clone(),
+                PlannedArg::Literal(value) => literal::repeat(value, section.rows)?,
+            };
+            args.push(if index == 0 { read_as(&column, &call.signature.input, ansi)? } else { column });
+        }
+        let filter = match call.filter {
+            Some(place) => Some(
+                section.column(place)?.as_boolean_opt().ok_or_else(|| Error::internal("a filter is not boolean"))?,
+            ),
+            None => None,
+        };
+        let passes_nulls =
+            matches!(call.function.kernel, Kernel::First | Kernel::Last | Kernel::Nth | Kernel::Lag | Kernel::Lead);
+        let inclusion = match (passes_nulls, call.function.kernel) {
+            (true, _) if !call.ignore_nulls => Inclusion::new(&[], filter),
+            (_, Kernel::Count) => Inclusion::new(&args, filter),
+            _ => Inclusion::new(args.get(..1).unwrap_or_default(), filter),
+        };
+        Ok(Self { call, section, ansi, args, inclusion })
+    }
+
+    fn first(&self) -> Result<&ArrayRef> {
+        self.args.first().ok_or_else(|| Error::internal("a function without its argument"))
+    }
+
+    fn evaluator(&self) -> Result<Box<dyn Evaluator>> {
+        let Self { call, section, inclusion, .. } = self;
+        let (strategy, inclusion) = (call.strategy, inclusion.clone());
+        let naive = strategy == Strategy::Naive;
+        let ranking = |which| Ok(Box::new(Rank::new(section, which, naive)?) as Box<dyn Evaluator>);
+        let value = |which| {
+            let column = self.first()?.clone();
+            Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
+        };
+        match call.function.kernel {
+            Kernel::Count => retractable(Count::new(inclusion), strategy, section),
+            Kernel::Sum => self.sum(),
+            Kernel::Avg => self.average(),
+            Kernel::Min => self.extremum(Extremum::Min),
+            Kernel::Max => self.extremum(Extremum::Max),
+            Kernel::VarPop => self.spread(false, false),
+            Kernel::VarSamp => self.spread(true, false),
+            Kernel::StddevPop => self.spread(false, true),
+            Kernel::StddevSamp => self.spread(true, true),
+            Kernel::BoolAnd => self.logic(Logic::And),
+            Kernel::BoolOr => self.logic(Logic::Or),
+            Kernel::First => value(nth::Which::First),
+            Kernel::Last => value(nth::Which::Last),
+            Kernel::Nth => value(nth::Which::Nth(u64::try_from(self.constant(1, 1)?).unwrap_or(1))),
+            Kernel::Lag | Kernel::Lead => self.offset(naive),
+            Kernel::RowNumber => ranking(rank::Which::RowNumber),
+            Kernel::Rank => ranking(rank::Which::Rank),
+            Kernel::DenseRank => ranking(rank::Which::DenseRank),
+            Kernel::PercentRank => ranking(rank::Which::PercentRank),
+            Kernel::CumeDist => ranking(rank::Which::CumeDist),
+            Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(self.constant(0, 1)?).unwrap_or(1))),
+        }
+    }
+
+    /// The whole number given as the argument of this index.
+    fn constant(&self, index: usize, missing: i64) -> Result<i64> {
+        match self.call.args.get(index) {
+            None => Ok(missing),
+            Some(PlannedArg::Literal(value)) => {
+                integer(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
+            }
+            Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
+        }
+    }
+
+    fn sum(&self) -> Result<Box<dyn Evaluator>> {
+        let Self { call, section, ansi, inclusion, .. } = self;
+        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
+        let output = call.signature.output.clone();
+        let on = |otherwise| if *ansi { OnOverflow::Error } else { otherwise };
+        macro_rules! integers {
+            ($type:ty, $on:expr) => {
+                retractable(
+                    IntegerSum::over(sum::integers::<$type>(values, inclusion)?, output, $on),
+                    strategy,
+                    section,
+                )
+            };
+        }
+        macro_rules! decimals {
+            ($type:ty) => {
+                retractable(
+                    DecimalSum::over(sum::decimals::<$type>(values, inclusion)?, output, on(OnOverflow::Null))?,
+                    strategy,
+                    section,
+                )
+            };
+        }
+        match Native::of(&call.signature.input) {
+            // A sum of intervals that does not fit is an error in either mode.
+            Some(Native::I32) if matches!(output, DataType::Interval(_)) => integers!(Int32Type, OnOverflow::Error),
+            Some(Native::I64) if matches!(output, DataType::Duration(_)) => integers!(Int64Type, OnOverflow::Error),
+            Some(Native::I32) => integers!(Int32Type, on(OnOverflow::Wrap)),
+            Some(Native::I64) => integers!(Int64Type, on(OnOverflow::Wrap)),
+            Some(Native::U64) => integers!(UInt64Type, on(OnOverflow::Wrap)),
+            Some(Native::I128) => decimals!(Decimal128Type),
+            Some(Native::I256) => decimals!(Decimal256Type),
+            Some(Native::F64) => mergeable(FloatSum::over(sum::floats(values, inclusion)?), strategy, section),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    fn average(&self) -> Result<Box<dyn Evaluator>> {
+        let Self { call, section, ansi, inclusion, .. } = self;
+        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
+        let (input, output) = (&call.signature.input, call.signature.output.clone());
+        let on_overflow = if *ansi { OnOverflow::Error } else { OnOverflow::Null };
+        macro_rules! integers {
+            ($type:ty) => {{
+                let integers = sum::integers::<$type>(values, inclusion)?;
+                match output {
+                    DataType::Float64 => retractable(FloatAverage::over(integers), strategy, section),
+                    _ => retractable(IntervalAverage::over(integers, input), strategy, section),
+                }
+            }};
+        }
+        macro_rules! decimals {
+            ($type:ty, $scale:expr) => {{
+                let decimals = sum::decimals::<$type>(values, inclusion)?;
+                retractable(DecimalAverage::over(decimals, $scale, output, on_overflow)?, strategy, section)
+            }};
+        }
+        match (Native::of(input), input) {
+            (Some(Native::I32), _) => integers!(Int32Type),
+            (Some(Native::I64), _) => integers!(Int64Type),
+            (Some(Native::U64), _) => integers!(UInt64Type),
+            (Some(Native::I128), DataType::Decimal128(_, scale)) => decimals!(Decimal128Type, *scale),
+            (Some(Native::I256), DataType::Decimal256(_, scale)) => decimals!(Decimal256Type, *scale),
+            (Some(Native::F64), _) => mergeable(FloatAverage::over(sum::floats(values, inclusion)?), strategy, section),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn extremum(&self, which: Extremum) -> Result<Box<dyn Evaluator>> {
+        let Self { call, section, inclusion, .. } = self;
+        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
+        macro_rules! natives {
+            ($type:ty) => {
+                selective(Natives::<$type>::new(values, inclusion, which)?, strategy, section)
+            };
+        }
+        match Native::of(values.data_type()) {
+            Some(Native::I32) => natives!(Int32Type),
+            Some(Native::I64) => natives!(Int64Type),
+            Some(Native::U64) => natives!(UInt64Type),
+            Some(Native::F64) => natives!(Float64Type),
+            Some(Native::I128) => natives!(Decimal128Type),
+            Some(Native::I256) => natives!(Decimal256Type),
+            None => selective(Bytes::new(values, inclusion, which)?, strategy, section),
+        }
+    }
+
+    fn spread(&self, sample: bool, root: bool) -> Result<Box<dyn Evaluator>> {
+        let spread = Spread { sample, root }.over(self.first()?, self.inclusion.clone())?;
+        mergeable(spread, self.call.strategy, self.section)
+    }
+
+    fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
+        let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
+        retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
+    }
+
+    fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
+        let Self { call, section, ansi, inclusion, .. } = self;
+        let column = self.first()?.clone();
+        let default = self.args.get(2).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
+        let offset = offset_of(call.function.kernel, &call.args);
+        Ok(Box::new(Offset::new(section, column, inclusion.clone(), offset, default, naive)?))
+    }
+
+    fn unexpected(&self) -> Error {
+        Error::internal(format!("the plan reads {} as {}", self.call.display, self.call.signature.input))
+    }
+}
+
+/// The column as the type a function reads it as.
+fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef> {
+    let from = column.data_type();
+    if from == target {
+        return Ok(column.clone());
+    }
+    match (from, target) {
+        (DataType::Dictionary(_, values), _) => read_as(&arrow_cast::cast(column, values)?, target, ansi),
+        (DataType::RunEndEncoded(_, values), _) => {
+            read_as(&arrow_cast::cast(column, values.data_type())?, target, ansi)
+        }
+        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Float64) => {
+            doubles(&arrow_cast::cast(column, &DataType::LargeUtf8)?, ansi)
+        }
+        (DataType::Timestamp(unit, _), DataType::Float64) => {
+            let per_second = match unit {
+                TimeUnit::Second => 1.0,
+                TimeUnit::Millisecond => 1e3,
+                TimeUnit::Microsecond => 1e6,
+                TimeUnit::Nanosecond => 1e9,
+            };
+            let ticks = arrow_cast::cast(column, &DataType::Int64)?;
+            let seconds: Float64Array = ticks.as_primitive::<Int64Type>().unary(|ticks| ticks as f64 / per_second);
+            Ok(std::sync::Arc::new(seconds))
+        }
+        _ => {
+            let options = CastOptions { safe: !ansi, ..CastOptions::default() };
+            Ok(cast_with_options(column, target, &options)?)
+        }
+    }
+}
+
+/// Text as doubles, blanks around it ignored, as Spark casts it.
+fn doubles(text: &ArrayRef, ansi: bool) -> Result<ArrayRef> {
+    let text = text.as_string::<i64>();
+    let parse = |text: Option<&str>| match text.map(|text| (text, text.trim().parse::<f64>())) {
+        None => Ok(None),
+        Some((_, Ok(value))) => Ok(Some(value)),
+        Some((_, Err(_))) if !ansi => Ok(None),
+        Some((text, Err(_))) => Err(Error::data(format!(
+            "the text {text:?} is no number; use FILTER or try_cast to leave it out, or set ansi=False for NULL"
+        ))),
+    };
+    let values = text.iter().map(parse).collect::<Result<Float64Array>>()?;
+    Ok(std::sync::Arc::new(values))
+}

@@ -1,0 +1,122 @@
+//! One accumulator, several answers: the sum and the average of a column are read off the same state.
+//!
+//! [`Accumulator`] is the algebra over a state, [`Readout`] what a state says in the end, and [`Accumulated`] the
+//! [`Aggregate`] the two make. No cost of its own: both halves are inlined.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use crate::aggregate::{Aggregate, Retractable};
+use crate::error::Result;
+
+/// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
+pub trait Accumulator: Send + Sync {
+    /// What a run of rows came to.
+    type State: Clone + Send + Sync;
+
+    /// The state of no rows.
+    fn init(&self) -> Self::State;
+
+    /// Appends `rows` to the right of what `state` stands for.
+    fn update(&self, state: &mut Self::State, rows: Range<usize>);
+
+    /// Appends `right`'s rows to the right of `left`'s.
+    fn merge(&self, left: &mut Self::State, right: &Self::State);
+
+    /// The state as one row of Arrow data.
+    ///
+    /// # Errors
+    /// The state does not make an array.
+    fn save(&self, state: &Self::State) -> Result<RecordBatch>;
+
+    /// The state that `save` wrote.
+    ///
+    /// # Errors
+    /// The data is not what `save` writes.
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
+}
+
+/// A [`Accumulator`] with an exact inverse.
+pub trait RetractableAccumulator: Accumulator {
+    /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
+    fn retract(&self, state: &mut Self::State, gone: &Self::State);
+}
+
+/// The half of an [`Aggregate`] that turns states into a column.
+pub trait Readout<S>: Send + Sync {
+    /// Where results gather.
+    type Builder;
+
+    /// An empty builder for `capacity` results.
+    fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Appends what `state` says to `out`.
+    ///
+    /// # Errors
+    /// The result does not fit its type.
+    fn evaluate(&self, state: &S, out: &mut Self::Builder) -> Result<()>;
+
+    /// The results as a column.
+    ///
+    /// # Errors
+    /// The results do not make an array.
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+}
+
+/// An accumulator and the answer read off it.
+#[derive(Debug, Clone)]
+pub struct Accumulated<F, R> {
+    pub(crate) accumulator: F,
+    pub(crate) readout: R,
+}
+
+impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
+    type State = F::State;
+    type Builder = R::Builder;
+
+    #[inline]
+    fn init(&self) -> F::State {
+        self.accumulator.init()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut F::State, rows: Range<usize>) -> Result<()> {
+        self.accumulator.update(state, rows);
+        Ok(())
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut F::State, right: &F::State) -> Result<()> {
+        self.accumulator.merge(left, right);
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> R::Builder {
+        self.readout.builder(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &F::State, out: &mut R::Builder) -> Result<()> {
+        self.readout.evaluate(state, out)
+    }
+
+    fn finish(&self, out: R::Builder) -> Result<ArrayRef> {
+        self.readout.finish(out)
+    }
+
+    fn save(&self, state: &F::State) -> Result<RecordBatch> {
+        self.accumulator.save(state)
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<F::State> {
+        self.accumulator.load(saved)
+    }
+}
+
+impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulated<F, R> {
+    #[inline]
+    fn retract(&self, state: &mut F::State, gone: &F::State) {
+        self.accumulator.retract(state, gone);
+    }
+}

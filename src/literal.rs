@@ -1,0 +1,147 @@
+//! Literals as Arrow values.
+
+use std::sync::Arc;
+
+use arrow_array::types::IntervalMonthDayNano;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, DurationMicrosecondArray, Float64Array,
+    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, StringArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, UInt32Array, new_null_array,
+};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, IntervalUnit};
+use arrow_select::take::take;
+
+use crate::error::{Error, Result};
+use crate::spec::Literal;
+
+/// The literal as one row of the type it has by itself.
+///
+/// # Errors
+/// A decimal or an interval that its Arrow type cannot hold.
+pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
+    Ok(match literal {
+        Literal::Null => new_null_array(&DataType::Null, 1),
+        Literal::Boolean(value) => Arc::new(BooleanArray::from(vec![*value])),
+        Literal::Int(value) => Arc::new(Int64Array::from(vec![*value])),
+        Literal::Float(value) => Arc::new(Float64Array::from(vec![*value])),
+        Literal::Decimal { unscaled, scale } => {
+            let digits = unscaled.to_string().trim_start_matches('-').len().max(usize::from(scale.unsigned_abs()));
+            let precision = u8::try_from(digits).unwrap_or(u8::MAX).clamp(1, 76);
+            Arc::new(Decimal256Array::from(vec![*unscaled]).with_precision_and_scale(precision, *scale)?)
+        }
+        Literal::Utf8(value) => Arc::new(StringArray::from(vec![value.as_str()])),
+        Literal::Binary(value) => Arc::new(BinaryArray::from(vec![value.as_slice()])),
+        Literal::Date(days) => Arc::new(Date32Array::from(vec![*days])),
+        Literal::Time(micros) => Arc::new(Time64MicrosecondArray::from(vec![*micros])),
+        Literal::Timestamp { micros, zoned } => {
+            let array = TimestampMicrosecondArray::from(vec![*micros]);
+            Arc::new(if *zoned { array.with_timezone("UTC") } else { array })
+        }
+        Literal::Interval { months, days: 0, micros: 0 } if *months != 0 => {
+            Arc::new(IntervalYearMonthArray::from(vec![*months]))
+        }
+        Literal::Interval { months: 0, days, micros } => {
+            let total = i64::from(*days).checked_mul(86_400_000_000).and_then(|day| day.checked_add(*micros));
+            let total = total.ok_or_else(|| Error::spec("the interval is out of range"))?;
+            Arc::new(DurationMicrosecondArray::from(vec![total]))
+        }
+        Literal::Interval { months, days, micros } => {
+            let nanos = micros.checked_mul(1000).ok_or_else(|| Error::spec("the interval is out of range"))?;
+            Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(*months, *days, nanos)]))
+        }
+    })
+}
+
+/// The literal as one row of `target`.
+///
+/// # Errors
+/// The value has no form in that type.
+pub fn one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
+    let natural = one_row(literal)?;
+    if natural.data_type() == target {
+        return Ok(natural);
+    }
+    if natural.is_null(0) || *natural.data_type() == DataType::Null {
+        return Ok(new_null_array(target, 1));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(&natural, &source_for(natural.data_type(), target), &options)
+        .and_then(|array| cast_with_options(&array, target, &options))
+        .map_err(|error| Error::spec(format!("{} does not become {target}: {error}", show(literal))))
+}
+
+/// The literal of its natural type, narrowed as Spark types it: an INT where it fits.
+///
+/// # Errors
+/// As for [`one_row`].
+pub fn natural(literal: &Literal) -> Result<ArrayRef> {
+    match literal {
+        Literal::Int(value) if i32::try_from(*value).is_ok() => one_row_as(literal, &DataType::Int32),
+        _ => one_row(literal),
+    }
+}
+
+/// `rows` copies of a one-row array.
+///
+/// # Errors
+/// The copies do not fit the type's offsets.
+pub fn repeat(one_row: &ArrayRef, rows: usize) -> Result<ArrayRef> {
+    Ok(take(one_row, &UInt32Array::from(vec![0; rows]), None)?)
+}
+
+/// Casts go in one step, but for those Arrow makes in two.
+fn source_for(from: &DataType, target: &DataType) -> DataType {
+    match (from, target) {
+        // There is no direct cast from a duration to a year-month interval or back; naming the source keeps it an error.
+        (DataType::Duration(_), DataType::Interval(IntervalUnit::YearMonth)) => from.clone(),
+        (DataType::Int64, DataType::Date32 | DataType::Time32(_)) => DataType::Int32,
+        _ => from.clone(),
+    }
+}
+
+/// The literal as a person writes it.
+#[must_use]
+pub fn show(literal: &Literal) -> String {
+    match literal {
+        Literal::Null => "NULL".into(),
+        Literal::Boolean(value) => value.to_string().to_uppercase(),
+        Literal::Int(value) => value.to_string(),
+        Literal::Float(value) => format!("{value:?}"),
+        Literal::Decimal { unscaled, scale } => {
+            let digits = unscaled.to_string();
+            let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+            match usize::try_from(*scale) {
+                Ok(0) | Err(_) => format!("{sign}{digits}"),
+                Ok(scale) => {
+                    let digits = format!("{digits:0>width$}", width = scale + 1);
+                    let (whole, part) = digits.split_at(digits.len() - scale);
+                    format!("{sign}{whole}.{part}")
+                }
+            }
+        }
+        Literal::Utf8(value) => format!("'{value}'"),
+        Literal::Binary(value) => {
+            value.iter().fold(String::from("X'"), |text, byte| text + &format!("{byte:02X}")) + "'"
+        }
+        Literal::Date(days) => format!("DATE {days} days after 1970-01-01"),
+        Literal::Time(micros) => format!("TIME {micros} microseconds"),
+        Literal::Timestamp { micros, .. } => format!("TIMESTAMP {micros} microseconds"),
+        Literal::Interval { months, days, micros } => {
+            let mut parts = Vec::new();
+            for (count, unit) in [
+                (i64::from(*months), "MONTH"),
+                (i64::from(*days), "DAY"),
+                (micros / 3_600_000_000, "HOUR"),
+                (micros / 60_000_000 % 60, "MINUTE"),
+                (micros / 1_000_000 % 60, "SECOND"),
+                (micros % 1_000_000, "MICROSECOND"),
+            ] {
+                if count != 0 {
+                    parts.push(format!("{count} {unit}"));
+                }
+            }
+            if parts.is_empty() { "INTERVAL 0 SECOND".into() } else { format!("INTERVAL {}", parts.join(" ")) }
+        }
+    }
+}

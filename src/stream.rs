@@ -1,0 +1,470 @@
+//! Streaming: batches in, batches out, holding no more rows than later frames need.
+//!
+//! ```text
+//!   arrived   . . . . h h h | o o o o o o o | x x x      h = halo, kept for frames to come
+//!             released      ^ answered      ^ settled    o = settled now: answered and sent on
+//!                                                        x = later rows may still change them
+//! ```
+//!
+//! Rows must arrive grouped by the partition keys and ordered within. Each batch makes a section of the rows kept
+//! and the rows arrived; every call says up to which row its answers are settled and which rows it still needs,
+//! and leaves a carry for those it lets go of. Input columns are passed on as slices of the batches they came in.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
+use arrow_cast::display::array_value_to_string;
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::{Schema, SchemaRef};
+use arrow_select::concat::concat;
+
+use crate::bitmap::{Edges, next_set};
+use crate::bounds::Frames;
+use crate::carry::{Carry, Reach};
+use crate::compute::{check_schema, edges, sort_columns};
+use crate::dispatch;
+use crate::error::{Error, Result};
+use crate::evaluate::{Cancel, Evaluator};
+use crate::plan::{Order, Plan, PlannedCall};
+use crate::rows;
+use crate::section::Section;
+
+/// With more than this many rows kept for frames, rows are answered only once an eighth as many have arrived:
+/// answering costs time proportional to the rows kept, and tiny batches must not pay it each.
+const EAGER_HALO: usize = 64 * 1024;
+
+/// A computation over batches that arrive one after another.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+/// use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Stream, WindowSpec};
+///
+/// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
+/// let spec = WindowSpec::new()
+///     .order_by([OrderKey::asc("t")])
+///     .call(Call::new("sum", [Arg::column("t")]).over(Frame::rows(Bound::CurrentRow, Bound::following(1))));
+/// let plan = Plan::new(batch(vec![])?.schema(), &[spec], Options::default())?;
+/// let mut stream = Stream::new(Arc::new(plan))?;
+/// let first = stream.push(batch(vec![1, 2, 3])?)?;
+/// assert_eq!(first[0].column(1).as_primitive::<Int64Type>().values(), &[3, 5]); // 3 waits for its next row
+/// let last = stream.finish()?;
+/// assert_eq!(last[0].column(1).as_primitive::<Int64Type>().values(), &[3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Stream {
+    plan: Arc<Plan>,
+    schema: SchemaRef,
+    cancel: Cancel,
+    /// The longest order; every other is a prefix of it.
+    longest: usize,
+    /// The schema's numbers of the columns kept.
+    columns: Vec<usize>,
+    /// The rows kept, of those columns: halo, then rows not answered yet.
+    kept: Vec<ArrayRef>,
+    rows: usize,
+    /// Rows of `kept` that have been answered.
+    answered: usize,
+    /// The first row kept belongs to a partition of which rows have been let go.
+    continues: bool,
+    /// Per call, what the rows let go of came to.
+    carries: Vec<Carry>,
+    /// Batches not wholly passed on; the first has had `sent` rows passed on.
+    queue: VecDeque<RecordBatch>,
+    sent: usize,
+    /// Rows taken in so far, for messages.
+    taken: u64,
+    seen: Option<SeenPartitions>,
+}
+
+impl Stream {
+    /// A stream of the plan's calls.
+    ///
+    /// # Errors
+    /// The calls do not share one order: partition keys differ, or one order is not the beginning of another.
+    pub fn new(plan: Arc<Plan>) -> Result<Self> {
+        let longest = longest_order(&plan)?;
+        let mut fields: Vec<_> = plan.schema().fields().iter().cloned().collect();
+        fields.extend(plan.output_schema().fields().iter().cloned());
+        let columns = plan.columns();
+        let empty = RecordBatch::new_empty(plan.schema().clone());
+        let kept = columns.iter().map(|&column| empty.column(column).clone()).collect();
+        let seen = plan.orders.get(longest).filter(|order| !order.partition_by.is_empty());
+        let seen = seen.map(|order| SeenPartitions::new(&plan, order)).transpose()?;
+        Ok(Self {
+            schema: Arc::new(Schema::new_with_metadata(fields, plan.schema().metadata().clone())),
+            cancel: Cancel::default(),
+            longest,
+            columns,
+            kept,
+            rows: 0,
+            answered: 0,
+            continues: false,
+            carries: vec![Carry::default(); plan.calls.len()],
+            queue: VecDeque::new(),
+            sent: 0,
+            taken: 0,
+            seen,
+            plan,
+        })
+    }
+
+    /// The input's fields, then one per call.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The rows held at this moment: kept for frames to come, or not answered yet.
+    #[must_use]
+    pub fn buffered_rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A handle that stops `push` and `finish`.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// Takes a batch in, and gives the rows that no later row can change: input columns and results, in order.
+    ///
+    /// # Errors
+    /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema.
+    pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
+        check_schema(&self.plan, &batch)?;
+        if batch.num_rows() == 0 {
+            return Ok(Vec::new());
+        }
+        let arrived = self.rows;
+        for (kept, &column) in self.kept.iter_mut().zip(&self.columns) {
+            *kept = match arrived {
+                0 => batch.column(column).clone(),
+                _ => concat(&[kept.as_ref(), batch.column(column).as_ref()])?,
+            };
+        }
+        self.rows += batch.num_rows();
+        self.check_order(arrived)?;
+        self.taken += batch.num_rows() as u64;
+        self.queue.push_back(batch);
+        let waiting = self.rows - self.answered;
+        if self.answered > EAGER_HALO && waiting * 8 < self.answered {
+            return Ok(Vec::new());
+        }
+        self.answer(true)
+    }
+
+    /// Gives the rows still held; nothing more will come.
+    ///
+    /// # Errors
+    /// As for `push`.
+    pub fn finish(&mut self) -> Result<Vec<RecordBatch>> {
+        self.answer(false)
+    }
+
+    /// Answers what is settled: all rows unless more may come (`open`).
+    fn answer(&mut self, open: bool) -> Result<Vec<RecordBatch>> {
+        if self.rows == self.answered {
+            return Ok(Vec::new());
+        }
+        let plan = self.plan.clone();
+        let sections = plan.orders.iter().map(|order| self.section(order, open)).collect::<Result<Vec<_>>>()?;
+        let mut evaluations = Vec::with_capacity(plan.calls.len());
+        let mut settled = self.rows;
+        for (call, carry) in plan.calls.iter().zip(&self.carries) {
+            let section = &sections[call.order];
+            let evaluation =
+                Evaluation::new(&plan, call, section, carry).map_err(|error| error.of_call(&call.display))?;
+            settled = settled.min(evaluation.evaluator.settled(&evaluation.frames));
+            evaluations.push(evaluation);
+        }
+        if settled <= self.answered {
+            return Ok(Vec::new());
+        }
+        let mut results = Vec::with_capacity(evaluations.len());
+        for (evaluation, carry) in evaluations.iter().zip(&self.carries) {
+            let Evaluation { call, evaluator, frames } = evaluation;
+            let result = evaluator.evaluate(frames, self.answered..settled, carry, &self.cancel);
+            results.push(result.map_err(|error| error.of_call(&call.display))?);
+        }
+        let out = self.send(settled - self.answered, &results)?;
+        match sections.get(self.longest) {
+            Some(section) if open => self.release(&section.partitions, &evaluations, settled)?,
+            _ => self.clear(),
+        }
+        Ok(out)
+    }
+
+    /// The rows kept, as a section in one of the plan's orders.
+    fn section(&self, order: &Order, open: bool) -> Result<Section> {
+        let column = |number: &usize| self.columns.binary_search(number).map(|place| self.kept[place].clone());
+        let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
+        let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
+        let (partitions, peers) = edges(order, &columns, self.rows)?;
+        let mut section = Section::whole(partitions, peers, columns)?;
+        section.own = self.answered..self.rows;
+        section.open = open;
+        if self.continues {
+            section.partitions = without_first(&section.partitions);
+        }
+        Ok(section)
+    }
+
+    /// Lets go of the rows that no call needs any more, and carries over what they came to.
+    fn release(&mut self, partitions: &Edges, evaluations: &[Evaluation], settled: usize) -> Result<()> {
+        let partition = if settled == self.rows { partitions.begin(settled - 1) } else { partitions.begin(settled) };
+        let releases: Vec<_> = evaluations
+            .iter()
+            .map(|Evaluation { evaluator, frames, .. }| evaluator.release(frames, settled).max(partition))
+            .collect();
+        // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
+        let keep = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
+        let same_partition = partition == 0;
+        // With its first row still here, a partition's frames are answered from the rows alone.
+        let whole = keep == partition && !(same_partition && self.continues);
+        for ((Evaluation { call, evaluator, .. }, carry), release) in
+            evaluations.iter().zip(&mut self.carries).zip(releases)
+        {
+            let before = std::mem::take(carry);
+            if call.before != Reach::State || whole {
+                continue;
+            }
+            let (state, from) = match before.state {
+                Some(state) if same_partition => (Some(state), before.base),
+                _ => (None, partition),
+            };
+            let state =
+                evaluator.advance(state.as_ref(), from..release).map_err(|error| error.of_call(&call.display))?;
+            *carry = Carry { base: release - keep, state: Some(state) };
+        }
+        self.continues = !whole;
+        let length = self.rows - keep;
+        for kept in &mut self.kept {
+            *kept = compact(&kept.slice(keep, length))?;
+        }
+        self.answered = settled - keep;
+        self.rows = length;
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        for kept in &mut self.kept {
+            *kept = kept.slice(0, 0);
+        }
+        (self.rows, self.answered, self.continues) = (0, 0, false);
+        self.carries.fill(Carry::default());
+        self.seen = None;
+    }
+
+    /// The next `rows` input rows with their results, in slices of the batches they came in.
+    fn send(&mut self, rows: usize, results: &[ArrayRef]) -> Result<Vec<RecordBatch>> {
+        let mut out = Vec::new();
+        let mut done = 0;
+        while done < rows {
+            let Some(batch) = self.queue.front() else {
+                return Err(Error::internal("more rows were answered than arrived"));
+            };
+            let take = (batch.num_rows() - self.sent).min(rows - done);
+            let mut columns = batch.slice(self.sent, take).columns().to_vec();
+            columns.extend(results.iter().map(|result| result.slice(done, take)));
+            let options = RecordBatchOptions::new().with_row_count(Some(take));
+            out.push(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?);
+            done += take;
+            self.sent += take;
+            if self.sent == batch.num_rows() {
+                self.queue.pop_front();
+                self.sent = 0;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether the rows from `arrived` on follow those before them.
+    fn check_order(&mut self, arrived: usize) -> Result<()> {
+        let Some(order) = self.plan.orders.get(self.longest) else {
+            return Ok(());
+        };
+        let from = arrived.saturating_sub(1);
+        let columns: Vec<_> = order
+            .columns
+            .iter()
+            .map(|number| match self.columns.binary_search(number) {
+                Ok(place) => Ok(self.kept[place].slice(from, self.rows - from)),
+                Err(_) => Err(Error::internal("a column was not kept")),
+            })
+            .collect::<Result<_>>()?;
+        let rows = self.rows - from;
+        let (partitions, _) = edges(order, &columns, rows)?;
+        let number = |row: usize| self.taken + (row + from - arrived) as u64;
+        if let Some(row) = rows::first_descent(&sort_columns(order, &columns), &partitions)? {
+            return Err(out_of_order(order, &columns, row, number(row)));
+        }
+        if let Some(seen) = &mut self.seen {
+            let keys: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
+            // The row before the arrived ones, if any, has been seen.
+            let mut at = usize::from(arrived > 0);
+            while let Some(row) = next_set(partitions.starts(), at) {
+                if let Some(why) = seen.see(&keys, row)? {
+                    let key = show(order.partition_by.iter().map(|&place| &columns[place]), row);
+                    return Err(Error::order(format!(
+                        "row {}: the partition ({key}) {why}; group the input by {}, or ask for it to be sorted (sort=True)",
+                        number(row),
+                        names(&self.plan, order)
+                    )));
+                }
+                at = row + 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A call being answered over a section.
+struct Evaluation<'a> {
+    call: &'a PlannedCall,
+    evaluator: Box<dyn Evaluator>,
+    frames: Frames,
+}
+
+impl<'a> Evaluation<'a> {
+    fn new(plan: &Plan, call: &'a PlannedCall, section: &Section, carry: &Carry) -> Result<Self> {
+        Ok(Self {
+            call,
+            evaluator: dispatch::evaluator(plan, call, section)?,
+            frames: Frames::new(&call.frame, section, carry.base)?,
+        })
+    }
+}
+
+/// The order that all of the plan's orders are beginnings of.
+fn longest_order(plan: &Plan) -> Result<usize> {
+    let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
+    let keys = |order: &Order| -> Vec<_> {
+        order.order_by.iter().map(|key| (order.columns[key.number], key.descending, key.nulls_first)).collect()
+    };
+    let partition =
+        |order: &Order| -> Vec<_> { order.partition_by.iter().map(|&place| order.columns[place]).collect() };
+    for order in &plan.orders {
+        let long = &plan.orders[longest];
+        if partition(order) != partition(long) || !keys(long).starts_with(&keys(order)) {
+            let calls = plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");
+            return Err(Error::spec(format!(
+                "these calls need more than one order, and a stream has one: {calls}; \
+                 ask for the input to be sorted (sort=True), or compute them one after another"
+            )));
+        }
+    }
+    Ok(longest)
+}
+
+/// The edges with the first row no beginning.
+fn without_first(edges: &Edges) -> Edges {
+    let starts = edges.starts();
+    Edges::new(arrow_buffer::BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
+}
+
+/// A copy of a slice when most of what it is cut from is not needed, so that rows let go of are freed.
+fn compact(slice: &ArrayRef) -> Result<ArrayRef> {
+    Ok(concat(&[slice.as_ref()])?)
+}
+
+fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
+    let value = |column: &ArrayRef| {
+        if column.is_null(row) { "NULL".into() } else { array_value_to_string(column, row).unwrap_or_default() }
+    };
+    columns.map(value).collect::<Vec<_>>().join(", ")
+}
+
+fn names(plan: &Plan, order: &Order) -> String {
+    let name = |&place: &usize| plan.schema().field(order.columns[place]).name().as_str();
+    order.partition_by.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) -> Error {
+    let keys: Vec<_> = order.order_by.iter().map(|key| key.name.as_str()).collect();
+    let values = |row| show(order.order_by.iter().map(|key| &columns[key.number]), row);
+    let partition = match order.partition_by.as_slice() {
+        [] => String::new(),
+        places => format!(" in the partition ({})", show(places.iter().map(|&place| &columns[place]), row)),
+    };
+    Error::order(format!(
+        "row {number}{partition} is out of order: {} = ({}) follows ({}); \
+         order the input by {}, or ask for it to be sorted (sort=True)",
+        keys.join(", "),
+        values(row),
+        values(row - 1),
+        keys.join(", "),
+    ))
+}
+
+/// Tells a partition that comes a second time.
+///
+/// Partitions that come in ascending order need no memory. Until one comes that is less than the one before, up to
+/// [`SeenPartitions::REMEMBERED`] hashes are kept to tell; from then on each costs 8 bytes.
+struct SeenPartitions {
+    converter: RowConverter,
+    last: Vec<u8>,
+    ascending: bool,
+    /// `None` once so many have come in ascending order that the rest must go on so.
+    hashes: Option<HashSet<u64>>,
+    hasher: RandomState,
+}
+
+impl SeenPartitions {
+    /// Ascending partitions to remember before trusting that they ascend on purpose.
+    const REMEMBERED: usize = 64 * 1024;
+
+    fn new(plan: &Plan, order: &Order) -> Result<Self> {
+        let fields = order.partition_by.iter().map(|&place| {
+            let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
+            Ok(SortField::new(rows::normalise(&key)?.data_type().clone()))
+        });
+        Ok(Self {
+            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
+            last: Vec::new(),
+            ascending: true,
+            hashes: Some(HashSet::new()),
+            hasher: RandomState::new(),
+        })
+    }
+
+    /// Sees the partition that begins at `row`; says what is wrong with it.
+    fn see(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
+        let keys = keys.iter().map(|key| rows::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
+        let rows = self.converter.convert_columns(&keys)?;
+        let key = rows.row(0);
+        let descends = !self.last.is_empty() && key.as_ref() < self.last.as_slice();
+        self.last.clear();
+        self.last.extend_from_slice(key.as_ref());
+        if descends {
+            self.ascending = false;
+        }
+        match &mut self.hashes {
+            None if descends => Ok(Some("comes after a greater one, and all before it ascended")),
+            None => Ok(None),
+            Some(hashes) => {
+                // Two partitions of one hash among a billion are as likely as 1 in 40; they would be an error, not
+                // a wrong answer.
+                if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
+                    return Ok(Some("comes a second time"));
+                }
+                if self.ascending && hashes.len() > Self::REMEMBERED {
+                    self.hashes = None;
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("rows", &self.rows)
+            .field("answered", &self.answered)
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
