@@ -1,0 +1,94 @@
+"""The builder: functions, modifiers, what a call prints and what it refuses."""
+
+import pickle
+
+import pytest
+
+import windrow as wr
+from windrow.expr import Column, Literal
+
+
+def test_prints_its_sql():
+    w = wr.window("device", "id", range=(-1, 0))
+    call = wr.sum("level").over(w).alias("total")
+    sql = "sum(level) OVER (PARTITION BY device ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)"
+    assert repr(call) == f"{sql} AS total"
+    assert call.output_name == "total"
+    assert wr.sum("level").over(w).output_name == sql
+
+
+def test_calls_are_values():
+    base = wr.sum("x")
+    first, second = base.over(wr.window("a")), base.over(wr.window("b"))
+    assert base.window is None
+    assert first != second
+    assert first == wr.sum("x").over(wr.window("a"))
+    assert pickle.loads(pickle.dumps(first)) == first
+    with pytest.raises(AttributeError):
+        base.name = "x"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("call", "sql"),
+    [
+        (wr.count(), "count(*)"),
+        (wr.count("*"), "count(*)"),
+        (wr.count("a", "b"), "count(a, b)"),
+        (wr.mean("a"), "mean(a)"),
+        (wr.nth_value("a", 2).ignore_nulls(), "nth_value(a, 2) IGNORE NULLS"),
+        (wr.lag("a"), "lag(a)"),
+        (wr.lag("a", 2), "lag(a, 2)"),
+        (wr.lag("a", 1, wr.lit("none")), "lag(a, 1, 'none')"),
+        (wr.lead("a", default="b"), "lead(a, 1, b)"),
+        (wr.sum("a").distinct().filter(wr.expr("b > 1")), "sum(DISTINCT a) FILTER (WHERE b > 1)"),
+        (wr.rank().order_by(wr.desc("x")), "rank(ORDER BY x DESC)"),
+        (wr.sum(wr.expr("a * b")), "sum(a * b)"),
+        (wr.sum(1), "sum(1)"),
+        (wr.max(wr.lit("it's")), r"max('it\'s')"),
+    ],
+)
+def test_every_modifier_prints(call, sql):
+    assert repr(call) == sql
+
+
+def test_a_string_is_a_column():
+    assert wr.sum("x").args == (Column("x"),)
+    assert wr.lag("x", 1, "y").args == (Column("x"), Literal(1), Column("y"))
+
+
+def test_every_function_is_public():
+    from windrow import functions
+
+    assert set(functions.__all__) <= set(wr.__all__)
+    for name in functions.__all__:
+        assert getattr(wr, name) is getattr(functions, name)
+
+
+def test_a_comparison_is_no_filter():
+    with pytest.raises(wr.SpecError, match="Python compared"):
+        wr.sum("x").filter(wr.col("a") == 1)
+
+
+def test_one_filter():
+    with pytest.raises(wr.SpecError, match="AND"):
+        wr.sum("x").filter("a").filter("b")
+
+
+def test_a_call_is_no_condition():
+    with pytest.raises(wr.SpecError, match="no truth"):
+        bool(wr.sum("x"))
+
+
+def test_calls_in_calls_are_refused_for_now():
+    with pytest.raises(wr.UnsupportedError, match="with_columns"):
+        wr.sum(wr.rank().over(wr.window(order_by="x")))
+
+
+def test_over_takes_a_window():
+    with pytest.raises(wr.SpecError, match=r"wr\.window"):
+        wr.sum("x").over("device")
+
+
+def test_arguments_of_no_kind():
+    with pytest.raises(wr.SpecError, match="neither a column's name nor an expression"):
+        wr.sum(object())

@@ -1,0 +1,132 @@
+"""wr.operator: batches in, batches out; pickled, forked, spawned."""
+
+import multiprocessing
+import pickle
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+
+table = pa.table(
+    {"id": [0, 1, 3, 4, 2, 5, 6], "device": [0, 0, 0, 0, 5, 5, 5], "level": [0, 1, 3, 1, 2, 3, 0]}
+)  # grouped by device, ordered by id
+near = wr.window("device", "id", range=(-1, 0))
+call = wr.sum("level").over(near).alias("s")
+SUMS = [0, 1, 3, 4, 2, 3, 3]
+
+
+def sums(batches):
+    return [x for b in batches for x in b["s"].to_pylist()]
+
+
+def compute(op):
+    return sums(op(table.to_batches(2)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize("sort", [None, True, False])
+def test_any_batch_size(size, sort):
+    op = wr.operator(call, table.schema, sort=sort)
+    out = list(op(table.to_batches(size)))
+    assert sums(out) == SUMS
+    assert all(b.schema == op.schema for b in out)
+    assert pa.Table.from_batches(out).select(table.column_names).equals(table)
+
+
+def test_zero_rows_and_slices():
+    batch = table.to_batches()[0]
+    parts = [batch.slice(0, 0), batch.slice(0, 3), batch.slice(3, 0), batch.slice(3, 4), batch.slice(7, 0)]
+    for sort in (True, False):
+        assert sums(wr.operator(call, table.schema, sort=sort)(parts)) == SUMS
+    assert list(wr.operator(call, table.schema)([])) == []
+
+
+def test_sorting_keeps_the_batches():
+    shuffled = table.take([6, 0, 4, 2, 1, 5, 3])
+    op = wr.operator(call, shuffled, sort=True)
+    out = list(op(shuffled.to_batches(3)))
+    assert [b.num_rows for b in out] == [3, 3, 1]
+    assert sums(out) == [SUMS[i] for i in (6, 0, 4, 2, 1, 5, 3)]
+
+
+def test_passthrough_is_not_copied():
+    batches = table.to_batches()
+    for sort in (True, False):
+        (out,) = wr.operator(call, table.schema, sort=sort)(batches)
+        for name in table.column_names:
+            assert out[name].buffers()[1].address == batches[0][name].buffers()[1].address
+
+
+def test_rows_out_of_order_are_named():
+    out = wr.operator(call, table.schema)(table.take([6, 0, 4, 2, 1, 5, 3]).to_batches(2))
+    with pytest.raises(wr.OrderError, match=r"row .*sort=True"):
+        list(out)
+
+
+def test_a_column_is_replaced_in_its_place():
+    op = wr.operator(call.alias("level"), table.schema)
+    assert op.schema.names == table.schema.names
+    assert pa.Table.from_batches(op(table.to_batches(3)))["level"].to_pylist() == SUMS
+
+
+def test_sql_dicts_and_expressions():
+    op = wr.operator({"s": "sum(level * 1) OVER (PARTITION BY device ORDER BY id RANGE 1 PRECEDING)"}, table.schema)
+    pytest.importorskip("polars")
+    assert compute(op) == SUMS
+    assert op.schema.names == [*table.schema.names, "s"]
+
+
+def test_mistakes_are_raised_at_once():
+    with pytest.raises(wr.SpecError, match="'levle' is unknown"):
+        wr.operator(wr.sum("levle").over(near), table.schema)
+    with pytest.raises(wr.SpecError, match="at least one"):
+        wr.operator([], table.schema)
+
+
+def test_batches_of_other_columns():
+    op = wr.operator(call, table.schema)
+    with pytest.raises(wr.DataError, match="came with the columns"):
+        list(op(table.rename_columns(["a", "b", "c"]).to_batches()))
+
+
+def test_settings_are_kept():
+    with wr.config(threads=1, strategy="naive"):
+        op = wr.operator(call, table.schema)
+    assert pickle.loads(pickle.dumps(op))._options.strategy == "naive"
+    assert compute(op) == SUMS
+
+
+@pytest.mark.parametrize("dump", ["pickle", "cloudpickle"])
+def test_pickles(dump):
+    op = wr.operator([call], table.schema)
+    dumps = pytest.importorskip(dump).dumps
+    copy = pickle.loads(dumps(op))
+    assert compute(copy) == SUMS
+    assert copy.schema == op.schema
+    compute(op)
+    assert compute(pickle.loads(dumps(op))) == SUMS  # used ones too
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_other_processes(method):
+    op = wr.operator([call], table.schema)
+    assert compute(op) == SUMS  # threads of this process must not be missed in the next
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(compute, [op, op]) == [SUMS, SUMS]
+
+
+def test_state_does_not_leak_between_groups():
+    rows = [(g, i, g * 100 + i) for g in range(50) for i in range(g % 7 + 1)]
+    groups = pa.table({"g": [r[0] for r in rows], "i": [r[1] for r in rows], "x": [r[2] for r in rows]})
+    calls = {
+        "run": wr.sum("x").over(wr.window("g", "i")),
+        "low": wr.min("x").over(wr.window("g", "i", rows=(-2, 0))),
+        "prev": wr.lag("x").over(wr.window("g", "i")),
+    }
+    together = pa.Table.from_batches(wr.operator(calls, groups.schema)(groups.to_batches(max_chunksize=11)))
+    for g in range(50):
+        alone = groups.filter(pa.compute.equal(groups["g"], g))
+        mine = together.filter(pa.compute.equal(together["g"], g))
+        assert wr.with_columns(alone, calls).to_pydict() == mine.to_pydict()
