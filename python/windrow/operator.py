@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .binding import BoundCalls, Slot, arrange, bind, read_items
 from .config import Options, current
-from .exceptions import DataError, OrderError, SpecError
+from .exceptions import DataError, SpecError
 from .native import input_table, make_plan, output_fields, whole
 
 if TYPE_CHECKING:
@@ -170,17 +170,12 @@ class Operator:
         stream = None
         schema = self._input
         width = len(self._bound.names)
-        finished: list[Any] = []
         for batch in batches:
             full = self._full(batch)
             if stream is None:
                 schema = self._schema(batch.schema)
                 stream = self._stream_plan(full.schema, options).stream()
-            try:
-                finished = stream.push(full)
-            except OrderError as error:
-                raise OrderError(f"{error}; sort the rows first, or let windrow do so with sort=True") from None
-            yield from self._unpack(finished, width, schema)
+            yield from self._unpack(stream.push(full), width, schema)
         if stream is not None:
             yield from self._unpack(stream.finish(), width, schema)
 

@@ -51,11 +51,12 @@ def test_sorting_keeps_the_batches():
 
 
 def test_passthrough_is_not_copied():
-    batches = table.to_batches()
+    (batch,) = table.to_batches()
     for sort in (True, False):
-        (out,) = wr.operator(call, table.schema, sort=sort)(batches)
-        for name in table.column_names:
-            assert out[name].buffers()[1].address == batches[0][name].buffers()[1].address
+        for out in wr.operator(call, table.schema, sort=sort)([batch]):
+            for name in table.column_names:
+                ours, theirs = out[name].buffers()[1], batch[name].buffers()[1]
+                assert theirs.address <= ours.address < theirs.address + theirs.size
 
 
 def test_rows_out_of_order_are_named():
