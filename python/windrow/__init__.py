@@ -13,7 +13,7 @@ running total); without an order, the whole partition.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError as _PackageNotFoundError, version as _version
+from typing import TYPE_CHECKING
 
 from .call import Call
 from .config import config
@@ -68,10 +68,21 @@ from .operator import Operator, operator
 from .spec import Window, asc, desc, following, preceding, window
 from .table import select, with_columns
 
-try:
-    __version__ = _version("windrow")
-except _PackageNotFoundError:  # the source tree on the path, not installed
-    __version__ = "0.0.0"
+if TYPE_CHECKING:
+    __version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when it is asked for: the import of its reader costs more than all of this package."""
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("windrow")
+        except PackageNotFoundError:  # the source tree on the path, not installed
+            return "0.0.0"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "ArithmeticOverflowError",

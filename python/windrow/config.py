@@ -197,7 +197,8 @@ def config(**settings: Unpack[Settings]) -> Config:
         - ``spill_dir``: the directory for rows that do not fit. Accepted and checked, **but not used in this version**.
         - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
           default is ``spark.sql.ansi.enabled``.
-        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default that of
+        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default that
+        of
           the session. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
         - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
           ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.

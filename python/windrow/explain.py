@@ -13,6 +13,7 @@ from .table import kind_of, schema_of
 
 __all__ = ["Explanation", "explain"]
 
+_NAME_WIDTH = 32
 _COLUMNS = ("column", "type", "frame", "shape", "strategy", "reach", "sort")
 
 
@@ -139,20 +140,26 @@ class Explanation:
         for (sort, partition, order), rows in groups.items():
             title = f"PARTITION BY {partition}" if partition else "all rows are one partition"
             title += f", ORDER BY {order}" if order else ", no order"
-            titled.append((title if sort is None else f"sort {sort}: {title}", rows))
+            where = "" if sort is None else sort if isinstance(sort, str) else f"sort {sort}"
+            titled.append((f"{where}: {title}" if where else title, rows))
         return titled
 
     def _cells(self, row: Mapping[str, Any]) -> list[str]:
         reach = f"{_text(row['reach_before']) or 'nothing'} before, {_text(row['reach_after']) or 'nothing'} after"
         return [
-            _text(row["name"]),
+            _short(_text(row["name"])),
             _text(row["type"]),
-            _text(row["frame"]) or "default",
-            _text(row["shape"]),
+            _text(row["frame"]) or "its own",
+            _text(row["shape"]) or "-",
             _text(row["strategy"]),
             reach,
             _text(row.get("sort")),
         ]
+
+
+def _short(name: str) -> str:
+    """Cut a name that would widen the whole table; the line below it has it in full."""
+    return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 3] + "..."
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

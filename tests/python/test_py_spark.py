@@ -290,8 +290,8 @@ def test_ansi_follows_the_session(spark):
             "column 'y' is of type interval year",
         ),
         (
-            lambda m: wr.with_columns(m.selectExpr("id", "'a' COLLATE UTF8_LCASE AS y"), wr.count().over(wr.window("y"))),
-            wr.UnsupportedError,
+            lambda m: wr.with_columns(m.selectExpr("id", "'a' COLLATE UTF8_LCASE AS y"),
+            wr.count().over(wr.window("y"))), wr.UnsupportedError,
             "collation UTF8_LCASE",
         ),
         (

@@ -125,7 +125,9 @@ def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any]) ->
     for number, stage in enumerate(plan.stages, 1):
         native = make_plan(arrow, [plan.bound.beside(arrow.names)[i] for i in stage.calls], plan.options)
         for row, index in zip(native.explain(), stage.calls, strict=True):
-            rows.append({**row, "name": plan.bound.native[index]["name"], "sort": f"{number}.{row.get('sort')}"})
+            rows.append(
+                {**row, "name": plan.bound.native[index]["name"], "sort": f"exchange {number}, sort {row.get('sort')}"}
+            )
         names = ", ".join(plan.bound.native[i]["name"] for i in stage.calls)
         where = f"an exchange by {', '.join(stage.keys)}" if stage.keys else "all rows in ONE task (no PARTITION BY)"
         steps.append(f"exchange {number}: {where}, then mapInArrow computes {names}")
