@@ -136,7 +136,7 @@ $(INSTALLED): pyproject.toml tools/requirements.py
 	touch $@
 
 $(EXTENSION): $(INSTALLED) $(RUST_SOURCES) $(RUST_SETTINGS)
-	@$(NEED) need_rust; "$(VENV)/bin/maturin" develop --release $(LOCKED)
+	@$(NEED) need_rust; PIP_QUIET=1 "$(VENV)/bin/maturin" develop --release $(LOCKED)
 	touch $@
 
 ## clean: removes all that the other targets made
