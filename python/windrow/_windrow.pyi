@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, final
 
+__all__ = ["Plan", "Stream", "__version__", "functions"]
+
 class _ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> object: ...
 

@@ -63,7 +63,7 @@ def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
         from .polars import evaluate
 
         temporaries = evaluate(bound.temporaries, dict(zip(bound.names, empty.columns, strict=True)), 0)
-    table = input_table(bound, empty.columns, temporaries, 0)
+    table = input_table(bound, empty.columns, temporaries, 0, arrow)
     plan = make_plan(table.schema, bound.native, current())
     return Explanation(list(plan.explain()), _expression_steps(bound, "Polars"))
 

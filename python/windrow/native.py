@@ -48,7 +48,9 @@ def output_fields(plan: Plan) -> list[pa.Field]:
     return list(pa.schema(plan.output_schema))
 
 
-def input_table(bound: BoundCalls, columns: Sequence[Any], temporaries: Sequence[Any], rows: int) -> pa.Table:
+def input_table(
+    bound: BoundCalls, columns: Any, temporaries: Sequence[Any], rows: int, schema: pa.Schema | None = None
+) -> pa.Table:
     """Put the columns that the calls read into a table for the native module.
 
     Parameters
@@ -61,17 +63,25 @@ def input_table(bound: BoundCalls, columns: Sequence[Any], temporaries: Sequence
         The evaluated expressions, in their order.
     rows
         How many rows there are.
+    schema
+        The frame's fields, which tell what is never null; without them all columns may hold nulls.
 
     Returns
     -------
     pyarrow.Table
         Shares the buffers of what it was given.
     """
-    arrays = {bound.names[i]: columns[i] for i in bound.read}
-    arrays.update({t.name: a for t, a in zip(bound.temporaries, temporaries, strict=True)})
+    arrays = [columns[i] for i in bound.read]
+    fields = [
+        pa.field(bound.names[i], a.type, schema is None or schema.field(i).nullable)
+        for i, a in zip(bound.read, arrays, strict=True)
+    ]
+    arrays += temporaries
+    fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]
     if not arrays:
-        arrays[fresh(ROWS, set(bound.names))] = pa.nulls(rows)
-    return pa.table(list(arrays.values()), names=list(arrays))
+        arrays.append(pa.nulls(rows))
+        fields.append(pa.field(fresh(ROWS, set(bound.names)), pa.null()))
+    return pa.table(arrays, schema=pa.schema(fields))
 
 
 def window_columns(

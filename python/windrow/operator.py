@@ -96,7 +96,7 @@ class Operator:
         self._options = options
         self._sort = sort
         self._spark = spark
-        self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0).schema
+        self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self._bound.native, options))
 
     @property
@@ -221,7 +221,7 @@ class Operator:
 
     def _table(self, batch: pa.RecordBatch) -> pa.Table:
         self._check(batch)
-        table = input_table(self._bound, *self._columns(batch), batch.num_rows)
+        table = input_table(self._bound, *self._columns(batch), batch.num_rows, self._input)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
     def _full(self, batch: pa.RecordBatch) -> pa.RecordBatch:

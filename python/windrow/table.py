@@ -236,7 +236,7 @@ def _run_table(
 ) -> pa.Table:
     names = table.column_names
     outputs = read_items(items, named, names, selecting=selecting)
-    fields, columns = new_columns(outputs, names, table.columns, table.num_rows, in_order=in_order)
+    fields, columns = new_columns(outputs, names, table.columns, table.num_rows, table.schema, in_order=in_order)
     slots = arrange(names, outputs, selecting=selecting)
     schema = pa.schema(
         [(fields if s.new else table.schema)[s.index].with_name(s.name) for s in slots], metadata=table.schema.metadata
@@ -245,7 +245,13 @@ def _run_table(
 
 
 def new_columns(
-    outputs: Sequence[Output], names: Sequence[str], columns: Any, rows: int, *, in_order: bool
+    outputs: Sequence[Output],
+    names: Sequence[str],
+    columns: Any,
+    rows: int,
+    schema: pa.Schema | None = None,
+    *,
+    in_order: bool,
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns of a frame whose columns are, or can be made, Arrow arrays.
 
@@ -259,6 +265,8 @@ def new_columns(
         The Arrow array of each, by position; only those that are needed are asked for.
     rows
         How many rows there are.
+    schema
+        The frame's Arrow fields, where it has such.
     in_order
         Whether the rows must already be grouped and ordered.
 
@@ -270,7 +278,7 @@ def new_columns(
     bound = bind(outputs, names)
     if not bound.native:
         return [], []
-    table = input_table(bound, columns, _temporaries(bound, columns, rows), rows)
+    table = input_table(bound, columns, _temporaries(bound, columns, rows), rows, schema)
     if in_order:
         from .operator import columns_in_order
 

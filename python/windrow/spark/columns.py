@@ -85,8 +85,8 @@ def read_order(column: Any) -> Order:
     return _order(_node_of(column))
 
 
-def position_in(frame: Any, column: Any) -> int | None:
-    """Say which column of a frame a Column such as ``frame.v`` is, if it is one and nothing more.
+def position_in(frame: Any, column: Any, *, folded: bool) -> int | None:
+    """Say which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is, if it is one and nothing more.
 
     Parameters
     ----------
@@ -94,12 +94,19 @@ def position_in(frame: Any, column: Any) -> int | None:
         A PySpark DataFrame.
     column
         A PySpark Column.
+    folded
+        Whether names are found regardless of case.
 
     Returns
     -------
     int or None
         Its position.
     """
+    plain = _node_of(column)
+    if plain.kind == "column":
+        fold: Callable[[str], str] = str.lower if folded else str
+        found = [i for i, c in enumerate(frame.columns) if fold(c) == fold(plain.text)]
+        return found[0] if len(found) == 1 else None
     if _is_connect(column):
         node = column._expr
         if type(node).__name__ != "ColumnReference" or node._plan_id != frame._plan._plan_id:

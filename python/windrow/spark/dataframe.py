@@ -18,6 +18,7 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import BoundCalls, Output, Slot, Temporary, arrange, bind, read_items, unique_names
 from ..config import Options, current
+from ..exceptions import UnsupportedError
 from ..explain import Explanation
 from ..expr import Column, Expr, Host, Literal
 from ..operator import Operator
@@ -135,6 +136,11 @@ def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any]) ->
 
 
 def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> _Plan:
+    if frame.isStreaming:
+        raise UnsupportedError(
+            "a window needs whole partitions, which a streaming DataFrame never has; use foreachBatch, and windrow on "
+            "the DataFrame of each batch"
+        )
     session = frame.sparkSession
     folded = str(session.conf.get("spark.sql.caseSensitive")).lower() != "true"
     functions = _functions(frame)
@@ -146,7 +152,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
         host="spark",
         folded=folded,
         fallback=lambda name: Host(functions.col(name)) if "." in name or "`" in name else None,
-        locate=lambda column: position_in(frame, column),
+        locate=lambda column: position_in(frame, column, folded=folded),
     )
     slots = arrange(columns, outputs, selecting=selecting, folded=folded)
     names = [*bound.names, *(t.name for t in bound.temporaries)]
