@@ -304,7 +304,7 @@ fn keeps_no_nulls(data_type: &DataType) -> bool {
 /// `interleave`, with dictionaries that together pass their key type woven as plain values: `interleave` would
 /// refuse or panic although the values picked may fit.
 fn weave(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<ArrayRef, ArrowError> {
-    if let Some(data_type @ DataType::Dictionary(key, value)) = arrays.first().map(|array| array.data_type()) {
+    if let Some(data_type @ DataType::Dictionary(key, value)) = arrays.first().map(Array::data_type) {
         let entries: usize =
             arrays.iter().filter_map(|array| array.as_any_dictionary_opt()).map(|d| d.values().len()).sum();
         if entries > keys(key) {

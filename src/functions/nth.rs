@@ -150,3 +150,57 @@ impl Evaluator for Nth {
         Carried::advance(self.kept(), &self.column, &self.included, state, rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    use super::*;
+    use crate::bitmap::Edges;
+    use crate::bounds::FramePlan;
+    use crate::frame::{Bound, Frame};
+
+    fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
+        let inclusion = if ignore_nulls { Inclusion::new(&[column.clone()], None) } else { Inclusion::All };
+        let edges = Edges::single(5);
+        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
+        let frames = Frames::new(&plan, &section, 0).unwrap();
+        let [fast, naive] = [false, true].map(|naive| {
+            let nth = Nth::new(&section, column.clone(), inclusion.clone(), which, naive).unwrap();
+            let answers = nth.evaluate(&frames, 0..5, &Carry::default(), &Cancel::default()).unwrap();
+            answers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
+        });
+        assert_eq!(fast, naive);
+        fast
+    }
+
+    #[test]
+    fn as_spark_answers() {
+        let (whole, growing) = (Frame::entire(), Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow));
+        assert_eq!(answers(&whole, Which::Nth(2), false), [None; 5]);
+        assert_eq!(answers(&whole, Which::Nth(2), true), [Some(30); 5]);
+        assert_eq!(answers(&whole, Which::Nth(4), true), [None; 5]);
+        assert_eq!(answers(&growing, Which::Nth(2), true), [None, None, Some(30), Some(30), Some(30)]);
+        assert_eq!(answers(&growing, Which::First, false), [Some(10); 5]);
+        assert_eq!(answers(&growing, Which::Last, false), [Some(10), None, Some(30), None, Some(50)]);
+        assert_eq!(answers(&growing, Which::Last, true), [Some(10), Some(10), Some(30), Some(30), Some(50)]);
+        let next = Frame::rows(Bound::following(1), Bound::following(1));
+        assert_eq!(answers(&next, Which::First, false), [None, Some(30), None, Some(50), None]);
+        assert_eq!(answers(&next, Which::Last, true), [None, Some(30), None, Some(50), None]);
+        let empty = Frame::rows(Bound::following(5), Bound::following(6));
+        assert_eq!(answers(&empty, Which::First, false), [None; 5]);
+    }
+
+    #[test]
+    fn a_zeroth_row_is_refused() {
+        let section = Section::whole(Edges::single(0), Edges::single(0), vec![]).unwrap();
+        let column: ArrayRef = Arc::new(Int64Array::from(Vec::<i64>::new()));
+        assert!(Nth::new(&section, column, Inclusion::All, Which::Nth(0), false).is_err());
+    }
+}

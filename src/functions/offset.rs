@@ -31,11 +31,14 @@ pub struct Offset {
     column: ArrayRef,
     included: Included,
     partitions: Runs,
-    offset: i64,
+    /// How many rows after the row; negative: before.
+    by: i64,
     default: Option<ArrayRef>,
     /// The rows that are answered end here.
     own_end: usize,
     open: bool,
+    /// A carry stands for the rows before a section.
+    carries: bool,
     naive: bool,
 }
 
@@ -54,27 +57,36 @@ impl Offset {
         default: Option<ArrayRef>,
         naive: bool,
     ) -> Result<Self> {
-        if let Some(default) = &default {
-            if default.data_type() != column.data_type() || ![1, section.rows].contains(&default.len()) {
-                return Err(Error::internal(format!(
-                    "a default of {} {} for a column of {} {}",
-                    default.len(),
-                    default.data_type(),
-                    column.len(),
-                    column.data_type()
-                )));
-            }
+        if let Some(default) = &default
+            && (default.data_type() != column.data_type() || ![1, section.rows].contains(&default.len()))
+        {
+            return Err(Error::internal(format!(
+                "a default of {} {} for a column of {} {}",
+                default.len(),
+                default.data_type(),
+                column.len(),
+                column.data_type()
+            )));
         }
         Ok(Self {
             column,
             included: Included::new(inclusion),
             partitions: Runs::new(&section.partitions),
-            offset,
+            by: offset,
             default,
             own_end: section.own.end,
             open: section.open,
+            carries: false,
             naive,
         })
+    }
+
+    /// Lets a carry stand for all rows before a section, where the plan has one (`lag` IGNORE NULLS). Without it,
+    /// the rows since the n-th before that takes part stay, and these may be many.
+    #[must_use]
+    pub fn ignoring_nulls(mut self) -> Self {
+        self.carries = true;
+        self
     }
 }
 
@@ -88,7 +100,7 @@ struct Partition<'a> {
 impl Offset {
     /// How many rows away.
     fn distance(&self) -> usize {
-        usize::try_from(self.offset.unsigned_abs()).unwrap_or(usize::MAX)
+        usize::try_from(self.by.unsigned_abs()).unwrap_or(usize::MAX)
     }
 
     /// The answer where the partition has no such row.
@@ -104,7 +116,7 @@ impl Offset {
     /// before it.
     fn before_section(&self, partition: &Partition, here: usize, row: usize) -> Result<Pick> {
         let reach = partition.carried.map_or(0, Carried::total) + here as u64;
-        match (partition.carried, reach.checked_sub(self.offset.unsigned_abs())) {
+        match (partition.carried, reach.checked_sub(self.by.unsigned_abs())) {
             (Some(carried), Some(before)) => carried.pick(before + 1),
             _ => Ok(self.absent(row)),
         }
@@ -120,9 +132,9 @@ impl Offset {
         };
         for row in rows {
             let through = before + usize::from(self.included.includes(row));
-            let pick = if self.offset == 0 {
+            let pick = if self.by == 0 {
                 Pick::Row(row)
-            } else if self.offset > 0 {
+            } else if self.by > 0 {
                 match through.checked_add(distance - 1) {
                     Some(target) if target < behind => found(walk.row(target))?,
                     _ => self.absent(row),
@@ -143,16 +155,17 @@ impl Offset {
         for row in rows {
             let taking_part = |row: &usize| self.included.includes(*row);
             let nth = self.distance().wrapping_sub(1);
-            picks.push(match self.offset {
+            picks.push(match self.by {
                 0 => Pick::Row(row),
                 1.. => (row + 1..partition.rows.end).filter(taking_part).nth(nth).map_or(self.absent(row), Pick::Row),
-                ..0 => match (partition.rows.start..row).rev().filter(taking_part).nth(nth) {
-                    Some(row) => Pick::Row(row),
-                    None => {
+                ..0 => {
+                    if let Some(target) = (partition.rows.start..row).rev().filter(taking_part).nth(nth) {
+                        Pick::Row(target)
+                    } else {
                         let here = (partition.rows.start..row).filter(taking_part).count();
                         self.before_section(partition, here, row)?
                     }
-                },
+                }
             });
         }
         Ok(())
@@ -183,14 +196,14 @@ impl Evaluator for Offset {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let tail = if self.offset < 0 { self.offset.unsigned_abs() } else { 0 };
+        let tail = if self.by < 0 { self.by.unsigned_abs() } else { 0 };
         Carried::advance(Kept { head: 0, tail }, &self.column, &self.included, state, rows)
     }
 
     /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.
     fn settled(&self, _: &Frames) -> usize {
         let rows = self.partitions.len();
-        if !self.open || self.offset <= 0 || rows == 0 {
+        if !self.open || self.by <= 0 || rows == 0 {
             return self.own_end;
         }
         // The last of the rows that take part and still wait for theirs is this many from the last.
@@ -199,16 +212,83 @@ impl Evaluator for Offset {
         first.max(self.partitions.begin(rows - 1)).min(self.own_end)
     }
 
-    /// Looking back over all rows needs the last ones; under a mask the carry stands for them. Looking ahead needs
-    /// none.
+    /// Looking back needs the last rows, or the carry stands for them. Looking ahead needs none.
     fn release(&self, _: &Frames, answered: usize) -> usize {
         let rows = self.partitions.len();
-        match (&self.included, self.offset) {
-            (Included::All, ..0) if rows > 0 && (answered < rows || self.open) => {
-                let partition = self.partitions.begin(answered.min(rows - 1));
-                answered.saturating_sub(self.distance()).max(partition)
+        if self.by >= 0 || self.carries || rows == 0 || (answered == rows && !self.open) {
+            return answered;
+        }
+        let partition = self.partitions.begin(answered.min(rows - 1));
+        let first = self.included.before(answered).checked_sub(self.distance());
+        let needed = first.map_or(Some(0), |k| self.included.row(k)).unwrap_or(answered);
+        needed.min(answered).max(partition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    use super::*;
+    use crate::bitmap::Edges;
+    use crate::bounds::FramePlan;
+    use crate::frame::Frame;
+
+    fn values(values: &[Option<i64>]) -> ArrayRef {
+        Arc::new(Int64Array::from(values.to_vec()))
+    }
+
+    fn answers(offset: i64, default: Option<ArrayRef>, ignore_nulls: bool) -> Vec<Option<i64>> {
+        let column = values(&[Some(10), None, Some(30), None, Some(50)]);
+        let inclusion = if ignore_nulls { Inclusion::new(&[column.clone()], None) } else { Inclusion::All };
+        let edges = Edges::single(5);
+        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
+        let frames = Frames::new(&plan, &section, 0).unwrap();
+        let [fast, naive] = [false, true].map(|naive| {
+            let offset = Offset::new(&section, column.clone(), inclusion.clone(), offset, default.clone(), naive);
+            let answers = offset.unwrap().evaluate(&frames, 0..5, &Carry::default(), &Cancel::default()).unwrap();
+            answers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
+        });
+        assert_eq!(fast, naive);
+        fast
+    }
+
+    #[test]
+    fn as_spark_answers() {
+        let ids = || Some(values(&[Some(1), Some(2), Some(3), Some(4), Some(5)]));
+        let x = [Some(10), None, Some(30), None, Some(50)];
+        assert_eq!(answers(-1, None, false), [None, Some(10), None, Some(30), None]);
+        assert_eq!(answers(-1, Some(values(&[Some(-1)])), false), [Some(-1), Some(10), None, Some(30), None]);
+        assert_eq!(answers(-2, ids(), false), [Some(1), Some(2), Some(10), None, Some(30)]);
+        assert_eq!(answers(1, ids(), false), [None, Some(30), None, Some(50), Some(5)]);
+        assert_eq!(answers(0, ids(), false), x);
+        assert_eq!(answers(-1, None, true), [None, Some(10), Some(10), Some(30), Some(30)]);
+        assert_eq!(answers(-2, None, true), [None, None, None, Some(10), Some(10)]);
+        assert_eq!(answers(-2, ids(), true), [Some(1), Some(2), Some(3), Some(10), Some(10)]);
+        assert_eq!(answers(0, ids(), true), x);
+    }
+
+    #[test]
+    fn offsets_beyond_every_partition() {
+        for offset in [i64::MIN, i64::MIN + 1, -5, 5, i64::MAX] {
+            for ignore_nulls in [false, true] {
+                assert_eq!(answers(offset, Some(values(&[Some(7)])), ignore_nulls), [Some(7); 5]);
             }
-            _ => answered,
+        }
+    }
+
+    #[test]
+    fn a_default_of_another_type_or_length_is_refused() {
+        let section = Section::whole(Edges::single(5), Edges::single(5), vec![]).unwrap();
+        let column = values(&[None; 5]);
+        let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
+        for default in [text, values(&[None; 4])] {
+            assert!(Offset::new(&section, column.clone(), Inclusion::All, 1, Some(default), false).is_err());
         }
     }
 }

@@ -317,3 +317,56 @@ impl Evaluator for Rank {
         answered
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::{Float64Type, Int32Type};
+    use arrow_buffer::BooleanBuffer;
+
+    use super::*;
+    use crate::bitmap::Edges;
+    use crate::bounds::FramePlan;
+    use crate::frame::Frame;
+
+    fn answers(section: &Section, which: Which) -> ArrayRef {
+        let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
+        let frames = Frames::new(&plan, section, 0).unwrap();
+        let [fast, naive] = [false, true].map(|naive| {
+            let rank = Rank::new(section, which, naive).unwrap();
+            rank.evaluate(&frames, 0..section.rows, &Carry::default(), &Cancel::default()).unwrap()
+        });
+        assert_eq!(&fast, &naive);
+        fast
+    }
+
+    /// Row 0 begins a partition, as do rows of 2; rows of 1 begin a peer group.
+    fn section(starts: &[u8]) -> Section {
+        let bits = |least| Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| starts[row] >= least));
+        Section::whole(bits(2), bits(1), vec![]).unwrap()
+    }
+
+    #[test]
+    fn as_the_table_above_says() {
+        let section = section(&[2, 0, 1, 1, 0, 0, 2]);
+        let integers = |which| answers(&section, which).as_primitive::<Int32Type>().values().to_vec();
+        let fractions = |which| answers(&section, which).as_primitive::<Float64Type>().values().to_vec();
+        assert_eq!(integers(Which::RowNumber), [1, 2, 3, 4, 5, 6, 1]);
+        assert_eq!(integers(Which::Rank), [1, 1, 3, 4, 4, 4, 1]);
+        assert_eq!(integers(Which::DenseRank), [1, 1, 2, 3, 3, 3, 1]);
+        assert_eq!(integers(Which::Ntile(4)), [1, 1, 2, 2, 3, 4, 1]);
+        assert_eq!(fractions(Which::PercentRank), [0.0, 0.0, 0.4, 0.6, 0.6, 0.6, 0.0]);
+        assert_eq!(fractions(Which::CumeDist), [2.0 / 6.0, 2.0 / 6.0, 0.5, 1.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn buckets_as_spark_deals_them() {
+        let mut starts = [1; 10];
+        starts[0] = 2;
+        let buckets = |n| answers(&section(&starts), Which::Ntile(n)).as_primitive::<Int32Type>().values().to_vec();
+        assert_eq!(buckets(1), [1; 10]);
+        assert_eq!(buckets(4), [1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(buckets(12), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(buckets(u64::MAX), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert!(Rank::new(&section(&[2]), Which::Ntile(0), false).is_err());
+    }
+}
