@@ -162,8 +162,9 @@ def test_streams_answer_as_tables_do(function):
             streamed = pa.Table.from_batches(op(data.to_batches(size)), op.schema)
             assert streamed.schema == expected.schema
             for name in expected.column_names:
+                pairs = zip(streamed[name].to_pylist(), expected[name].to_pylist(), strict=True)
                 # moments are merged in another order, so their last bits may differ
-                assert streamed[name].to_pylist() == pytest.approx(expected[name].to_pylist(), rel=1e-13, abs=1e-13)
+                assert all(a == b or a == pytest.approx(b, rel=1e-13) for a, b in pairs)
 
 
 SLOW = """
@@ -176,7 +177,6 @@ print("finished", flush=True)
 """
 
 
-@pytest.mark.slow
 def test_interrupts_are_answered():
     import signal
     import subprocess

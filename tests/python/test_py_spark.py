@@ -15,8 +15,6 @@ import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 from pyspark.sql import SparkSession, Window
 
-pytestmark = pytest.mark.spark
-
 METRICS = [(0, 0, 0), (1, 0, 1), (2, 5, 2), (3, 0, 3), (4, 0, 1), (5, 5, 3), (6, 5, 0)]
 near = wr.window("device", "id", range=(-1, 0))
 
@@ -335,7 +333,6 @@ print("same")
 """
 
 
-@pytest.mark.slow
 def test_spark_connect():
     pytest.importorskip("grpc")
     import subprocess
