@@ -19,7 +19,7 @@ use crate::functions::native::Native;
 use crate::functions::nth::{self, Nth};
 use crate::functions::offset::Offset;
 use crate::functions::rank::{self, Rank};
-use crate::functions::registry::Kernel;
+use crate::functions::registry::{Family, Kernel};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::inclusion::Inclusion;
 use crate::literal;
@@ -59,7 +59,9 @@ impl<'a> Inputs<'a> {
     fn new(plan: &Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
         let ansi = plan.options().ansi;
         let mut args = Vec::with_capacity(call.args.len());
-        for (index, arg) in call.args.iter().enumerate() {
+        // Places depend on the order alone, whatever rank is given; the number of buckets was read by the plan.
+        let read = if call.function.family == Family::Ranking { &[] } else { call.args.as_slice() };
+        for (index, arg) in read.iter().enumerate() {
             // Offsets, positions and the like were read when the plan was made.
             let constant = !matches!(call.function.kernel, Kernel::Count) && index > 0;
             let column = match arg {

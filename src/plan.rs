@@ -189,6 +189,7 @@ impl Plan {
         if function.family == Family::Offset {
             signature.nullable = self.offset_nullable(order, call, &args);
         }
+        signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let (before, after) = reach(function, call, &frame, &args);

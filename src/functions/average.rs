@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Float64Array, PrimitiveArray};
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Float64Builder, Int64Builder};
 use arrow_buffer::i256;
 use arrow_schema::{DataType, TimeUnit};
 
@@ -31,38 +31,38 @@ impl FloatAverage {
 }
 
 impl Readout<Total<i128>> for FloatAverage {
-    type Builder = Vec<Option<f64>>;
+    type Builder = Float64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Float64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
-        out.push((state.count > 0).then(|| state.sum as f64 / state.count as f64));
+        out.append_option((state.count > 0).then(|| state.sum as f64 / state.count as f64));
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(Float64Array::from(out)))
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
     }
 }
 
 impl Readout<Total<Compensated>> for FloatAverage {
-    type Builder = Vec<Option<f64>>;
+    type Builder = Float64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Float64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<Compensated>, out: &mut Self::Builder) -> Result<()> {
-        out.push((state.count > 0).then(|| state.sum.total() / state.count as f64));
+        out.append_option((state.count > 0).then(|| state.sum.total() / state.count as f64));
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(Float64Array::from(out)))
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
     }
 }
 
@@ -154,31 +154,113 @@ impl IntervalAverage {
 }
 
 impl Readout<Total<i128>> for IntervalAverage {
-    type Builder = Vec<Option<i64>>;
+    type Builder = Int64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Int64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
         if state.count == 0 {
-            out.push(None);
+            out.append_null();
             return Ok(());
         }
         let mean = divide_half_up(state.sum * self.factor, state.count * self.divisor);
-        let mean = i64::try_from(mean);
-        out.push(Some(
-            mean.map_err(|_| Error::overflow(format!("the average of a frame does not fit {}", self.output)))?,
-        ));
+        out.append_value(i64::try_from(mean).map_err(|_| {
+            Error::overflow(format!(
+                "the average {mean} of a frame does not fit {}; use try_avg for NULL, or average a number instead",
+                self.output
+            ))
+        })?);
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        let means = PrimitiveArray::<Int64Type>::from(out);
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        let means = out.finish();
         match &self.output {
             DataType::Interval(_) => labelled(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
             output => labelled(&means, output),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{
+        Decimal128Type, DurationMicrosecondType, Float64Type, Int32Type, Int64Type, IntervalYearMonthType,
+    };
+    use arrow_array::{
+        Array, Decimal128Array, DurationNanosecondArray, DurationSecondArray, Int64Array, IntervalYearMonthArray,
+    };
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::functions::readout::results;
+    use crate::functions::sum::{decimals, integers};
+    use crate::inclusion::Inclusion;
+
+    /// The mean of all of `values`, of so many digits and such a scale.
+    fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {
+        let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
+        let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
+        let sums = decimals::<Decimal128Type>(&column, Inclusion::All)?;
+        let mean = results(&DecimalAverage::over(sums, scale, output, policy)?, &[0..column.len()])?;
+        Ok(mean.as_primitive::<Decimal128Type>().iter().next().flatten())
+    }
+
+    #[test]
+    fn decimals_round_once_half_up() {
+        let mean = |values: Vec<i128>, precision, scale| decimal(values, precision, scale, OnOverflow::Error).unwrap();
+        assert_eq!(mean(vec![100, 200, 200], 10, 2), Some(1_666_667));
+        // At scale 38 no digit is gained: 5e-38/11 is 0, and -1.5e-38 is -2e-38.
+        assert_eq!(mean([vec![5], vec![0; 10]].concat(), 38, 38), Some(0));
+        assert_eq!(mean(vec![-1, -2], 38, 38), Some(-2));
+        assert_eq!(mean(vec![], 38, 38), None);
+    }
+
+    #[test]
+    fn decimals_that_gain_no_digits_overflow() {
+        // avg(1.5 as decimal(38, 37)) is a decimal(38, 38), which ends below 1.
+        let one_and_a_half = 15 * 10_i128.pow(36);
+        let nines = 10_i128.pow(38) - 1;
+        for (value, scale) in [(one_and_a_half, 37), (nines, 0)] {
+            assert_eq!(decimal(vec![value], 38, scale, OnOverflow::Null).unwrap(), None);
+            let error = decimal(vec![value], 38, scale, OnOverflow::Error).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Overflow);
+            assert!(error.message().contains("try_avg"), "{error}");
+        }
+    }
+
+    #[test]
+    fn bigints_never_overflow() {
+        let column = Int64Array::from(vec![i64::MAX; 3]);
+        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let means = results(&FloatAverage::over(sums), &[0..0, 0..3]).unwrap();
+        assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [None, Some(i64::MAX as f64)]);
+    }
+
+    #[test]
+    fn intervals_round_half_up() {
+        let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
+        let sums = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let means = results(&IntervalAverage::over(sums, column.data_type()), &[0..2, 2..4, 0..0]).unwrap();
+        let means: Vec<_> = means.as_primitive::<IntervalYearMonthType>().iter().collect();
+        assert_eq!(means, [Some(2), Some(-2), None]);
+    }
+
+    #[test]
+    fn durations_average_to_microseconds() {
+        let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
+        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let means = results(&IntervalAverage::over(sums, column.data_type()), &[0..2, 2..3, 3..4]).unwrap();
+        assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
+
+        let column = DurationSecondArray::from(vec![i64::MAX]);
+        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let error = results(&IntervalAverage::over(sums, column.data_type()), &[0..1]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Overflow);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::native::{Saved, saved, saved_value};
+use super::native::{Saved, count_rows, saved, saved_value};
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
@@ -34,10 +34,7 @@ impl Aggregate for Count {
 
     #[inline]
     fn update(&self, state: &mut u64, rows: Range<usize>) -> Result<()> {
-        *state += match (&self.inclusion, rows.len()) {
-            (inclusion, 1) => u64::from(inclusion.includes(rows.start)),
-            (inclusion, _) => inclusion.count(rows) as u64,
-        };
+        *state += count_rows(&self.inclusion, rows);
         Ok(())
     }
 
@@ -74,5 +71,32 @@ impl Retractable for Count {
     #[inline]
     fn retract(&self, state: &mut u64, gone: &u64) {
         *state -= gone;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    #[test]
+    fn no_rows_are_zero_not_null() {
+        let (x, y): (ArrayRef, ArrayRef) = (
+            Arc::new(Int64Array::from(vec![None, Some(1), Some(2)])),
+            Arc::new(Int64Array::from(vec![None, None, Some(3)])),
+        );
+        let count = |args: &[ArrayRef]| {
+            let counts = results(&Count::new(Inclusion::new(args, None)), &[0..0, 0..1, 0..3]).unwrap();
+            assert_eq!(counts.null_count(), 0);
+            counts.as_primitive::<Int64Type>().values().to_vec()
+        };
+        assert_eq!(count(&[]), [0, 1, 3]);
+        assert_eq!(count(&[x.clone()]), [0, 0, 2]);
+        // Rows where all arguments are there.
+        assert_eq!(count(&[x, y]), [0, 0, 1]);
     }
 }

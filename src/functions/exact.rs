@@ -145,7 +145,8 @@ impl Wide {
         let (low, high) = self.low.to_parts();
         // In two's complement a negative `low` borrows one from what stands above it.
         let top = self.wraps - i64::from(self.low.is_negative());
-        let mut limbs = [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64, top as u64, (top >> 63) as u64];
+        let mut limbs =
+            [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64, top as u64, (top >> 63) as u64];
         let negative = top < 0;
         if negative {
             let mut carry = true;

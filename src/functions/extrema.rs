@@ -12,15 +12,16 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::types::ArrowPrimitiveType;
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, UInt32Array};
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_row::{OwnedRow, RowConverter, Rows, SortField};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use super::native::{each_value, labelled, native, saved, saved_column};
+use super::native::{labelled, native, saved, saved_column};
 use crate::aggregate::{Aggregate, Selective};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
@@ -92,7 +93,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Natives<T> {
 
 impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
     type State = Option<T::Native>;
-    type Builder = Vec<Option<T::Native>>;
+    type Builder = PrimitiveBuilder<T>;
 
     fn init(&self) -> Self::State {
         None
@@ -100,11 +101,25 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |value| {
-            if state.is_none_or(|old| self.beats(value, old)) {
-                *state = Some(value);
+        if let Inclusion::All = self.inclusion {
+            // With the first value in hand and the direction chosen outside, the loop is a plain reduction.
+            if let Some((&first, rest)) = self.values[rows].split_first() {
+                let first = state.filter(|&old| !self.beats(first, old)).unwrap_or(first);
+                *state = Some(match self.which {
+                    Extremum::Min => rest.iter().fold(first, |old, &new| if new.before(old) { new } else { old }),
+                    Extremum::Max => rest.iter().fold(first, |old, &new| if old.before(new) { new } else { old }),
+                });
             }
-        });
+        } else {
+            let mut best = *state;
+            self.inclusion.each(rows, |row| {
+                let value = self.values[row];
+                if best.is_none_or(|old| self.beats(value, old)) {
+                    best = Some(value);
+                }
+            });
+            *state = best;
+        }
         Ok(())
     }
 
@@ -119,21 +134,23 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        PrimitiveBuilder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()> {
-        out.push(*state);
+        out.append_option(*state);
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        labelled(&out.into_iter().collect::<PrimitiveArray<T>>(), &self.output)
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        labelled(&out.finish(), &self.output)
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        saved([("value", self.finish(vec![*state])?)])
+        let mut value = self.builder(1);
+        value.append_option(*state);
+        saved([("value", self.finish(value)?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
@@ -209,7 +226,18 @@ impl Aggregate for Bytes {
     }
 
     fn update(&self, state: &mut Chosen, rows: Range<usize>) -> Result<()> {
-        self.inclusion.try_each(rows, |row| self.merge(state, &Chosen::Row(row as u32)))
+        let mut best = self.bytes(state);
+        let mut chosen = None;
+        self.inclusion.each(rows, |row| {
+            let bytes = self.rows.row(row).data();
+            if best.is_none_or(|old| self.beats(bytes, old)) {
+                (best, chosen) = (Some(bytes), Some(row));
+            }
+        });
+        if let Some(row) = chosen {
+            *state = Chosen::Row(row as u32);
+        }
+        Ok(())
     }
 
     fn merge(&self, left: &mut Chosen, right: &Chosen) -> Result<()> {
@@ -272,5 +300,56 @@ impl Selective for Bytes {
 
     fn keeps(&self, old: usize, new: usize) -> bool {
         !self.beats(self.rows.row(new).data(), self.rows.row(old).data())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int16Type, Int32Type};
+    use arrow_array::{DictionaryArray, Float64Array, Int32Array, RunArray, StringArray};
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    /// Minimum and maximum of all of `values`.
+    fn ends(values: Vec<f64>) -> [f64; 2] {
+        let column = Float64Array::from(values);
+        [Extremum::Min, Extremum::Max].map(|which| {
+            let extremum = Natives::<Float64Type>::new(&column, Inclusion::All, which).unwrap();
+            results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
+        })
+    }
+
+    #[test]
+    fn nan_is_greatest() {
+        assert_eq!(ends(vec![f64::NAN, 1.0])[0], 1.0);
+        assert!(ends(vec![1.0, f64::NAN, f64::INFINITY])[1].is_nan());
+        assert!(ends(vec![f64::NAN]).iter().all(|end| end.is_nan()));
+    }
+
+    #[test]
+    fn the_first_zero_is_kept() {
+        assert!(ends(vec![-0.0, 0.0]).iter().all(|end| end.is_sign_negative()));
+        assert!(ends(vec![0.0, -0.0]).iter().all(|end| end.is_sign_positive()));
+    }
+
+    #[test]
+    fn encodings_stay() {
+        let text = StringArray::from(vec![Some("b"), None, Some("é"), Some("a "), Some("a")]);
+        let dictionary: DictionaryArray<Int16Type> = text.iter().collect();
+        let runs: RunArray<Int32Type> = RunArray::try_new(&Int32Array::from(vec![1, 2, 3, 4, 5]), &text).unwrap();
+        for column in [Arc::new(dictionary) as ArrayRef, Arc::new(runs), Arc::new(text)] {
+            let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+            for (which, expected) in [(Extremum::Min, "a"), (Extremum::Max, "é")] {
+                let extremum = Bytes::new(&column, inclusion.clone(), which).unwrap();
+                let found = results(&extremum, &[0..5, 1..2, 0..0]).unwrap();
+                assert_eq!(found.data_type(), column.data_type());
+                let found = arrow_cast::cast(&found, &DataType::Utf8).unwrap();
+                let found: Vec<_> = found.as_string::<i32>().iter().collect();
+                assert_eq!(found, [Some(expected), None, None], "{:?}", column.data_type());
+            }
+        }
     }
 }

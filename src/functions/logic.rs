@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::BooleanBuilder;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 
-use super::native::{Saved, saved, saved_value};
+use super::native::{Saved, count_rows, saved, saved_value};
 use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
@@ -36,9 +37,9 @@ impl Accumulator for Ballot {
 
     #[inline]
     fn update(&self, state: &mut Votes, rows: Range<usize>) {
-        let ayes = self.ayes.count(rows.clone()) as u64;
+        let ayes = count_rows(&self.ayes, rows.clone());
         state.ayes += ayes;
-        state.noes += self.all.count(rows) as u64 - ayes;
+        state.noes += count_rows(&self.all, rows) - ayes;
     }
 
     #[inline]
@@ -86,22 +87,44 @@ impl Logic {
 }
 
 impl Readout<Votes> for Logic {
-    type Builder = Vec<Option<bool>>;
+    type Builder = BooleanBuilder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        BooleanBuilder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Votes, out: &mut Self::Builder) -> Result<()> {
-        out.push((state.ayes + state.noes > 0).then_some(match self {
+        out.append_option((state.ayes + state.noes > 0).then_some(match self {
             Self::And => state.noes == 0,
             Self::Or => state.ayes > 0,
         }));
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(BooleanArray::from(out)))
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    #[test]
+    fn nulls_do_not_vote() {
+        let column: ArrayRef = Arc::new(BooleanArray::from(vec![None, Some(true), None, Some(false)]));
+        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        let answers = |logic: Logic| -> Vec<_> {
+            let runs = [0..0, 0..1, 0..2, 3..4, 0..4];
+            let answers = results(&logic.over(column.as_boolean(), inclusion.clone()), &runs).unwrap();
+            answers.as_boolean().iter().collect()
+        };
+        assert_eq!(answers(Logic::And), [None, None, Some(true), Some(false), Some(false)]);
+        assert_eq!(answers(Logic::Or), [None, None, Some(true), Some(false), Some(true)]);
     }
 }

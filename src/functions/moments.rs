@@ -9,8 +9,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::Float64Builder;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, each_value, native, saved, saved_value};
@@ -106,23 +107,70 @@ impl Spread {
 }
 
 impl Readout<Moments> for Spread {
-    type Builder = Vec<Option<f64>>;
+    type Builder = Float64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Float64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Moments, out: &mut Self::Builder) -> Result<()> {
         let divisor = if self.sample { state.count.saturating_sub(1) } else { state.count };
-        out.push((divisor > 0).then(|| {
+        out.append_option((divisor > 0).then(|| {
             let variance = state.squares / divisor as f64;
             if self.root { variance.sqrt() } else { variance }
         }));
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(Float64Array::from(out)))
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::Float64Array;
+    use arrow_array::cast::AsArray;
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
+    fn spreads(values: Vec<f64>) -> [Option<f64>; 4] {
+        let column = Float64Array::from(values);
+        [(false, false), (true, false), (false, true), (true, true)].map(|(sample, root)| {
+            let spread = Spread { sample, root }.over(&column, Inclusion::All).unwrap();
+            results(&spread, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
+        })
+    }
+
+    #[test]
+    fn few_values() {
+        assert_eq!(spreads(vec![]), [None; 4]);
+        assert_eq!(spreads(vec![7.0]), [Some(0.0), None, Some(0.0), None]);
+        assert_eq!(spreads(vec![1.0, 3.0]), [Some(1.0), Some(2.0), Some(1.0), Some(2_f64.sqrt())]);
+    }
+
+    #[test]
+    fn equal_values_have_no_spread() {
+        assert_eq!(spreads(vec![0.1; 1000]), [Some(0.0); 4]);
+        assert_eq!(spreads(vec![1e17 / 3.0; 7]), [Some(0.0); 4]);
+    }
+
+    #[test]
+    fn what_is_not_finite_has_none_either() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let [population, sample, ..] = spreads(vec![value]);
+            assert!(population.unwrap().is_nan() && sample.is_none());
+            assert!(spreads(vec![1.0, value, 2.0]).iter().all(|spread| spread.unwrap().is_nan()));
+        }
+    }
+
+    #[test]
+    fn a_large_mean_costs_no_digits() {
+        let values = (0..1000).map(|value| 1e9 + f64::from(value % 2)).collect();
+        assert!((spreads(values)[0].unwrap() - 0.25).abs() < 1e-9);
     }
 }

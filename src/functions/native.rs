@@ -103,6 +103,14 @@ pub(crate) fn each_value<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Ran
     }
 }
 
+/// How many of `rows` take part.
+///
+/// One row is the common step of a scan; counting words costs more than the row.
+#[inline]
+pub(crate) fn count_rows(inclusion: &Inclusion, rows: Range<usize>) -> u64 {
+    if rows.len() == 1 { u64::from(inclusion.includes(rows.start)) } else { inclusion.count(rows) as u64 }
+}
+
 /// A number that a saved state holds, bit for bit.
 pub(crate) trait Saved: Sized {
     /// As a column of one row.

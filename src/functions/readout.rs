@@ -37,7 +37,7 @@ pub trait Accumulator: Send + Sync {
     fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
 }
 
-/// A [`Accumulator`] with an exact inverse.
+/// An [`Accumulator`] with an exact inverse.
 pub trait RetractableAccumulator: Accumulator {
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
@@ -119,4 +119,16 @@ impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulate
     fn retract(&self, state: &mut F::State, gone: &F::State) {
         self.accumulator.retract(state, gone);
     }
+}
+
+/// The result of each run of rows, for the tests of the families.
+#[cfg(test)]
+pub(super) fn results<A: Aggregate>(aggregate: &A, runs: &[Range<usize>]) -> Result<ArrayRef> {
+    let mut out = aggregate.builder(runs.len());
+    for run in runs {
+        let mut state = aggregate.init();
+        aggregate.update(&mut state, run.clone())?;
+        aggregate.evaluate(&state, &mut out)?;
+    }
+    aggregate.finish(out)
 }

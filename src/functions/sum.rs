@@ -13,8 +13,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
+use arrow_array::builder::{Float64Builder, Int64Builder};
+use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
@@ -274,16 +275,16 @@ impl IntegerSum {
 }
 
 impl Readout<Total<i128>> for IntegerSum {
-    type Builder = Vec<Option<i64>>;
+    type Builder = Int64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Int64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
         let Total { sum, count } = *state;
-        out.push(match (count, self.fit(sum), self.on_overflow) {
+        out.append_option(match (count, self.fit(sum), self.on_overflow) {
             (0, ..) | (_, None, OnOverflow::Null) => None,
             (_, Some(sum), _) => Some(sum),
             (_, None, OnOverflow::Wrap) => Some(sum as i64),
@@ -303,8 +304,8 @@ impl Readout<Total<i128>> for IntegerSum {
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        let sums = PrimitiveArray::<Int64Type>::from(out);
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        let sums = out.finish();
         match &self.output {
             // The bits of a u64 were kept in an i64; a cast would take them for a negative number.
             DataType::UInt64 => Ok(Arc::new(sums.unary::<_, UInt64Type>(i64::cast_unsigned))),
@@ -326,20 +327,20 @@ impl FloatSum {
 }
 
 impl Readout<Total<Compensated>> for FloatSum {
-    type Builder = Vec<Option<f64>>;
+    type Builder = Float64Builder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Float64Builder::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<Compensated>, out: &mut Self::Builder) -> Result<()> {
-        out.push((state.count > 0).then(|| state.sum.total()));
+        out.append_option((state.count > 0).then(|| state.sum.total()));
         Ok(())
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(Float64Array::from(out)))
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
     }
 }
 
@@ -422,5 +423,116 @@ impl Readout<Total<Wide>> for DecimalSum {
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
         self.column.finish(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int32Type, Int64Type};
+    use arrow_array::{Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array};
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::functions::readout::results;
+
+    fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
+        let column: ArrayRef = Arc::new(Int64Array::from(values));
+        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        let sum = IntegerSum::over(integers::<Int64Type>(&column, inclusion)?, DataType::Int64, on_overflow);
+        let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
+        Ok(results(&sum, &runs)?.as_primitive::<Int64Type>().iter().collect())
+    }
+
+    #[test]
+    fn bigints_overflow_by_policy() {
+        let values = || vec![Some(i64::MAX), Some(1), Some(-5)];
+        let error = bigints(values(), OnOverflow::Error).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Overflow);
+        for part in ["9223372036854775808", "Int64", "try_sum", "DECIMAL", "ansi=False"] {
+            assert!(error.message().contains(part), "{error}");
+        }
+        let after = i64::MAX - 4;
+        assert_eq!(bigints(values(), OnOverflow::Null).unwrap(), [None, Some(i64::MAX), None, Some(after)]);
+        assert_eq!(bigints(values(), OnOverflow::Wrap).unwrap(), [None, Some(i64::MAX), Some(i64::MIN), Some(after)]);
+        // Only the frame's own sum can overflow, not what it is read off.
+        assert_eq!(bigints(vec![Some(i64::MAX), Some(-1)], OnOverflow::Error).unwrap()[2], Some(i64::MAX - 1));
+    }
+
+    #[test]
+    fn nulls_are_no_zeros() {
+        assert_eq!(bigints(vec![None, Some(0), None], OnOverflow::Error).unwrap(), [None, None, Some(0), Some(0)]);
+    }
+
+    #[test]
+    fn unsigned_sums_use_their_top_bit() {
+        let column = UInt64Array::from(vec![u64::MAX - 1, 1, 1]);
+        let sum = |policy| {
+            let values = integers::<UInt64Type>(&column, Inclusion::All).unwrap();
+            results(&IntegerSum::over(values, DataType::UInt64, policy), &[0..2, 0..3])
+        };
+        assert_eq!(sum(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
+        assert_eq!(sum(OnOverflow::Wrap).unwrap().as_primitive::<UInt64Type>().values(), &[u64::MAX, 0]);
+    }
+
+    #[test]
+    fn months_overflow_at_32_bits() {
+        use arrow_array::IntervalYearMonthArray;
+        use arrow_array::types::IntervalYearMonthType;
+        use arrow_schema::IntervalUnit::YearMonth;
+
+        let column = IntervalYearMonthArray::from(vec![i32::MAX, 1, -1]);
+        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let sum = IntegerSum::over(values, DataType::Interval(YearMonth), OnOverflow::Error);
+        assert_eq!(results(&sum, &[0..2]).unwrap_err().kind(), ErrorKind::Overflow);
+        let sums = results(&sum, &[0..3, 1..3]).unwrap();
+        assert_eq!(sums.as_primitive::<IntervalYearMonthType>().values(), &[i32::MAX, 0]);
+    }
+
+    #[test]
+    fn ints_sum_to_bigint() {
+        let column = Int32Array::from(vec![i32::MAX, i32::MAX]);
+        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let sums = results(&IntegerSum::over(values, DataType::Int64, OnOverflow::Error), &[0..2]).unwrap();
+        assert_eq!(sums.as_primitive::<Int64Type>().value(0), 2 * i64::from(i32::MAX));
+    }
+
+    #[test]
+    fn decimals_are_checked_only_in_the_end() {
+        let nines = 10_i128.pow(38) - 1;
+        let mut values = vec![nines; 500];
+        values.extend([-nines; 499]);
+        values.extend([1, -1]);
+        let column = Decimal128Array::from(values).with_precision_and_scale(38, 0).unwrap();
+        let sum = |policy| {
+            let values = decimals::<Decimal128Type>(&column, Inclusion::All).unwrap();
+            let sum = DecimalSum::over(values, DataType::Decimal128(38, 0), policy).unwrap();
+            results(&sum, &[0..0, 0..999, 0..1000, 0..1001])
+        };
+        let error = sum(OnOverflow::Error).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Overflow);
+        assert!(error.message().contains("Decimal128(38, 0)") && error.message().contains("try_sum"), "{error}");
+        let sums = sum(OnOverflow::Null).unwrap();
+        assert_eq!(
+            sums.as_primitive::<Decimal128Type>().iter().collect::<Vec<_>>(),
+            [None, Some(nines), None, Some(nines)]
+        );
+    }
+
+    #[test]
+    fn floats_follow_their_own_rules() {
+        let sums = |values: Vec<f64>| {
+            let column = Float64Array::from(values);
+            let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
+            let sums = results(&FloatSum::over(floats(&column, Inclusion::All).unwrap()), &runs).unwrap();
+            assert!(sums.is_null(0));
+            sums.as_primitive::<Float64Type>().values()[1..].to_vec()
+        };
+        assert_eq!(sums(vec![1.7e308, 1.7e308, -1.7e308]), [1.7e308, f64::INFINITY, f64::INFINITY]);
+        assert!(sums(vec![f64::INFINITY, f64::NEG_INFINITY, 1.0])[2].is_nan());
+        assert!(sums(vec![1.0, f64::NAN])[1].is_nan());
+        assert!(sums(vec![-0.0])[0].is_sign_positive());
+        assert_eq!(sums(vec![0.1; 10])[9], 1.0);
     }
 }

@@ -1,0 +1,220 @@
+//! Each strategy agrees with `naive`, and a stream cut anywhere agrees with the whole, for every function, frame
+//! shape, EXCLUDE mode and type family.
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::pedantic)]
+
+mod common;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use arrow_select::concat::concat_batches;
+use common::{Row, VALUES, batch, check, frame, row, units};
+use proptest::prelude::*;
+use windrow::functions::registry::{self, FUNCTIONS, Family, Function, Kernel};
+use windrow::functions::signature::signature;
+use windrow::rows::{SortColumn, gather, sort};
+use windrow::{Arg, Call, Cancel, Frame, Literal, Options, OrderKey, Plan, Stream, WindowSpec};
+
+/// A window over the columns of [`batch`].
+#[derive(Debug, Clone)]
+struct Window {
+    partitioned: bool,
+    key: &'static str,
+    descending: bool,
+    nulls_first: bool,
+    frame: Frame,
+    filtered: bool,
+    ignore_nulls: bool,
+    min_rows: Option<u64>,
+}
+
+fn window() -> impl Strategy<Value = Window> {
+    let key = prop_oneof![Just("k"), Just("kf"), Just("kd")];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (flags, key, frame(units()), prop_oneof![4 => Just(None), 1 => (0..4_u64).prop_map(Some)]).prop_map(
+        |((partitioned, descending, nulls_first, filtered, ignore_nulls), key, frame, min_rows)| Window {
+            partitioned,
+            key,
+            descending,
+            nulls_first,
+            frame,
+            filtered,
+            ignore_nulls,
+            min_rows,
+        },
+    )
+}
+
+impl Window {
+    fn spec(&self) -> WindowSpec {
+        let key = OrderKey { column: self.key.into(), descending: self.descending, nulls_first: self.nulls_first };
+        let spec = WindowSpec::new().order_by([key]);
+        if self.partitioned { spec.partition_by(["p"]) } else { spec }
+    }
+
+    /// The calls of `function`, over each type it takes.
+    fn calls(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
+        let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
+        let calls: Vec<Call> = match (function.family, function.kernel) {
+            (Family::Ranking, Kernel::Ntile) => vec![Call::new(function.name, literals(&[3]))],
+            (Family::Ranking, _) => vec![Call::new(function.name, [])],
+            _ => VALUES
+                .iter()
+                .filter(|name| {
+                    let data_type = schema.column_by_name(name).unwrap().data_type().clone();
+                    // Text is read as a boolean too, but these texts are numbers.
+                    let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr);
+                    (!logic || data_type == DataType::Boolean) && signature(function, &[data_type], true).is_ok()
+                })
+                .flat_map(|&name| {
+                    let column = Arg::column(name);
+                    match (function.family, function.kernel) {
+                        (_, Kernel::Nth) => vec![vec![column, Arg::from(2)]],
+                        (Family::Offset, _) => vec![
+                            vec![column.clone()],
+                            vec![column.clone(), Arg::from(-2), Arg::Literal(Literal::Null)],
+                            vec![column.clone(), Arg::from(3), column.clone()],
+                            vec![column, Arg::from(0)],
+                        ],
+                        _ => vec![vec![column]],
+                    }
+                })
+                .map(|args| Call::new(function.name, args))
+                .collect(),
+        };
+        let dress = |mut call: Call| {
+            if function.takes_frame() {
+                call.frame = Some(self.frame.clone());
+                call.min_rows = self.min_rows;
+            }
+            if function.takes_filter() && self.filtered {
+                call.filter = Some("flag".into());
+            }
+            call.ignore_nulls = function.takes_ignore_nulls() && self.ignore_nulls;
+            call
+        };
+        calls.into_iter().map(dress).collect()
+    }
+}
+
+fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<windrow::Strategy>) -> Plan {
+    let options = Options { threads: 1, strategy, ..Options::default() };
+    Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
+}
+
+/// The distinct functions: `any_value` is `first_value` by another name.
+fn functions() -> impl Iterator<Item = &'static Function> {
+    FUNCTIONS.iter().filter(|function| function.name != "any_value")
+}
+
+/// The batch with its rows in the window's order.
+fn sorted(batch: &RecordBatch, window: &Window) -> RecordBatch {
+    let column = |name: &str| batch.column_by_name(name).unwrap().clone();
+    let mut keys = Vec::new();
+    if window.partitioned {
+        keys.push(SortColumn::ascending(column("p")));
+    }
+    keys.push(SortColumn {
+        values: column(window.key),
+        descending: window.descending,
+        nulls_first: window.nulls_first,
+    });
+    match sort(&keys, 1, &Cancel::default()).unwrap() {
+        None => batch.clone(),
+        Some(order) => {
+            let columns = gather(batch.columns(), &order, 1, &Cancel::default()).unwrap();
+            RecordBatch::try_new(batch.schema(), columns).unwrap()
+        }
+    }
+}
+
+/// What a stream of the batch, cut where `cuts` says, gives for the call.
+fn streamed(batch: &RecordBatch, plan: Plan, cuts: &[usize]) -> ArrayRef {
+    let mut stream = Stream::new(Arc::new(plan)).unwrap();
+    let mut out = Vec::new();
+    let mut at = 0;
+    for cut in cuts.iter().cycle() {
+        let take = (*cut).min(batch.num_rows() - at);
+        out.extend(stream.push(batch.slice(at, take)).unwrap());
+        at += take;
+        if at == batch.num_rows() {
+            break;
+        }
+    }
+    out.extend(stream.finish().unwrap());
+    let all = concat_batches(stream.schema(), &out).unwrap();
+    assert_eq!(all.num_rows(), batch.num_rows());
+    for (column, passed) in batch.columns().iter().zip(all.columns()) {
+        assert_eq!(column.to_data(), passed.to_data(), "input columns pass through");
+    }
+    all.columns().last().unwrap().clone()
+}
+
+/// RANGE offsets are in days for dates and exact only in small numbers for floats; both take what `frame` makes, but
+/// for the huge ones.
+fn answerable(window: &Window) -> bool {
+    let spec = window.spec();
+    let call = Call::new("count", []).over(window.frame.clone());
+    let batch = batch(&[]);
+    Plan::new(batch.schema(), &[spec.call(call)], Options::default()).is_ok()
+}
+
+fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseError> {
+    let batch = batch(rows);
+    let spec = window.spec();
+    let ordered = sorted(&batch, window);
+    for function in functions() {
+        for call in window.calls(function, &batch) {
+            let types: Vec<_> = match &call.args.first() {
+                Some(Arg::Column(name)) => vec![batch.column_by_name(name).unwrap().data_type().clone()],
+                _ => Vec::new(),
+            };
+            let able = signature(function, &types, true).unwrap().algebra.strategies();
+            let naive = plan(&batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(&batch).unwrap();
+            for strategy in able.iter().copied().map(Some).chain([None]) {
+                let found = plan(&batch, &spec, &call, strategy).compute(&batch).unwrap();
+                check(naive.column(0), found.column(0))
+                    .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?}: {why}")))?;
+            }
+            let whole = plan(&ordered, &spec, &call, None).compute(&ordered).unwrap();
+            let found = streamed(&ordered, plan(&ordered, &spec, &call, None), cuts);
+            check(whole.column(0), &found)
+                .map_err(|why| TestCaseError::fail(format!("{call:?} streamed in {cuts:?}: {why}")))?;
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn strategies_agree_with_naive_and_streams_with_the_whole(
+        rows in prop::collection::vec(row(), 0..40),
+        window in window().prop_filter("SQL refuses the frame", answerable),
+        cuts in prop::collection::vec(0..9_usize, 1..6).prop_filter("no row ever", |cuts| cuts.iter().any(|&cut| cut > 0)),
+    ) {
+        agree(&rows, &window, &cuts)?;
+    }
+}
+
+/// Every function of the table is put to the test: one that takes none of the columns would pass unseen.
+#[test]
+fn every_function_has_calls() {
+    let window = Window {
+        partitioned: true,
+        key: "k",
+        descending: false,
+        nulls_first: true,
+        frame: Frame::entire(),
+        filtered: false,
+        ignore_nulls: false,
+        min_rows: None,
+    };
+    let batch = batch(&[]);
+    for function in functions() {
+        assert!(!window.calls(function, &batch).is_empty(), "{}", function.name);
+    }
+    assert_eq!(registry::find("ANY").unwrap().name, "bool_or");
+}
