@@ -174,7 +174,9 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Selective for Natives<T> {
 /// The extremum of a column whose values are compared as bytes.
 #[derive(Debug)]
 pub struct Bytes {
+    /// The values to choose from.
     column: ArrayRef,
+    output: DataType,
     converter: RowConverter,
     rows: Rows,
     inclusion: Inclusion,
@@ -201,7 +203,8 @@ impl Bytes {
         let plain = normalise(column)?;
         let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
         let rows = converter.convert_columns(&[plain])?;
-        Ok(Self { column: column.clone(), converter, rows, inclusion, which })
+        let output = column.data_type().clone();
+        Ok(Self { column: without_runs(column)?, output, converter, rows, inclusion, which })
     }
 
     fn bytes<'a>(&'a self, chosen: &'a Chosen) -> Option<&'a [u8]> {
@@ -214,6 +217,14 @@ impl Bytes {
 
     fn beats(&self, new: &[u8], old: &[u8]) -> bool {
         new.cmp(old) == if self.which == Extremum::Min { Ordering::Less } else { Ordering::Greater }
+    }
+}
+
+/// The column with each value in its own row: from runs, `take` gives no NULL where none is chosen.
+fn without_runs(column: &ArrayRef) -> Result<ArrayRef> {
+    match column.data_type() {
+        DataType::RunEndEncoded(_, values) => labelled(column, values.data_type()),
+        _ => Ok(column.clone()),
     }
 }
 
@@ -270,10 +281,11 @@ impl Aggregate for Bytes {
             Chosen::Carried(_) => Some(self.column.len() as u32),
         });
         let rows: UInt32Array = rows.collect();
-        match carried {
-            Some(value) => Ok(take(&concat(&[self.column.as_ref(), value.as_ref()])?, &rows, None)?),
-            None => Ok(take(&self.column, &rows, None)?),
-        }
+        let values = match carried {
+            Some(value) => take(&concat(&[self.column.as_ref(), value.as_ref()])?, &rows, None)?,
+            None => take(&self.column, &rows, None)?,
+        };
+        labelled(&values, &self.output)
     }
 
     fn save(&self, state: &Chosen) -> Result<RecordBatch> {
@@ -282,14 +294,14 @@ impl Aggregate for Bytes {
 
     fn load(&self, saved: &RecordBatch) -> Result<Chosen> {
         let value = saved_column(saved, "value")?;
-        if value.data_type() != self.column.data_type() {
-            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
+        if value.data_type() != &self.output {
+            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.output)));
         }
         if value.logical_null_count() > 0 {
             return Ok(Chosen::None);
         }
         let rows = self.converter.convert_columns(&[normalise(value)?])?;
-        Ok(Chosen::Carried(Arc::new((value.clone(), rows.row(0).owned()))))
+        Ok(Chosen::Carried(Arc::new((without_runs(value)?, rows.row(0).owned()))))
     }
 }
 

@@ -1,0 +1,375 @@
+//! The laws of [`Aggregate`], held by every family over every native type.
+//!
+//! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
+//! where a run is split decides how its sum is rounded.
+#![allow(clippy::unwrap_used, clippy::pedantic)]
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, ListBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Decimal128Array, Decimal256Array, DurationMillisecondArray,
+    Float64Array, Int32Array, Int64Array, IntervalYearMonthArray, StringArray, StructArray, UInt64Array,
+};
+use arrow_buffer::i256;
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use proptest::collection::vec;
+use proptest::option::weighted;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+use windrow::aggregate::{Aggregate, Retractable, Selective};
+use windrow::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
+use windrow::functions::count::Count;
+use windrow::functions::extrema::{Bytes, Extremum, Natives, Ordered};
+use windrow::functions::logic::Logic;
+use windrow::functions::moments::Spread;
+use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
+use windrow::inclusion::Inclusion;
+
+/// The longest column; long enough for several words of an inclusion.
+const ROWS: usize = 150;
+
+/// Rows before the column, so that every kernel meets an offset.
+const BEFORE: usize = 3;
+
+/// Where a run is cut into three.
+type Cuts = (usize, usize);
+
+/// Whether two results are one.
+type Same<'a> = &'a dyn Fn(&ArrayRef, &ArrayRef) -> bool;
+
+fn exact(left: &ArrayRef, right: &ArrayRef) -> bool {
+    left.to_data() == right.to_data()
+}
+
+/// Doubles as near as `slack` and a few units in the last place.
+fn near(slack: f64) -> impl Fn(&ArrayRef, &ArrayRef) -> bool {
+    move |left, right| {
+        let (left, right) = (left.as_primitive::<Float64Type>(), right.as_primitive::<Float64Type>());
+        left.iter().zip(right).all(|pair| match pair {
+            (Some(a), Some(b)) => a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= slack + 1e-15 * a.abs(),
+            (a, b) => a == b,
+        })
+    }
+}
+
+/// The result of a state, or its error's kind: a frame may overflow.
+fn answer<A: Aggregate>(aggregate: &A, state: &A::State) -> Result<ArrayRef, String> {
+    let mut out = aggregate.builder(1);
+    aggregate.evaluate(state, &mut out).map_err(|error| error.to_string())?;
+    aggregate.finish(out).map_err(|error| error.to_string())
+}
+
+fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: Same<'_>, law: &str) -> TestCaseResult {
+    match (answer(aggregate, left), answer(aggregate, right)) {
+        (Ok(a), Ok(b)) => prop_assert!(same(&a, &b), "{law}: {a:?} is not {b:?}"),
+        (a, b) => prop_assert_eq!(a.err(), b.err(), "{}", law),
+    }
+    Ok(())
+}
+
+/// Holds `aggregate`, over the first `rows` rows, to the laws that bind all.
+fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) -> TestCaseResult {
+    let (first, second) = (cuts.0.min(cuts.1).min(rows), cuts.0.max(cuts.1).min(rows));
+    let state = |rows: std::ops::Range<usize>| {
+        let mut state = aggregate.init();
+        aggregate.update(&mut state, rows).unwrap();
+        state
+    };
+    let merged = |left: &A::State, right: &A::State| {
+        let mut left = left.clone();
+        aggregate.merge(&mut left, right).unwrap();
+        left
+    };
+    let all = state(0..rows);
+    let (x, y, z) = (state(0..first), state(first..second), state(second..rows));
+
+    let mut split = x.clone();
+    aggregate.update(&mut split, first..second).unwrap();
+    aggregate.update(&mut split, second..rows).unwrap();
+    agree(aggregate, &all, &split, same, "update over a..c is update over a..b, then b..c")?;
+    let mut stepped = aggregate.init();
+    (0..rows).for_each(|row| aggregate.update(&mut stepped, row..row + 1).unwrap());
+    agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
+
+    let left = merged(&merged(&x, &y), &z);
+    let right = merged(&x, &merged(&y, &z));
+    agree(aggregate, &all, &left, same, "merge of runs is the run")?;
+    agree(aggregate, &left, &right, same, "merge is associative")?;
+    for state in [&all, &x, &y] {
+        agree(aggregate, state, &merged(&aggregate.init(), state), &exact, "init is neutral on the left")?;
+        agree(aggregate, state, &merged(state, &aggregate.init()), &exact, "init is neutral on the right")?;
+        agree(aggregate, state, state, &exact, "evaluate leaves the state as it was")?;
+
+        let saved = aggregate.save(state).unwrap();
+        prop_assert_eq!(saved.num_rows(), 1);
+        let loaded = aggregate.load(&saved).unwrap();
+        agree(aggregate, state, &loaded, &exact, "load gives back what save took")?;
+        agree(aggregate, &merged(state, &z), &merged(&loaded, &z), &exact, "a loaded state merges like the saved one")?;
+        let again = aggregate.save(&loaded).unwrap();
+        // As data: a NaN is not equal to itself otherwise.
+        prop_assert!(saved.columns().iter().zip(again.columns()).all(|(a, b)| exact(a, b)), "{saved:?} {again:?}");
+    }
+    let mut appended = aggregate.load(&aggregate.save(&x).unwrap()).unwrap();
+    aggregate.update(&mut appended, first..rows).unwrap();
+    agree(aggregate, &all, &appended, same, "a loaded state is updated like the saved one")
+}
+
+/// Holds a retractable aggregate to its inverse too.
+fn retractable<A: Retractable>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+    laws(aggregate, rows, cuts, &exact)?;
+    let cut = cuts.0.min(rows);
+    let (mut state, mut gone, mut left) = (aggregate.init(), aggregate.init(), aggregate.init());
+    aggregate.update(&mut state, 0..rows).unwrap();
+    aggregate.update(&mut gone, 0..cut).unwrap();
+    aggregate.update(&mut left, cut..rows).unwrap();
+    aggregate.retract(&mut state, &gone);
+    prop_assert_eq!(aggregate.save(&state).unwrap(), aggregate.save(&left).unwrap(), "retract undoes update");
+    agree(aggregate, &state, &left, &exact, "retract undoes update")
+}
+
+/// Holds a selective aggregate to its choice too: the row that `keeps` leaves is the one `update` chose.
+fn selective<A: Selective>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+    laws(aggregate, rows, cuts, &exact)?;
+    let chosen = (0..rows)
+        .filter(|&row| aggregate.includes(row))
+        .reduce(|old, new| if aggregate.keeps(old, new) { old } else { new });
+    let (mut all, mut one) = (aggregate.init(), aggregate.init());
+    aggregate.update(&mut all, 0..rows).unwrap();
+    if let Some(row) = chosen {
+        aggregate.update(&mut one, row..row + 1).unwrap();
+    }
+    agree(aggregate, &all, &one, &exact, "keeps chooses as update does")
+}
+
+/// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
+fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
+    let column = column.slice(BEFORE, column.len() - BEFORE);
+    let filter = (filter.len() >= column.len()).then(|| BooleanArray::from(filter[..column.len()].to_vec()));
+    let inclusion = Inclusion::new(std::slice::from_ref(&column), filter.as_ref());
+    (column, inclusion)
+}
+
+/// Values with ties, extremes and, unless `dense`, nulls.
+fn values() -> impl Strategy<Value = Vec<Option<i64>>> {
+    let value = || prop_oneof![8 => -5_i64..5, 2 => any::<i64>(), 1 => Just(i64::MAX), 1 => Just(i64::MIN)];
+    prop_oneof![
+        vec(value().prop_map(Some), BEFORE..ROWS),
+        vec(weighted(0.7, value()), BEFORE..ROWS),
+        vec(Just(None), BEFORE..10),
+    ]
+}
+
+fn doubles() -> impl Strategy<Value = Vec<Option<f64>>> {
+    let tame = || prop_oneof![-1e3..1e3, -1e-3..1e-3, Just(0.0), Just(-0.0), Just(0.1)];
+    let wild = prop_oneof![20 => tame(), 1 => Just(f64::INFINITY), 1 => Just(f64::NEG_INFINITY), 1 => Just(f64::NAN)];
+    prop_oneof![
+        vec(tame().prop_map(Some), BEFORE..ROWS),
+        vec(weighted(0.7, tame()), BEFORE..ROWS),
+        vec(weighted(0.7, wild), BEFORE..ROWS),
+    ]
+}
+
+fn cuts() -> impl Strategy<Value = Cuts> {
+    (0..ROWS, 0..ROWS)
+}
+
+/// A filter for the longest column, or none.
+fn filters() -> impl Strategy<Value = Vec<bool>> {
+    prop_oneof![Just(Vec::new()), vec(any::<bool>(), ROWS)]
+}
+
+const POLICIES: [OnOverflow; 3] = [OnOverflow::Error, OnOverflow::Null, OnOverflow::Wrap];
+
+proptest! {
+    #[test]
+    fn counts_and_logic(values in values(), filter in filters(), cuts in cuts()) {
+        let column: BooleanArray = values.iter().map(|value| value.map(|value| value > -2)).collect();
+        let (column, inclusion) = sliced(Arc::new(column), &filter);
+        for inclusion in [Inclusion::All, inclusion.clone()] {
+            retractable(&Count::new(inclusion), column.len(), cuts)?;
+        }
+        for logic in [Logic::And, Logic::Or] {
+            retractable(&logic.over(column.as_boolean(), inclusion.clone()), column.len(), cuts)?;
+        }
+    }
+
+    #[test]
+    fn integer_sums_and_averages(values in values(), filter in filters(), cuts in cuts()) {
+        let narrow: Vec<Option<i32>> = values.iter().map(|value| value.map(|value| value as i32)).collect();
+        let unsigned: Vec<Option<u64>> = values.iter().map(|value| value.map(i64::cast_unsigned)).collect();
+        let columns: [(ArrayRef, DataType); 5] = [
+            (Arc::new(Int64Array::from(values.clone())), DataType::Int64),
+            (Arc::new(Int32Array::from(narrow.clone())), DataType::Int64),
+            (Arc::new(UInt64Array::from(unsigned)), DataType::UInt64),
+            (Arc::new(DurationMillisecondArray::from(values)), DataType::Duration(TimeUnit::Millisecond)),
+            (Arc::new(IntervalYearMonthArray::from(narrow)), DataType::Interval(IntervalUnit::YearMonth)),
+        ];
+        for (column, output) in columns {
+            let (column, inclusion) = sliced(column, &filter);
+            let rows = column.len();
+            macro_rules! held {
+                ($type:ty) => {{
+                    let values = || integers::<$type>(&column, inclusion.clone()).unwrap();
+                    for policy in POLICIES {
+                        if policy != OnOverflow::Wrap || !matches!(output, DataType::Interval(_)) {
+                            retractable(&IntegerSum::over(values(), output.clone(), policy), rows, cuts)?;
+                        }
+                    }
+                    retractable(&FloatAverage::over(values()), rows, cuts)?;
+                    if matches!(output, DataType::Duration(_) | DataType::Interval(_)) {
+                        retractable(&IntervalAverage::over(values(), &output), rows, cuts)?;
+                    }
+                }};
+            }
+            match column.data_type() {
+                DataType::UInt64 => held!(UInt64Type),
+                DataType::Int32 | DataType::Interval(_) => held!(Int32Type),
+                _ => held!(Int64Type),
+            }
+        }
+    }
+
+    #[test]
+    fn decimal_sums_and_averages(values in values(), filter in filters(), cuts in cuts()) {
+        // Up to 37 digits, and up to 76: of the latter a handful leaves 256 bits.
+        let many = i256::from_i128(10_i128.pow(38)).wrapping_mul(i256::from_i128(10_i128.pow(18)));
+        let narrow = values.iter().map(|value| value.map(|value| i128::from(value) * 10_i128.pow(18)));
+        let wide = values.iter().map(|value| value.map(|value| i256::from_i128(i128::from(value)).wrapping_mul(many)));
+        let narrow = narrow.collect::<Decimal128Array>().with_precision_and_scale(38, 10).unwrap();
+        let wide = wide.collect::<Decimal256Array>().with_precision_and_scale(76, 10).unwrap();
+        macro_rules! held {
+            ($type:ty, $column:expr, $sum:expr, $average:expr) => {
+                let (column, inclusion) = sliced(Arc::new($column), &filter);
+                let values = || decimals::<$type>(&column, inclusion.clone()).unwrap();
+                for policy in POLICIES {
+                    retractable(&DecimalSum::over(values(), $sum, policy).unwrap(), column.len(), cuts)?;
+                    let average = DecimalAverage::over(values(), 10, $average, policy).unwrap();
+                    retractable(&average, column.len(), cuts)?;
+                }
+            };
+        }
+        held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
+        held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
+    }
+
+    #[test]
+    fn float_sums_averages_and_moments(values in doubles(), filter in filters(), cuts in cuts()) {
+        let (column, inclusion) = sliced(Arc::new(Float64Array::from(values)), &filter);
+        let rows = column.len();
+        let values = || floats(&column, inclusion.clone()).unwrap();
+        // Twice the precision of a double, over at most 150 values below 1000.
+        laws(&FloatSum::over(values()), rows, cuts, &near(1e-25))?;
+        laws(&FloatAverage::over(values()), rows, cuts, &near(1e-25))?;
+        for (sample, root) in [(false, false), (true, false), (false, true), (true, true)] {
+            let spread = Spread { sample, root }.over(&column, inclusion.clone()).unwrap();
+            laws(&spread, rows, cuts, &near(1e-9))?;
+        }
+    }
+
+    #[test]
+    fn float_extrema(values in doubles(), filter in filters(), cuts in cuts()) {
+        let column: ArrayRef = Arc::new(Float64Array::from(values));
+        for column in [cast(&column, &DataType::Float32).unwrap(), cast(&column, &DataType::Float16).unwrap(), column] {
+            natives::<Float64Type>(column.clone(), &filter, cuts)?;
+            // Nested floats are compared as bytes, by the same rules.
+            let fields = vec![(Arc::new(Field::new("x", column.data_type().clone(), true)), column)];
+            bytes(Arc::new(StructArray::from(fields)), &filter, cuts)?;
+        }
+    }
+
+    #[test]
+    fn native_extrema(values in values(), filter in filters(), cuts in cuts()) {
+        let column: ArrayRef = Arc::new(Int64Array::from(values.clone()));
+        let narrow: ArrayRef = Arc::new(values.iter().map(|value| value.map(|value| value as i32)).collect::<Int32Array>());
+        let small: ArrayRef = Arc::new(values.iter().map(|value| value.map(|value| i32::from(value as u8 / 2))).collect::<Int32Array>());
+        let to = |column: &ArrayRef, data_type| cast(column, &data_type).unwrap();
+        for data_type in [DataType::Int8, DataType::Int16, DataType::UInt8, DataType::UInt16] {
+            natives::<Int32Type>(to(&small, data_type), &filter, cuts)?;
+        }
+        for data_type in [DataType::Int32, DataType::Date32, DataType::Time32(TimeUnit::Second), DataType::Interval(IntervalUnit::YearMonth)] {
+            natives::<Int32Type>(to(&narrow, data_type), &filter, cuts)?;
+        }
+        for data_type in [
+            DataType::Int64,
+            DataType::Time64(TimeUnit::Nanosecond),
+            DataType::Timestamp(TimeUnit::Microsecond, Some("Europe/Berlin".into())),
+            DataType::Duration(TimeUnit::Second),
+        ] {
+            natives::<Int64Type>(to(&column, data_type), &filter, cuts)?;
+        }
+        natives::<Int64Type>(to(&small, DataType::UInt32), &filter, cuts)?;
+        natives::<Int64Type>(to(&small, DataType::Decimal64(12, 3)), &filter, cuts)?;
+        natives::<Int32Type>(to(&small, DataType::Decimal32(9, 2)), &filter, cuts)?;
+        let unsigned = values.iter().map(|value| value.map(i64::cast_unsigned));
+        natives::<UInt64Type>(Arc::new(unsigned.collect::<UInt64Array>()), &filter, cuts)?;
+        natives::<Decimal128Type>(to(&column, DataType::Decimal128(38, 7)), &filter, cuts)?;
+        natives::<Decimal256Type>(to(&column, DataType::Decimal256(60, 7)), &filter, cuts)?;
+    }
+
+    #[test]
+    fn other_extrema(values in values(), filter in filters(), cuts in cuts()) {
+        let text: StringArray = values.iter().map(|value| value.map(|value| format!("{value}, of so many characters"))).collect();
+        let text: ArrayRef = Arc::new(text);
+        for data_type in [
+            DataType::Utf8,
+            DataType::LargeUtf8,
+            DataType::Utf8View,
+            DataType::Binary,
+            DataType::BinaryView,
+            DataType::Dictionary(Box::new(DataType::Int16), Box::new(DataType::Utf8)),
+            DataType::RunEndEncoded(
+                Arc::new(Field::new("run_ends", DataType::Int32, false)),
+                Arc::new(Field::new("values", DataType::Utf8, true)),
+            ),
+        ] {
+            bytes(cast(&text, &data_type).unwrap(), &filter, cuts)?;
+        }
+        let flags: BooleanArray = values.iter().map(|value| value.map(|value| value > 0)).collect();
+        bytes(Arc::new(flags), &filter, cuts)?;
+        let mut lists = ListBuilder::new(BinaryBuilder::new());
+        for value in &values {
+            match value {
+                None => lists.append_null(),
+                Some(value) => {
+                    lists.values().append_option((value % 2 == 0).then(|| value.to_be_bytes()));
+                    lists.append(true);
+                }
+            }
+        }
+        bytes(Arc::new(lists.finish()), &filter, cuts)?;
+    }
+}
+
+/// Minimum and maximum of `column` as `T`'s natives.
+fn natives<T: ArrowPrimitiveType<Native: Ordered>>(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
+    let (column, inclusion) = sliced(column, filter);
+    for which in [Extremum::Min, Extremum::Max] {
+        let extremum = Natives::<T>::new(&column, inclusion.clone(), which).unwrap();
+        typed(&extremum, &column)?;
+        selective(&extremum, column.len(), cuts)?;
+    }
+    Ok(())
+}
+
+/// Minimum and maximum of `column` by bytes.
+fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
+    let (column, inclusion) = sliced(column, filter);
+    for which in [Extremum::Min, Extremum::Max] {
+        let extremum = Bytes::new(&column, inclusion.clone(), which).unwrap();
+        typed(&extremum, &column)?;
+        selective(&extremum, column.len(), cuts)?;
+    }
+    Ok(())
+}
+
+/// An extremum has its column's exact type, and no rows have none.
+fn typed<A: Aggregate>(aggregate: &A, column: &ArrayRef) -> TestCaseResult {
+    let nothing = answer(aggregate, &aggregate.init()).unwrap();
+    prop_assert_eq!(nothing.data_type(), column.data_type());
+    prop_assert_eq!(nothing.logical_null_count(), 1);
+    Ok(())
+}
