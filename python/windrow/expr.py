@@ -60,9 +60,12 @@ class Host:
     """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``."""
 
     value: Any
+    label: str | None = None
 
     def __str__(self) -> str:
-        """The expression as its library prints it."""
+        """The expression as its library prints it, or as it was labelled."""
+        if self.label is not None:
+            return self.label
         text = str(self.value)
         found = re.match(r"Column<'(.*)'>\Z", text, re.DOTALL)
         return found[1] if found else text

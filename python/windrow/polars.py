@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from .binding import BoundCalls, Output, Temporary, arrange, bind, read_items
 from .config import Options, current
 from .exceptions import SpecError, UnsupportedError, near
-from .expr import Column, Expr, Host, Literal
+from .expr import Column, Expr, Host, Literal, identifier
 from .native import input_table, make_plan, output_fields, window_columns
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from .call import Call
 
 __all__ = ["evaluate", "run_frame", "run_lazy", "schema_of"]
+
+
+_EXTREMES = ("min", "max")
 
 
 def require() -> None:
@@ -129,7 +133,7 @@ def run_frame(
         The frame with the new columns, its own columns shared.
     """
     outputs = read_items(items, named, frame.columns, selecting=selecting)
-    bound = bind(outputs, frame.columns)
+    bound = bind(_enums_by_position(outputs, frame.schema), frame.columns)
     return _compute(frame, bound, outputs, current(), selecting=selecting, in_order=in_order)
 
 
@@ -185,8 +189,15 @@ def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
 
 def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
     """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
+    import polars as pl
+
     dtype = _dictionary_type(call, schema, series.dtype)
-    return series if dtype is None else series.cast(dtype)
+    if dtype is None:
+        return series
+    if isinstance(dtype, pl.Enum) and series.dtype.is_integer():
+        categories: pl.Series = dtype.categories
+        series = categories.gather(series)
+    return series.cast(dtype)
 
 
 def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
@@ -195,8 +206,35 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
     if not call.args or not isinstance(call.args[0], Column):
         return None
     source = schema.get(call.args[0].name)
+    if isinstance(source, pl.Enum) and call.function in _EXTREMES:
+        return source
     same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical, pl.String))
     return source if same else None
+
+
+def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:
+    """Order Enums as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text."""
+    import polars as pl
+
+    positions = {
+        n: Host(pl.col(n).to_physical(), identifier(n)) for n, dtype in schema.items() if isinstance(dtype, pl.Enum)
+    }
+
+    def key(expression: Expr) -> Expr:
+        return positions.get(expression.name, expression) if isinstance(expression, Column) else expression
+
+    def ordered(call: Call) -> Call:
+        args = call.args
+        if call.function in _EXTREMES and args:
+            args = (key(args[0]), *args[1:])
+        window = call.window
+        if window is not None:
+            window = replace(window, order_by=tuple(replace(o, key=key(o.key)) for o in window.order_by))
+        return replace(call, args=args, window=window)
+
+    if not positions:
+        return list(outputs)
+    return [o if o.call is None else replace(o, call=ordered(o.call)) for o in outputs]
 
 
 def run_lazy(
@@ -225,7 +263,7 @@ def run_lazy(
     schema = frame.collect_schema()
     columns = schema.names()
     outputs = read_items(items, named, columns, selecting=selecting)
-    bound = bind(outputs, columns)
+    bound = bind(_enums_by_position(outputs, schema), columns)
     options = current()
     empty = pl.DataFrame(schema=schema)
     result = _empty_result(empty, bound, outputs, options, selecting=selecting)

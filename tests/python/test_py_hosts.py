@@ -247,6 +247,23 @@ class TestPolars:
         assert out.row(0) == frame.row(0)
         assert wr.select(frame.lazy(), calls).collect_schema() == out.schema
 
+    def test_enums_are_ordered_by_their_categories(self):
+        levels = self.pl.Enum(["low", "high", "extreme"])
+        frame = self.pl.DataFrame({"e": self.pl.Series(["high", "extreme", "low", None], dtype=levels)})
+        calls = {
+            "r": wr.rank().over(wr.window(order_by="e")),
+            "least": wr.min("e").over(),
+            "most": wr.max("e").over(wr.window(order_by="e")),
+        }
+        out = wr.with_columns(frame, calls)
+        assert out["r"].to_list() == [3, 4, 2, 1]
+        assert out["least"].to_list() == ["low"] * 4
+        assert out["most"].to_list() == ["high", "extreme", "low", None]
+        assert out.schema["most"] == levels
+        assert wr.with_columns(frame.lazy(), calls).collect_schema() == out.schema
+        with pytest.raises(wr.SpecError, match=r"rank\(\) OVER \(ORDER BY e ROWS"):
+            wr.with_columns(frame, wr.rank().over(wr.window(order_by="e", rows=(0, 1))))
+
     def test_empty(self):
         out = wr.with_columns(self.frame().clear(), CALLS)
         assert out.is_empty()
