@@ -194,8 +194,8 @@ def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -
     dtype = _dictionary_type(call, schema, series.dtype)
     if dtype is None:
         return series
-    if isinstance(dtype, pl.Enum) and series.dtype.is_integer():
-        categories: pl.Series = dtype.categories
+    categories: pl.Series | None = getattr(dtype, "categories", None)
+    if categories is not None and series.dtype.is_integer():
         series = categories.gather(series)
     return series.cast(dtype)
 
