@@ -189,15 +189,14 @@ def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
 
 def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
     """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
-    import polars as pl
-
     dtype = _dictionary_type(call, schema, series.dtype)
     if dtype is None:
         return series
     categories: pl.Series | None = getattr(dtype, "categories", None)
     if categories is not None and series.dtype.is_integer():
         series = categories.gather(series)
-    return series.cast(dtype)
+    restored: pl.Series = series.cast(dtype)
+    return restored
 
 
 def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
