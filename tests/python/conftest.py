@@ -1,0 +1,39 @@
+"""What the tests share: markers, the path of their helper modules, one Spark session for the oracles."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+# The Spark that answers are compared with interprets its plans: small data, many different queries.
+ORACLE_SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@pytest.fixture(scope="module")
+def oracle_spark():
+    """Give Spark, set up to answer many small queries; other modules' settings come back afterwards."""
+    pytest.importorskip("pyspark")
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)  # refusals are part of the game
+    before = {key: session.conf.get(key) for key in ORACLE_SETTINGS}
+    for key, value in ORACLE_SETTINGS.items():
+        session.conf.set(key, value)
+    yield session
+    for key, value in before.items():
+        session.conf.set(key, value)
