@@ -77,23 +77,11 @@ impl Calendar {
     /// The calendar of keys of this type, if they have one; `zone` is a timestamp's.
     pub(super) fn new(data_type: &DataType, zone: Option<Tz>) -> Option<Self> {
         match data_type {
-            DataType::Date32 => Some(Self {
-                day: 1,
-                second: 0,
-                zone: None,
-            }),
-            DataType::Date64 => Some(Self {
-                day: DAY * 1_000,
-                second: 1_000,
-                zone: None,
-            }),
+            DataType::Date32 => Some(Self { day: 1, second: 0, zone: None }),
+            DataType::Date64 => Some(Self { day: DAY * 1_000, second: 1_000, zone: None }),
             DataType::Timestamp(unit, _) => {
                 let second = per_second(*unit);
-                Some(Self {
-                    day: DAY * second,
-                    second,
-                    zone,
-                })
+                Some(Self { day: DAY * second, second, zone })
             }
             _ => None,
         }
@@ -111,17 +99,12 @@ impl Calendar {
 
     /// `key` moved by `step`; `None` where that is out of the calendar's range.
     pub(super) fn add(&self, key: i64, step: Step) -> Option<i64> {
-        let key = if step.months == 0 {
-            key
-        } else {
-            self.on_wall_clock(key, |wall| self.add_months(wall, step.months))?
-        };
+        let key =
+            if step.months == 0 { key } else { self.on_wall_clock(key, |wall| self.add_months(wall, step.months))? };
         let key = if step.days == 0 {
             key
         } else {
-            self.on_wall_clock(key, |wall| {
-                wall.checked_add(step.days.checked_mul(self.day)?)
-            })?
+            self.on_wall_clock(key, |wall| wall.checked_add(step.days.checked_mul(self.day)?))?
         };
         key.checked_add(step.ticks)
     }
@@ -129,14 +112,9 @@ impl Calendar {
     /// `wall`, a wall clock's reading, so many months on.
     fn add_months(&self, wall: i64, months: i64) -> Option<i64> {
         let (day, tick) = (wall.div_euclid(self.day), wall.rem_euclid(self.day));
-        let date =
-            NaiveDate::from_num_days_from_ce_opt(i32::try_from(day.checked_add(EPOCH)?).ok()?)?;
+        let date = NaiveDate::from_num_days_from_ce_opt(i32::try_from(day.checked_add(EPOCH)?).ok()?)?;
         let count = Months::new(u32::try_from(months.unsigned_abs()).ok()?);
-        let date = if months < 0 {
-            date.checked_sub_months(count)
-        } else {
-            date.checked_add_months(count)
-        }?;
+        let date = if months < 0 { date.checked_sub_months(count) } else { date.checked_add_months(count) }?;
         let day = i64::from(chrono::Datelike::num_days_from_ce(&date)) - EPOCH;
         day.checked_mul(self.day)?.checked_add(tick)
     }
@@ -146,11 +124,7 @@ impl Calendar {
         let Some(zone) = &self.zone else {
             return move_by(key);
         };
-        let offset = i64::from(
-            zone.offset_from_utc_datetime(&self.reading(key)?)
-                .fix()
-                .local_minus_utc(),
-        );
+        let offset = i64::from(zone.offset_from_utc_datetime(&self.reading(key)?).fix().local_minus_utc());
         let wall = move_by(key.checked_add(offset * self.second)?)?;
         let reading = self.reading(wall)?;
         let seconds = |offset: &<Tz as TimeZone>::Offset| i64::from(offset.fix().local_minus_utc());
@@ -171,5 +145,80 @@ impl Calendar {
     /// The date and time, to the second, that a clock `ticks` after the epoch shows.
     fn reading(&self, ticks: i64) -> Option<NaiveDateTime> {
         Some(DateTime::from_timestamp(ticks.div_euclid(self.second.max(1)), 0)?.naive_utc())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn new_york() -> Calendar {
+        let zone = "America/New_York".parse().unwrap();
+        Calendar::new(&DataType::Timestamp(TimeUnit::Second, Some("America/New_York".into())), Some(zone)).unwrap()
+    }
+
+    /// `local` in New York, in summer time or not, as seconds.
+    fn seconds(local: &str, offset: &str) -> i64 {
+        DateTime::parse_from_rfc3339(&format!("{local}:00{offset}")).unwrap().timestamp()
+    }
+
+    fn months(months: i64) -> Step {
+        Step { months, ..Step::default() }
+    }
+
+    fn days(days: i64) -> Step {
+        Step { days, ..Step::default() }
+    }
+
+    #[test]
+    fn months_clamp_to_the_end_of_the_month() {
+        let dates = Calendar::new(&DataType::Date32, None).unwrap();
+        let day = |date: &str| seconds(&format!("{date}T00:00"), "+00:00") / DAY;
+        assert_eq!(dates.add(day("2024-03-31"), months(-1)), Some(day("2024-02-29")));
+        assert_eq!(dates.add(day("2024-01-31"), months(1)), Some(day("2024-02-29")));
+        assert_eq!(dates.add(day("1969-12-31"), months(-2)), Some(day("1969-10-31")));
+        assert_eq!(dates.add(day("1969-12-31"), months(1 << 40)), None);
+        assert_eq!(dates.add(i64::from(i32::MAX), months(1)), None);
+    }
+
+    #[test]
+    fn months_keep_the_time_of_day() {
+        let unzoned = Calendar::new(&DataType::Timestamp(TimeUnit::Nanosecond, None), None).unwrap();
+        let nanos = |local: &str| seconds(local, "+00:00") * 1_000_000_000 + 7;
+        assert_eq!(unzoned.add(nanos("1960-01-31T23:59"), months(1)), Some(nanos("1960-02-29T23:59")));
+        assert_eq!(unzoned.add(i64::MAX, months(1)), None);
+        let dates = Calendar::new(&DataType::Date64, None).unwrap();
+        assert_eq!(dates.add(30 * DAY * 1_000, months(1)), Some(58 * DAY * 1_000));
+    }
+
+    #[test]
+    fn a_day_is_the_wall_clock_s() {
+        // 23 hours long: the clock was put forward in between.
+        let noon = seconds("2024-03-10T13:00", "-04:00");
+        assert_eq!(new_york().add(noon, days(-1)), Some(seconds("2024-03-09T13:00", "-05:00")));
+        // What is left after days and months is the clock's.
+        let step = Step { days: -1, ticks: -3_600, ..Step::default() };
+        assert_eq!(new_york().add(noon, step), Some(seconds("2024-03-09T12:00", "-05:00")));
+    }
+
+    #[test]
+    fn a_time_in_the_gap_moves_on_by_the_gap() {
+        let at = seconds("2024-02-10T02:30", "-05:00");
+        assert_eq!(new_york().add(at, months(1)), Some(seconds("2024-03-10T03:30", "-04:00")));
+        // The longest gap there is: Samoa had no 30 December 2011.
+        let zone = "Pacific/Apia".parse().unwrap();
+        let samoa = Calendar::new(&DataType::Timestamp(TimeUnit::Second, None), Some(zone)).unwrap();
+        let at = seconds("2011-12-29T12:00", "-10:00");
+        assert_eq!(samoa.add(at, days(1)), Some(seconds("2011-12-31T12:00", "+14:00")));
+    }
+
+    #[test]
+    fn a_time_that_exists_twice_keeps_its_offset() {
+        let summer = seconds("2024-10-03T01:30", "-04:00");
+        assert_eq!(new_york().add(summer, months(1)), Some(seconds("2024-11-03T01:30", "-04:00")));
+        let winter = seconds("2024-12-03T01:30", "-05:00");
+        assert_eq!(new_york().add(winter, months(-1)), Some(seconds("2024-11-03T01:30", "-05:00")));
     }
 }

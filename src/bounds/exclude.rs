@@ -53,11 +53,7 @@ impl Bounds {
     #[must_use]
     pub fn sub_ranges(&self, row: usize) -> SubRanges {
         let frame = self.frame(row);
-        if self.exclude == Exclude::NoOthers {
-            SubRanges::one(frame)
-        } else {
-            self.pieces(row, frame)
-        }
+        if self.exclude == Exclude::NoOthers { SubRanges::one(frame) } else { self.pieces(row, frame) }
     }
 
     fn pieces(&self, row: usize, frame: Range<usize>) -> SubRanges {
@@ -74,11 +70,7 @@ impl Bounds {
             Exclude::Ties => {
                 let peers = peers();
                 SubRanges {
-                    ranges: [
-                        frame.start..peers.start,
-                        cut(row)..cut(row + 1),
-                        peers.end..frame.end,
-                    ],
+                    ranges: [frame.start..peers.start, cut(row)..cut(row + 1), peers.end..frame.end],
                     next: 0,
                     count: 3,
                 }
@@ -98,20 +90,12 @@ pub struct SubRanges {
 impl SubRanges {
     #[inline]
     fn one(range: Range<usize>) -> Self {
-        Self {
-            ranges: [range, 0..0, 0..0],
-            next: 0,
-            count: 1,
-        }
+        Self { ranges: [range, 0..0, 0..0], next: 0, count: 1 }
     }
 
     #[inline]
     fn two(left: Range<usize>, right: Range<usize>) -> Self {
-        Self {
-            ranges: [left, right, 0..0],
-            next: 0,
-            count: 2,
-        }
+        Self { ranges: [left, right, 0..0], next: 0, count: 2 }
     }
 
     /// The ranges not yet taken.

@@ -45,16 +45,12 @@ impl Frames {
     /// # Errors
     /// A column the section does not hold, or one whose values cannot be offsets.
     pub fn new(plan: &FramePlan, section: &Section, base: usize) -> Result<Self> {
-        let key = plan
-            .key
-            .as_ref()
-            .map(|key| Key::new(key, section))
-            .transpose()?;
+        let key = plan.key.as_ref().map(|key| Key::new(key, section)).transpose()?;
         let partitions = Runs::new(&section.partitions);
         let given = |edge: &Edge, side: Side| match (edge, plan.key.as_ref().zip(key.as_ref())) {
-            (Edge::Key(offset @ Offset::Calendar(_)), Some((plan, key))) => Given::Found(
-                range::positions(plan, key, offset, side, &partitions, section.rows),
-            ),
+            (Edge::Key(offset @ Offset::Calendar(_)), Some((plan, key))) => {
+                Given::Found(range::positions(plan, key, offset, side, &partitions, section.rows))
+            }
             _ => Given::Nothing,
         };
         let start = match plan.start.per_row() {
@@ -112,10 +108,7 @@ impl Frames {
         let Some(last) = self.rows.checked_sub(1).filter(|_| self.open) else {
             return self.own.end;
         };
-        let first = self
-            .partitions
-            .begin(last)
-            .clamp(self.own.start, self.own.end);
+        let first = self.partitions.begin(last).clamp(self.own.start, self.own.end);
         match &self.plan.end {
             Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => first,
             Edge::Rows(by) => {
@@ -126,10 +119,7 @@ impl Frames {
                 let (mut low, mut high) = (first, self.own.end);
                 while low < high {
                     let middle = low + (high - low) / 2;
-                    if self
-                        .edge_of(Side::End, middle)
-                        .is_some_and(|end| end < self.rows)
-                    {
+                    if self.edge_of(Side::End, middle).is_some_and(|end| end < self.rows) {
                         low = middle + 1;
                     } else {
                         high = middle;
@@ -196,24 +186,14 @@ impl Frames {
         // Begins are a frame's first row, ends the row behind its last.
         let behind = i64::from(side == Side::End);
         let partitions = &self.partitions;
-        match (
-            edge,
-            given,
-            &self.peers,
-            self.plan.key.as_ref().zip(self.key.as_ref()),
-        ) {
+        match (edge, given, &self.peers, self.plan.key.as_ref().zip(self.key.as_ref())) {
             (Edge::Unbounded, ..) => fill_runs(partitions, rows, out, |run| match side {
                 Side::Start if run.start == 0 => self.base,
                 Side::Start => run.start,
                 Side::End => run.end,
             }),
             (Edge::Rows(by), ..) => partitions.each(rows, |run, piece| {
-                rows::shift(
-                    piece.clone(),
-                    by + behind,
-                    &run,
-                    &mut out[piece.start - first..piece.end - first],
-                );
+                rows::shift(piece.clone(), by + behind, &run, &mut out[piece.start - first..piece.end - first]);
             }),
             (Edge::Peers, _, Some(peers), _) => match side {
                 Side::Start => fill_runs(peers, rows, out, |run| run.start),
@@ -230,11 +210,7 @@ impl Frames {
             }),
             (Edge::RowsBy(_), Given::Offsets(offsets), ..) => {
                 return each_row(partitions, rows, out, |run, row, _| {
-                    Ok(rows::shift_one(
-                        row,
-                        offsets.count(row)?.saturating_add(behind),
-                        run,
-                    ))
+                    Ok(rows::shift_one(row, offsets.count(row)?.saturating_add(behind), run))
                 });
             }
             (Edge::GroupsBy(_), Given::Offsets(offsets), Some(peers), _) => {
@@ -250,9 +226,7 @@ impl Frames {
                 });
             }
             _ => {
-                return Err(Error::internal(
-                    "a frame's section lacks what its plan needs",
-                ));
+                return Err(Error::internal("a frame's section lacks what its plan needs"));
             }
         }
         Ok(())
@@ -260,16 +234,9 @@ impl Frames {
 }
 
 /// Writes `edge` of the run that each of `rows` lies in.
-fn fill_runs(
-    runs: &Runs,
-    rows: Range<usize>,
-    out: &mut [u32],
-    edge: impl Fn(&Range<usize>) -> usize,
-) {
+fn fill_runs(runs: &Runs, rows: Range<usize>, out: &mut [u32], edge: impl Fn(&Range<usize>) -> usize) {
     let first = rows.start;
-    runs.each(rows, |run, piece| {
-        out[piece.start - first..piece.end - first].fill(edge(&run) as u32)
-    });
+    runs.each(rows, |run, piece| out[piece.start - first..piece.end - first].fill(edge(&run) as u32));
 }
 
 /// Writes `edge` of each of `rows`, given its partition, itself and the edge before.

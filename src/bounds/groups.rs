@@ -12,18 +12,8 @@ use super::runs::Runs;
 const STEPS: i64 = 8;
 
 /// For each of `rows`, all of partition `run`, the first row of the group `delta` groups after the row's own.
-pub(super) fn shift(
-    peers: &Runs,
-    run: &Range<usize>,
-    rows: Range<usize>,
-    delta: i64,
-    out: &mut [u32],
-) {
-    let number = if rows.start == run.start {
-        None
-    } else {
-        Some(peers.number(rows.start))
-    };
+pub(super) fn shift(peers: &Runs, run: &Range<usize>, rows: Range<usize>, delta: i64, out: &mut [u32]) {
+    let number = if rows.start == run.start { None } else { Some(peers.number(rows.start)) };
     // How many groups of the partition lie before the row's own, and where the edge stands.
     let mut before = number.map_or(0, |number| (number - peers.number(run.start)) as i64);
     let ahead = before + delta;
@@ -51,11 +41,7 @@ pub(super) fn shift(
 
 /// Where the next group begins, or the partition ends.
 fn next(peers: &Runs, run: &Range<usize>, edge: usize) -> usize {
-    if edge >= run.end {
-        run.end
-    } else {
-        peers.next(edge).min(run.end)
-    }
+    if edge >= run.end { run.end } else { peers.next(edge).min(run.end) }
 }
 
 /// As [`shift`], for one row with an offset of its own.

@@ -14,13 +14,11 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
-    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, IntervalYearMonthType, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, IntervalYearMonthType, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
@@ -66,20 +64,10 @@ impl Key {
         } else {
             arrow_cast::cast(column, &plan.data_type)?
         };
-        let keys = ordered(&column, &plan.data_type, plan.descending).ok_or_else(|| {
-            Error::internal(format!(
-                "order key {:?} is not a {}",
-                plan.name, plan.data_type
-            ))
-        })?;
-        let nulls = column
-            .logical_nulls()
-            .filter(|nulls| nulls.null_count() > 0);
-        Ok(Self {
-            keys,
-            nulls,
-            nulls_first: plan.nulls_first,
-        })
+        let keys = ordered(&column, &plan.data_type, plan.descending)
+            .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
+        let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        Ok(Self { keys, nulls, nulls_first: plan.nulls_first })
     }
 
     /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.
@@ -87,28 +75,16 @@ impl Key {
         let Some(nulls) = &self.nulls else {
             return run.clone();
         };
-        let edge_is_filled = nulls.is_valid(if self.nulls_first {
-            run.start
-        } else {
-            run.end - 1
-        });
+        let edge_is_filled = nulls.is_valid(if self.nulls_first { run.start } else { run.end - 1 });
         if edge_is_filled {
             return run.clone();
         }
         let (mut low, mut high) = (run.start, run.end);
         while low < high {
             let middle = low + (high - low) / 2;
-            if nulls.is_valid(middle) == self.nulls_first {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if nulls.is_valid(middle) == self.nulls_first { high = middle } else { low = middle + 1 }
         }
-        if self.nulls_first {
-            low..run.end
-        } else {
-            run.start..low
-        }
+        if self.nulls_first { low..run.end } else { run.start..low }
     }
 }
 
@@ -120,9 +96,8 @@ pub(super) fn takes_offsets(data_type: &DataType) -> bool {
 /// The column's values as ordered numbers; `None` if the column is not of this type.
 fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<Keys> {
     use DataType::{
-        Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32,
-        Float64, Int8, Int16, Int32, Int64, Interval, Time32, Time64, Timestamp, UInt8, UInt16,
-        UInt32, UInt64,
+        Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32, Float64, Int8, Int16,
+        Int32, Int64, Interval, Time32, Time64, Timestamp, UInt8, UInt16, UInt32, UInt64,
     };
     Some(Keys::Small(match data_type {
         Int8 => small::<Int8Type>(column, descending, i64::from)?,
@@ -145,22 +120,14 @@ fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<
         Time64(TimeUnit::Microsecond) => native::<Time64MicrosecondType>(column, descending)?,
         Time64(_) => native::<Time64NanosecondType>(column, descending)?,
         Timestamp(TimeUnit::Second, _) => native::<TimestampSecondType>(column, descending)?,
-        Timestamp(TimeUnit::Millisecond, _) => {
-            native::<TimestampMillisecondType>(column, descending)?
-        }
-        Timestamp(TimeUnit::Microsecond, _) => {
-            native::<TimestampMicrosecondType>(column, descending)?
-        }
-        Timestamp(TimeUnit::Nanosecond, _) => {
-            native::<TimestampNanosecondType>(column, descending)?
-        }
+        Timestamp(TimeUnit::Millisecond, _) => native::<TimestampMillisecondType>(column, descending)?,
+        Timestamp(TimeUnit::Microsecond, _) => native::<TimestampMicrosecondType>(column, descending)?,
+        Timestamp(TimeUnit::Nanosecond, _) => native::<TimestampNanosecondType>(column, descending)?,
         Duration(TimeUnit::Second) => native::<DurationSecondType>(column, descending)?,
         Duration(TimeUnit::Millisecond) => native::<DurationMillisecondType>(column, descending)?,
         Duration(TimeUnit::Microsecond) => native::<DurationMicrosecondType>(column, descending)?,
         Duration(TimeUnit::Nanosecond) => native::<DurationNanosecondType>(column, descending)?,
-        Interval(IntervalUnit::YearMonth) => {
-            small::<IntervalYearMonthType>(column, descending, i64::from)?
-        }
+        Interval(IntervalUnit::YearMonth) => small::<IntervalYearMonthType>(column, descending, i64::from)?,
         Decimal128(..) => {
             let values = column.as_primitive_opt::<Decimal128Type>()?.values();
             return Some(Keys::Wide(if descending {
@@ -172,27 +139,16 @@ fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<
         Decimal256(..) => {
             let values = column.as_primitive_opt::<Decimal256Type>()?.values();
             let mirror = |value: &i256| i256::MINUS_ONE.wrapping_sub(*value);
-            return Some(Keys::Huge(if descending {
-                values.iter().map(mirror).collect()
-            } else {
-                values.clone()
-            }));
+            return Some(Keys::Huge(if descending { values.iter().map(mirror).collect() } else { values.clone() }));
         }
         _ => return None,
     }))
 }
 
 /// 64 bit values: themselves, or mirrored.
-fn native<T: ArrowPrimitiveType<Native = i64>>(
-    column: &ArrayRef,
-    descending: bool,
-) -> Option<ScalarBuffer<i64>> {
+fn native<T: ArrowPrimitiveType<Native = i64>>(column: &ArrayRef, descending: bool) -> Option<ScalarBuffer<i64>> {
     let values = column.as_primitive_opt::<T>()?.values();
-    Some(if descending {
-        values.iter().map(|value| !value).collect()
-    } else {
-        values.clone()
-    })
+    Some(if descending { values.iter().map(|value| !value).collect() } else { values.clone() })
 }
 
 /// Other values, made 64 bit.
@@ -210,11 +166,7 @@ fn small<T: ArrowPrimitiveType>(
 /// A float's place in the total order.
 #[inline]
 pub(super) fn encode_f64(value: f64) -> i64 {
-    let value = if value.is_nan() {
-        f64::NAN
-    } else {
-        value + 0.0
-    };
+    let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
@@ -228,11 +180,7 @@ pub(super) fn decode_f64(place: i64) -> f64 {
 /// As [`encode_f64`], for single precision.
 #[inline]
 pub(super) fn encode_f32(value: f32) -> i64 {
-    let value = if value.is_nan() {
-        f32::NAN
-    } else {
-        value + 0.0
-    };
+    let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
     let bits = value.to_bits() as i32;
     i64::from(bits ^ (((bits >> 31) as u32) >> 1) as i32)
 }

@@ -17,10 +17,7 @@ pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Opt
         return Ok(None);
     };
     let name = if name.is_empty() { session } else { name };
-    if matches!(
-        name,
-        "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00"
-    ) {
+    if matches!(name, "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00") {
         return Ok(None);
     }
     let zone = name.parse().map_err(|_| {
@@ -36,12 +33,7 @@ pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Opt
 ///
 /// # Errors
 /// The key's type does not take it.
-pub(super) fn literal(
-    plan: &KeyPlan,
-    literal: &Literal,
-    preceding: bool,
-    side: Side,
-) -> Result<Offset> {
+pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: Side) -> Result<Offset> {
     let refuse = |remedy: &str| Err(refusal(plan, &show(literal), remedy));
     if *literal == Literal::Null {
         return refuse("give a value that is not NULL, or UNBOUNDED");
@@ -49,29 +41,15 @@ pub(super) fn literal(
     if let (Literal::Boolean(_), true) = (literal, preceding) {
         return refuse("give a number");
     }
-    if let Literal::Interval {
-        months,
-        days,
-        micros,
-    } = literal
-    {
-        return interval(
-            plan,
-            (*months).into(),
-            (*days).into(),
-            i128::from(*micros) * 1_000,
-            preceding,
-            side,
-        )
-        .map_err(|remedy| refusal(plan, &show(literal), remedy));
+    if let Literal::Interval { months, days, micros } = literal {
+        return interval(plan, (*months).into(), (*days).into(), i128::from(*micros) * 1_000, preceding, side)
+            .map_err(|remedy| refusal(plan, &show(literal), remedy));
     }
     let signed = |by: i128| if preceding { -by } else { by };
     match &plan.data_type {
         data_type if data_type.is_integer() => match integer(literal) {
             Some(by) if fits(data_type, by) => Ok(Offset::Whole(signed(by))),
-            Some(_) => refuse(&format!(
-                "give an offset that a {data_type} can hold, or cast the key to a wider type"
-            )),
+            Some(_) => refuse(&format!("give an offset that a {data_type} can hold, or cast the key to a wider type")),
             None => refuse("give a number"),
         },
         DataType::Float64 => match float(literal) {
@@ -79,34 +57,22 @@ pub(super) fn literal(
             _ => refuse("give a number"),
         },
         DataType::Float32 | DataType::Float16 => match float(literal) {
-            Some(by) if !by.is_nan() => Ok(Offset::Single(if preceding {
-                -by as f32
-            } else {
-                by as f32
-            })),
+            Some(by) if !by.is_nan() => Ok(Offset::Single(if preceding { -by as f32 } else { by as f32 })),
             _ => refuse("give a number"),
         },
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
             match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
                 Some(by) => Ok(Offset::Whole(signed(by))),
-                None => refuse(
-                    "give a number that the key's type can hold, or cast the key to a wider type",
-                ),
+                None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
             }
         }
-        DataType::Decimal128(precision, scale) => {
-            match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
-                Some(by) => Ok(Offset::Wide(signed(by))),
-                None => refuse(
-                    "give a number that the key's type can hold, or cast the key to a wider type",
-                ),
-            }
-        }
+        DataType::Decimal128(precision, scale) => match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
+            Some(by) => Ok(Offset::Wide(signed(by))),
+            None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
+        },
         DataType::Decimal256(precision, scale) => match decimal(literal, *precision, *scale) {
             Some(by) => Ok(Offset::Huge(if preceding { by.wrapping_neg() } else { by })),
-            None => refuse(
-                "give a number that the key's type can hold, or cast the key to a wider type",
-            ),
+            None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
         },
         DataType::Date32 | DataType::Date64 => match literal {
             Literal::Int(days) if i32::try_from(*days).is_ok() => {
@@ -118,10 +84,7 @@ pub(super) fn literal(
         DataType::Time32(_) | DataType::Time64(_) => refuse("give an interval of time"),
         DataType::Duration(unit) => match literal {
             Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
-            _ => refuse(&format!(
-                "give an interval of days and time, or a whole number of {}",
-                plural(*unit)
-            )),
+            _ => refuse(&format!("give an interval of days and time, or a whole number of {}", plural(*unit))),
         },
         DataType::Interval(IntervalUnit::YearMonth) => match literal {
             Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
@@ -144,11 +107,7 @@ pub(super) fn interval(
     side: Side,
 ) -> std::result::Result<Offset, &'static str> {
     let sign = if preceding { -1 } else { 1 };
-    let (months, days, nanos) = (
-        months.saturating_mul(sign),
-        days.saturating_mul(sign),
-        nanos * i128::from(sign),
-    );
+    let (months, days, nanos) = (months.saturating_mul(sign), days.saturating_mul(sign), nanos * i128::from(sign));
     // A start between two ticks is the later of them, an end the earlier: exact, whatever the key's unit.
     let ticks = |nanos: i128, second: i64| {
         let tick = 1_000_000_000 / i128::from(second);
@@ -159,45 +118,29 @@ pub(super) fn interval(
     };
     let calendar = |days: i64, ticks: i128| {
         let ticks = ticks.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-        Offset::Calendar(Step {
-            months,
-            days,
-            ticks,
-        })
+        Offset::Calendar(Step { months, days, ticks })
     };
     match &plan.data_type {
         DataType::Date32 | DataType::Date64 if nanos != 0 => {
             Err("a date has no time of day: give whole days or months")
         }
-        DataType::Date32 | DataType::Date64 if months == 0 => {
-            Ok(Offset::Whole(i128::from(days) * day_ticks(plan)))
-        }
+        DataType::Date32 | DataType::Date64 if months == 0 => Ok(Offset::Whole(i128::from(days) * day_ticks(plan))),
         DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
         DataType::Timestamp(unit, _) => {
             let fixed = days == 0 || !plan.calendar.is_some_and(|calendar| calendar.zoned());
             if months == 0 && fixed {
-                Ok(Offset::Whole(ticks(
-                    i128::from(days) * DAY_NANOS + nanos,
-                    per_second(*unit),
-                )))
+                Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
             } else {
                 Ok(calendar(days, ticks(nanos, per_second(*unit))))
             }
         }
-        DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit)
-            if months == 0 =>
-        {
-            Ok(Offset::Whole(ticks(
-                i128::from(days) * DAY_NANOS + nanos,
-                per_second(*unit),
-            )))
+        DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) if months == 0 => {
+            Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
         }
         DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
             Err("months have no fixed length: give an interval of days and time")
         }
-        DataType::Interval(IntervalUnit::YearMonth) if days == 0 && nanos == 0 => {
-            Ok(Offset::Whole(months.into()))
-        }
+        DataType::Interval(IntervalUnit::YearMonth) if days == 0 && nanos == 0 => Ok(Offset::Whole(months.into())),
         DataType::Interval(IntervalUnit::YearMonth) => Err("give an interval of months"),
         _ => Err("give a number"),
     }
@@ -235,28 +178,14 @@ pub(super) fn show(literal: &Literal) -> String {
         Literal::Decimal { unscaled, scale } if *scale == 0 => unscaled.to_string(),
         Literal::Decimal { unscaled, scale } => format!("{unscaled}e{}", -i16::from(*scale)),
         Literal::Utf8(value) => format!("'{value}'"),
-        Literal::Interval {
-            months,
-            days,
-            micros,
-        } => {
-            let parts = [
-                (i64::from(*months), "month"),
-                (i64::from(*days), "day"),
-                (*micros, "microsecond"),
-            ];
+        Literal::Interval { months, days, micros } => {
+            let parts = [(i64::from(*months), "month"), (i64::from(*days), "day"), (*micros, "microsecond")];
             let shown: Vec<_> = parts
                 .iter()
                 .filter(|(count, _)| *count != 0)
-                .map(|(count, unit)| {
-                    format!("{count} {unit}{}", if count.abs() == 1 { "" } else { "s" })
-                })
+                .map(|(count, unit)| format!("{count} {unit}{}", if count.abs() == 1 { "" } else { "s" }))
                 .collect();
-            if shown.is_empty() {
-                "of 0 days".into()
-            } else {
-                format!("of {}", shown.join(" "))
-            }
+            if shown.is_empty() { "of 0 days".into() } else { format!("of {}", shown.join(" ")) }
         }
         other => format!("{other:?}"),
     }
@@ -279,11 +208,7 @@ fn integer(literal: &Literal) -> Option<i128> {
         Literal::Float(value) => (value.abs() < 1e30).then_some(*value as i128),
         Literal::Decimal { unscaled, scale } => {
             let power = i256::from_i128(10).checked_pow(scale.unsigned_abs().into())?;
-            let whole = if *scale < 0 {
-                unscaled.checked_mul(power)
-            } else {
-                unscaled.checked_div(power)
-            };
+            let whole = if *scale < 0 { unscaled.checked_mul(power) } else { unscaled.checked_div(power) };
             whole?.to_i128()
         }
         Literal::Utf8(text) => text.trim().parse().ok(),
@@ -294,11 +219,7 @@ fn integer(literal: &Literal) -> Option<i128> {
 /// Whether a key of this type holds so great a distance.
 fn fits(data_type: &DataType, by: i128) -> bool {
     let bits = data_type.primitive_width().unwrap_or(8) * 8;
-    let greatest = if data_type.is_signed_integer() {
-        (1_i128 << (bits - 1)) - 1
-    } else {
-        (1_i128 << bits) - 1
-    };
+    let greatest = if data_type.is_signed_integer() { (1_i128 << (bits - 1)) - 1 } else { (1_i128 << bits) - 1 };
     (-greatest - 1..=greatest).contains(&by)
 }
 
@@ -308,9 +229,7 @@ fn float(literal: &Literal) -> Option<f64> {
         Literal::Int(value) => Some(*value as f64),
         Literal::Float(value) => Some(*value),
         // By way of text, so that the result is the double nearest to the decimal.
-        Literal::Decimal { unscaled, scale } => {
-            format!("{unscaled}e{}", -i16::from(*scale)).parse().ok()
-        }
+        Literal::Decimal { unscaled, scale } => format!("{unscaled}e{}", -i16::from(*scale)).parse().ok(),
         Literal::Utf8(text) => text.trim().parse().ok(),
         _ => None,
     }
@@ -332,17 +251,9 @@ fn decimal(literal: &Literal, precision: u8, scale: i8) -> Option<i256> {
         Some(power) if shift >= 0 => unscaled.checked_mul(power)?,
         Some(power) => {
             let (quotient, rest) = (unscaled.checked_div(power)?, unscaled.checked_rem(power)?);
-            let away = if unscaled < i256::ZERO {
-                i256::MINUS_ONE
-            } else {
-                i256::ONE
-            };
+            let away = if unscaled < i256::ZERO { i256::MINUS_ONE } else { i256::ONE };
             let half_up = rest.wrapping_abs() >= power.wrapping_sub(rest.wrapping_abs());
-            if half_up {
-                quotient.checked_add(away)?
-            } else {
-                quotient
-            }
+            if half_up { quotient.checked_add(away)? } else { quotient }
         }
         // So many places that nothing, or nothing that fits, is left.
         None if shift < 0 || unscaled == i256::ZERO => i256::ZERO,
@@ -361,17 +272,139 @@ fn digits(text: &str) -> Option<(i256, i32)> {
     };
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let plain = whole.trim_start_matches(['+', '-']);
-    if plain.len() + part.len() == 0
-        || !plain
-            .chars()
-            .chain(part.chars())
-            .all(|digit| digit.is_ascii_digit())
-    {
+    if plain.len() + part.len() == 0 || !plain.chars().chain(part.chars()).all(|digit| digit.is_ascii_digit()) {
         return None;
     }
     let unscaled = i256::from_string(&format!("{}{part}", whole.trim_start_matches('+')))?;
-    Some((
-        unscaled,
-        i32::try_from(part.len()).ok()?.checked_sub(exponent)?,
-    ))
+    Some((unscaled, i32::try_from(part.len()).ok()?.checked_sub(exponent)?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::calendar::Calendar;
+    use super::*;
+
+    fn plan(data_type: DataType) -> KeyPlan {
+        let calendar = Calendar::new(&data_type, zone(&data_type, "UTC", "k").unwrap());
+        KeyPlan { number: 0, name: "k".into(), data_type, descending: false, nulls_first: true, calendar }
+    }
+
+    fn start(data_type: DataType, offset: Literal) -> Result<Offset> {
+        literal(&plan(data_type), &offset, true, Side::Start)
+    }
+
+    fn end(data_type: DataType, offset: Literal) -> Result<Offset> {
+        literal(&plan(data_type), &offset, false, Side::End)
+    }
+
+    fn dec(unscaled: i128, scale: i8) -> Literal {
+        Literal::Decimal { unscaled: i256::from_i128(unscaled), scale }
+    }
+
+    fn time(days: i32, micros: i64) -> Literal {
+        Literal::Interval { months: 0, days, micros }
+    }
+
+    fn month(months: i32) -> Literal {
+        Literal::Interval { months, days: 0, micros: 0 }
+    }
+
+    #[test]
+    fn integers_take_what_can_be_cast() {
+        assert_eq!(end(DataType::Int32, Literal::Float(1.9)).unwrap(), Offset::Whole(1));
+        assert_eq!(end(DataType::Int32, Literal::Float(-1.9)).unwrap(), Offset::Whole(-1));
+        assert_eq!(end(DataType::Int32, dec(5, 1)).unwrap(), Offset::Whole(0));
+        assert_eq!(end(DataType::Int32, Literal::Utf8(" 1 ".into())).unwrap(), Offset::Whole(1));
+        assert_eq!(end(DataType::Int8, Literal::Boolean(true)).unwrap(), Offset::Whole(1));
+        assert!(start(DataType::Int8, Literal::Boolean(true)).is_err());
+        assert_eq!(start(DataType::Int64, Literal::Int(i64::MIN)).unwrap(), Offset::Whole(1 << 63));
+        assert_eq!(start(DataType::UInt8, Literal::Int(255)).unwrap(), Offset::Whole(-255));
+        for offset in
+            [Literal::Int(257), Literal::Float(f64::NAN), Literal::Utf8("x".into()), time(1, 0), Literal::Null]
+        {
+            assert!(end(DataType::Int8, offset.clone()).is_err(), "{offset:?}");
+        }
+    }
+
+    #[test]
+    fn floats_count_in_their_own_precision() {
+        assert_eq!(end(DataType::Float32, Literal::Float(0.1)).unwrap(), Offset::Single(0.1));
+        assert_eq!(start(DataType::Float64, dec(1, 1)).unwrap(), Offset::Double(-0.1));
+        assert_eq!(end(DataType::Float64, Literal::Utf8("1".into())).unwrap(), Offset::Double(1.0));
+        assert!(end(DataType::Float64, Literal::Float(f64::NAN)).is_err());
+        assert!(end(DataType::Float64, time(1, 0)).is_err());
+    }
+
+    #[test]
+    fn decimals_round_half_up_and_must_fit() {
+        let three_two = || DataType::Decimal128(3, 2);
+        assert_eq!(end(three_two(), dec(555, 3)).unwrap(), Offset::Wide(56));
+        assert_eq!(start(three_two(), dec(555, 3)).unwrap(), Offset::Wide(-56));
+        assert_eq!(end(three_two(), dec(-555, 3)).unwrap(), Offset::Wide(-56));
+        assert_eq!(end(three_two(), dec(554, 3)).unwrap(), Offset::Wide(55));
+        assert_eq!(end(three_two(), Literal::Float(0.555)).unwrap(), Offset::Wide(56));
+        assert_eq!(end(three_two(), Literal::Utf8("5.5e-1".into())).unwrap(), Offset::Wide(55));
+        assert_eq!(end(three_two(), Literal::Utf8("-.5".into())).unwrap(), Offset::Wide(-50));
+        assert_eq!(end(three_two(), Literal::Float(1e-300)).unwrap(), Offset::Wide(0));
+        assert_eq!(end(DataType::Decimal64(9, 1), Literal::Int(2)).unwrap(), Offset::Whole(20));
+        assert_eq!(end(DataType::Decimal256(50, 1), Literal::Int(2)).unwrap(), Offset::Huge(i256::from(20_i64)));
+        for offset in [Literal::Int(10), Literal::Float(9.995), Literal::Float(1e300), Literal::Utf8("1.2.3".into())] {
+            assert!(end(three_two(), offset.clone()).is_err(), "{offset:?}");
+        }
+    }
+
+    #[test]
+    fn dates_take_days_and_months() {
+        assert_eq!(start(DataType::Date32, Literal::Int(2)).unwrap(), Offset::Whole(-2));
+        assert_eq!(end(DataType::Date64, time(2, 0)).unwrap(), Offset::Whole(2 * 86_400_000));
+        let step = Step { months: -1, ..Step::default() };
+        assert_eq!(start(DataType::Date32, month(1)).unwrap(), Offset::Calendar(step));
+        for offset in [Literal::Int(1 << 40), Literal::Float(1.0), time(0, 1), Literal::Utf8("1".into()), dec(1, 0)] {
+            assert!(end(DataType::Date32, offset.clone()).is_err(), "{offset:?}");
+        }
+    }
+
+    #[test]
+    fn timestamps_take_intervals() {
+        let second = || DataType::Timestamp(TimeUnit::Second, None);
+        // 1.5 s: a start between two ticks is the later of them, an end the earlier.
+        assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(-1));
+        assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(1));
+        assert_eq!(literal(&plan(second()), &time(0, 1_500_000), false, Side::Start).unwrap(), Offset::Whole(2));
+        assert_eq!(end(second(), time(1, 1_000_000)).unwrap(), Offset::Whole(86_401));
+        let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("America/New_York".into()));
+        let step = Step { months: 0, days: -1, ticks: -5 };
+        assert_eq!(start(zoned.clone(), time(1, 5)).unwrap(), Offset::Calendar(step));
+        assert_eq!(start(zoned, time(0, 5)).unwrap(), Offset::Whole(-5));
+        let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        assert_eq!(start(utc, time(1, 5)).unwrap(), Offset::Whole(-86_400_000_005));
+        assert!(end(second(), Literal::Int(1)).is_err());
+        let unknown = DataType::Timestamp(TimeUnit::Second, Some("Nowhere/Land".into()));
+        assert!(zone(&unknown, "UTC", "k").is_err());
+    }
+
+    #[test]
+    fn durations_times_and_months() {
+        assert_eq!(end(DataType::Duration(TimeUnit::Millisecond), Literal::Int(3)).unwrap(), Offset::Whole(3));
+        assert_eq!(end(DataType::Duration(TimeUnit::Millisecond), time(1, 2_000)).unwrap(), Offset::Whole(86_400_002));
+        assert_eq!(end(DataType::Time64(TimeUnit::Nanosecond), time(0, 1)).unwrap(), Offset::Whole(1_000));
+        let year_month = || DataType::Interval(IntervalUnit::YearMonth);
+        assert_eq!(start(year_month(), month(2)).unwrap(), Offset::Whole(-2));
+        assert_eq!(start(year_month(), Literal::Int(2)).unwrap(), Offset::Whole(-2));
+        assert!(end(DataType::Duration(TimeUnit::Millisecond), month(1)).is_err());
+        assert!(end(DataType::Time32(TimeUnit::Second), Literal::Int(1)).is_err());
+        assert!(end(year_month(), time(1, 0)).is_err());
+    }
+
+    #[test]
+    fn a_refusal_names_the_offset_the_key_and_a_remedy() {
+        let error = end(DataType::Timestamp(TimeUnit::Second, None), Literal::Int(1)).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "RANGE offset 1 does not suit order key \"k\" of type Timestamp(s): give an interval of days and time, or \
+             of months"
+        );
+    }
 }

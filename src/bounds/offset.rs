@@ -115,11 +115,7 @@ pub(super) fn double(key: i64, by: f64, descending: bool) -> Target<i64> {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
     let value = decode_f64(key ^ flip);
     let sum = value + by;
-    let sum = if sum.is_nan() && !value.is_nan() {
-        by
-    } else {
-        sum
-    };
+    let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
     Target::At(encode_f64(sum) ^ flip)
 }
 
@@ -129,23 +125,13 @@ pub(super) fn single(key: i64, by: f32, descending: bool) -> Target<i64> {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
     let value = decode_f32(key ^ flip);
     let sum = value + by;
-    let sum = if sum.is_nan() && !value.is_nan() {
-        by
-    } else {
-        sum
-    };
+    let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
     Target::At(encode_f32(sum) ^ flip)
 }
 
 /// The target of a date or timestamp.
 pub(super) fn by_calendar(plan: &KeyPlan, key: i64, step: Step) -> Target<i64> {
-    let (flip, by) = if plan.descending {
-        (-1, step.reversed())
-    } else {
-        (0, step)
-    };
-    let target = plan
-        .calendar
-        .and_then(|calendar| calendar.add(key ^ flip, by));
+    let (flip, by) = if plan.descending { (-1, step.reversed()) } else { (0, step) };
+    let target = plan.calendar.and_then(|calendar| calendar.add(key ^ flip, by));
     Target::new(target.map(|target| target ^ flip), step.forward())
 }

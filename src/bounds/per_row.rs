@@ -6,8 +6,7 @@ use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int64Type,
-    IntervalMonthDayNanoType,
+    ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int64Type, IntervalMonthDayNanoType,
 };
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_cast::CastOptions;
@@ -50,38 +49,21 @@ impl PerRow {
             }
             Some(key) => cast(&key.data_type, &data_type).ok_or_else(|| {
                 let column = format!("column {name:?} of type {data_type}");
-                refusal(
-                    key,
-                    &column,
-                    "give a column of offsets that the key's type takes",
-                )
+                refusal(key, &column, "give a column of offsets that the key's type takes")
             })?,
         };
-        Ok(Self {
-            number,
-            name: name.into(),
-            cast,
-            preceding,
-        })
+        Ok(Self { number, name: name.into(), cast, preceding })
     }
 
     /// The column of `section`, cast.
     pub(super) fn values(&self, section: &Section) -> Result<PerRowValues> {
         let column = section.column(self.number)?;
         // An offset too great for its type must not turn into NULL.
-        let options = CastOptions {
-            safe: false,
-            ..CastOptions::default()
-        };
+        let options = CastOptions { safe: false, ..CastOptions::default() };
         let column = arrow_cast::cast_with_options(column, &self.cast, &options)
             .map_err(|error| Error::data(format!("offset column {:?}: {error}", self.name)))?;
-        let values = typed(&column)
-            .ok_or_else(|| Error::internal(format!("{:?} is not {}", self.name, self.cast)))?;
-        Ok(PerRowValues {
-            values,
-            name: self.name.clone(),
-            preceding: self.preceding,
-        })
+        let values = typed(&column).ok_or_else(|| Error::internal(format!("{:?} is not {}", self.name, self.cast)))?;
+        Ok(PerRowValues { values, name: self.name.clone(), preceding: self.preceding })
     }
 }
 
@@ -101,9 +83,7 @@ fn cast(key: &DataType, column: &DataType) -> Option<DataType> {
             Some(DataType::Decimal128(*precision, *scale))
         }
         DataType::Decimal128(..) | DataType::Decimal256(..) if number => Some(key.clone()),
-        DataType::Date32 | DataType::Date64 | DataType::Duration(_) | DataType::Interval(_)
-            if column.is_integer() =>
-        {
+        DataType::Date32 | DataType::Date64 | DataType::Duration(_) | DataType::Interval(_) if column.is_integer() => {
             Some(DataType::Int64)
         }
         DataType::Date32
@@ -116,9 +96,7 @@ fn cast(key: &DataType, column: &DataType) -> Option<DataType> {
         {
             Some(as_time())
         }
-        DataType::Interval(_) if *column == DataType::Interval(IntervalUnit::YearMonth) => {
-            Some(as_time())
-        }
+        DataType::Interval(_) if *column == DataType::Interval(IntervalUnit::YearMonth) => Some(as_time()),
         _ => None,
     }
 }
@@ -168,13 +146,9 @@ impl PerRowValues {
     /// The signed number of rows or groups that `row`'s offset says.
     pub(super) fn count(&self, row: usize) -> Result<i64> {
         match &self.values {
-            Values::Whole(values) => self.get(values, row).map(|by| {
-                if self.preceding {
-                    by.saturating_neg()
-                } else {
-                    by
-                }
-            }),
+            Values::Whole(values) => {
+                self.get(values, row).map(|by| if self.preceding { by.saturating_neg() } else { by })
+            }
             _ => Err(self.broken()),
         }
     }
@@ -184,54 +158,31 @@ impl PerRowValues {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
             interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
-                let offset = format!(
-                    "of {months} months, {days} days and {nanos} nanoseconds in column {:?}",
-                    self.name
-                );
+                let offset =
+                    format!("of {months} months, {days} days and {nanos} nanoseconds in column {:?}", self.name);
                 let error = refusal(plan, &offset, remedy);
                 Error::data(error.message())
             })
         };
         match &self.values {
-            Values::Whole(values) => Ok(Offset::Whole(
-                i128::from(self.get(values, row)?) * sign * day_ticks(plan),
-            )),
+            Values::Whole(values) => Ok(Offset::Whole(i128::from(self.get(values, row)?) * sign * day_ticks(plan))),
             Values::Double(values) => {
                 let by = self.get(values, row)? * sign as f64;
-                if by.is_nan() {
-                    Err(self.nan(row))
-                } else {
-                    Ok(Offset::Double(by))
-                }
+                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Double(by)) }
             }
             Values::Single(values) => {
                 let by = self.get(values, row)? * sign as f32;
-                if by.is_nan() {
-                    Err(self.nan(row))
-                } else {
-                    Ok(Offset::Single(by))
-                }
+                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Single(by)) }
             }
             Values::Wide(values) => {
                 let by = self.get(values, row)? * sign;
                 // Narrow decimals are small keys.
-                let small = matches!(
-                    plan.data_type,
-                    DataType::Decimal32(..) | DataType::Decimal64(..)
-                );
-                Ok(if small {
-                    Offset::Whole(by)
-                } else {
-                    Offset::Wide(by)
-                })
+                let small = matches!(plan.data_type, DataType::Decimal32(..) | DataType::Decimal64(..));
+                Ok(if small { Offset::Whole(by) } else { Offset::Wide(by) })
             }
             Values::Huge(values) => {
                 let by = self.get(values, row)?;
-                Ok(Offset::Huge(if self.preceding {
-                    by.wrapping_neg()
-                } else {
-                    by
-                }))
+                Ok(Offset::Huge(if self.preceding { by.wrapping_neg() } else { by }))
             }
             Values::Interval(values) => {
                 let by = self.get(values, row)?;
@@ -246,11 +197,7 @@ impl PerRowValues {
         }
     }
 
-    fn get<T: ArrowPrimitiveType>(
-        &self,
-        values: &PrimitiveArray<T>,
-        row: usize,
-    ) -> Result<T::Native> {
+    fn get<T: ArrowPrimitiveType>(&self, values: &PrimitiveArray<T>, row: usize) -> Result<T::Native> {
         match row.cmp(&values.len()) {
             Ordering::Less if values.is_valid(row) => Ok(values.value(row)),
             Ordering::Less => Err(Error::data(format!(
@@ -263,16 +210,10 @@ impl PerRowValues {
     }
 
     fn nan(&self, row: usize) -> Error {
-        Error::data(format!(
-            "offset column {:?} is NaN in row {row} of its section: give a number",
-            self.name
-        ))
+        Error::data(format!("offset column {:?} is NaN in row {row} of its section: give a number", self.name))
     }
 
     fn broken(&self) -> Error {
-        Error::internal(format!(
-            "offset column {:?} does not hold what its plan says",
-            self.name
-        ))
+        Error::internal(format!("offset column {:?} does not hold what its plan says", self.name))
     }
 }

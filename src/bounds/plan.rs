@@ -75,21 +75,14 @@ impl FramePlan {
         };
         check_ends(&frame, order)?;
         let key = match frame.units {
-            Units::Range if has_offset(&frame.start) || has_offset(&frame.end) => {
-                Some(key(order, timezone)?)
-            }
+            Units::Range if has_offset(&frame.start) || has_offset(&frame.end) => Some(key(order, timezone)?),
             _ => None,
         };
         check_order(&frame)?;
         let start = edge(&frame, &frame.start, Side::Start, key.as_ref(), column)?;
         let end = edge(&frame, &frame.end, Side::End, key.as_ref(), column)?;
         check_offsets(&frame, &start, &end)?;
-        Ok(Self {
-            frame,
-            start,
-            end,
-            key,
-        })
+        Ok(Self { frame, start, end, key })
     }
 
     /// The frame in force: the default made explicit.
@@ -113,24 +106,15 @@ impl FramePlan {
     /// Whether the section's peer groups are looked at.
     #[must_use]
     pub fn needs_peers(&self) -> bool {
-        let by_peers =
-            |edge: &Edge| matches!(edge, Edge::Peers | Edge::Groups(_) | Edge::GroupsBy(_));
+        let by_peers = |edge: &Edge| matches!(edge, Edge::Peers | Edge::Groups(_) | Edge::GroupsBy(_));
         by_peers(&self.start) || by_peers(&self.end) || self.excludes_peers()
     }
 
     /// The numbers of the columns that frames are found by: the order key and columns of offsets.
     #[must_use]
     pub fn columns(&self) -> Vec<usize> {
-        let offsets = [&self.start, &self.end]
-            .into_iter()
-            .filter_map(Edge::per_row)
-            .map(|column| column.number);
-        let mut columns: Vec<_> = self
-            .key
-            .iter()
-            .map(|key| key.number)
-            .chain(offsets)
-            .collect();
+        let offsets = [&self.start, &self.end].into_iter().filter_map(Edge::per_row).map(|column| column.number);
+        let mut columns: Vec<_> = self.key.iter().map(|key| key.number).chain(offsets).collect();
         columns.sort_unstable();
         columns.dedup();
         columns
@@ -156,9 +140,7 @@ impl FramePlan {
             Edge::Groups(by) if *by > 0 => Reach::Groups(by.unsigned_abs()),
             Edge::Key(by) if by.forward() => Reach::Within,
             Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
-            Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => {
-                Reach::Everything
-            }
+            Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
         };
         (before, after)
     }
@@ -176,26 +158,15 @@ fn has_offset(bound: &Bound) -> bool {
 /// What can be said of a frame before its offsets are known.
 fn check_ends(frame: &Frame, order: &[OrderColumn]) -> Result<()> {
     if frame.start == Bound::UnboundedFollowing {
-        return Err(Error::spec(
-            "a frame cannot start at UNBOUNDED FOLLOWING: start it at a bound before its end",
-        ));
+        return Err(Error::spec("a frame cannot start at UNBOUNDED FOLLOWING: start it at a bound before its end"));
     }
     if frame.end == Bound::UnboundedPreceding {
-        return Err(Error::spec(
-            "a frame cannot end at UNBOUNDED PRECEDING: end it at a bound after its start",
-        ));
+        return Err(Error::spec("a frame cannot end at UNBOUNDED PRECEDING: end it at a bound after its start"));
     }
-    let entire =
-        (&frame.start, &frame.end) == (&Bound::UnboundedPreceding, &Bound::UnboundedFollowing);
+    let entire = (&frame.start, &frame.end) == (&Bound::UnboundedPreceding, &Bound::UnboundedFollowing);
     if order.is_empty() && frame.units != Units::Rows && !entire {
-        let units = if frame.units == Units::Range {
-            "RANGE"
-        } else {
-            "GROUPS"
-        };
-        return Err(Error::spec(format!(
-            "a {units} frame needs an order: add ORDER BY, or use ROWS"
-        )));
+        let units = if frame.units == Units::Range { "RANGE" } else { "GROUPS" };
+        return Err(Error::spec(format!("a {units} frame needs an order: add ORDER BY, or use ROWS")));
     }
     Ok(())
 }
@@ -206,9 +177,7 @@ fn check_order(frame: &Frame) -> Result<()> {
         return Ok(());
     };
     let wrong = match (start, end) {
-        ((Literal::Int(start), before), (Literal::Int(end), after)) => {
-            sign(*start, before) > sign(*end, after)
-        }
+        ((Literal::Int(start), before), (Literal::Int(end), after)) => sign(*start, before) > sign(*end, after),
         ((start @ Literal::Interval { .. }, before), (end @ Literal::Interval { .. }, after)) => {
             match (distance(start, before), distance(end, after)) {
                 (Some((0, start)), Some((0, end))) => start > end,
@@ -234,11 +203,7 @@ fn check_order(frame: &Frame) -> Result<()> {
         }
         _ => false,
     };
-    if wrong {
-        Err(wrong_order(start.0, end.0))
-    } else {
-        Ok(())
-    }
+    if wrong { Err(wrong_order(start.0, end.0)) } else { Ok(()) }
 }
 
 /// Two literal offsets in the wrong order, once they are in the key's terms.
@@ -254,19 +219,13 @@ fn check_offsets(frame: &Frame, start: &Edge, end: &Edge) -> Result<()> {
         return Ok(());
     }
     let order = match (start, end) {
-        (Offset::Whole(start), Offset::Whole(end)) | (Offset::Wide(start), Offset::Wide(end)) => {
-            Some(start.cmp(end))
-        }
+        (Offset::Whole(start), Offset::Whole(end)) | (Offset::Wide(start), Offset::Wide(end)) => Some(start.cmp(end)),
         (Offset::Double(start), Offset::Double(end)) => start.partial_cmp(end),
         (Offset::Single(start), Offset::Single(end)) => start.partial_cmp(end),
         (Offset::Huge(start), Offset::Huge(end)) => Some(start.cmp(end)),
         _ => None,
     };
-    if order == Some(Ordering::Greater) {
-        Err(wrong_order(first.0, last.0))
-    } else {
-        Ok(())
-    }
+    if order == Some(Ordering::Greater) { Err(wrong_order(first.0, last.0)) } else { Ok(()) }
 }
 
 fn wrong_order(start: &Literal, end: &Literal) -> Error {
@@ -287,21 +246,12 @@ fn literal_of(bound: &Bound) -> Option<(&Literal, bool)> {
 }
 
 fn sign(by: i64, preceding: bool) -> i128 {
-    if preceding {
-        -i128::from(by)
-    } else {
-        i128::from(by)
-    }
+    if preceding { -i128::from(by) } else { i128::from(by) }
 }
 
 /// An interval as months and microseconds, one of which is zero; `None` where neither is.
 fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
-    let Literal::Interval {
-        months,
-        days,
-        micros,
-    } = literal
-    else {
+    let Literal::Interval { months, days, micros } = literal else {
         return None;
     };
     let time = i128::from(*days) * 86_400_000_000 + i128::from(*micros);
@@ -331,11 +281,7 @@ fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
         nulls_first: key.nulls_first,
         calendar,
     };
-    if takes_offsets(&plan.data_type) {
-        Ok(plan)
-    } else {
-        Err(unorderable(&plan))
-    }
+    if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
 }
 
 /// One end of `frame`.
@@ -374,12 +320,128 @@ fn edge(
 fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
     match offset {
         // Past FAR every row is clipped alike.
-        Literal::Int(by) => {
-            Ok(sign(*by, preceding).clamp(-i128::from(FAR), i128::from(FAR)) as i64)
+        Literal::Int(by) => Ok(sign(*by, preceding).clamp(-i128::from(FAR), i128::from(FAR)) as i64),
+        other => {
+            Err(Error::spec(format!("{units} offset {} is not a whole number: give one, or UNBOUNDED", show(other))))
         }
-        other => Err(Error::spec(format!(
-            "{units} offset {} is not a whole number: give one, or UNBOUNDED",
-            show(other)
-        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn order(data_types: &[DataType]) -> Vec<OrderColumn> {
+        let column = |(number, data_type): (usize, &DataType)| OrderColumn {
+            number,
+            data_type: data_type.clone(),
+            descending: false,
+            nulls_first: true,
+            name: format!("k{number}"),
+        };
+        data_types.iter().enumerate().map(column).collect()
+    }
+
+    fn resolve(frame: Option<Frame>, keys: &[DataType]) -> Result<FramePlan> {
+        let column = |name: &str| match name {
+            "n" => Ok((7, DataType::Int16)),
+            "text" => Ok((8, DataType::Utf8)),
+            _ => Err(Error::spec(format!("no column {name:?}"))),
+        };
+        FramePlan::resolve(frame.as_ref(), &order(keys), &column, "UTC")
+    }
+
+    fn interval(months: i32, days: i32) -> Arg {
+        Literal::Interval { months, days, micros: 0 }.into()
+    }
+
+    use Bound::{CurrentRow, Following, Preceding, UnboundedFollowing, UnboundedPreceding};
+
+    const INT: DataType = DataType::Int64;
+
+    #[test]
+    fn the_default_frame_depends_on_the_order() {
+        assert_eq!(resolve(None, &[]).unwrap().frame(), &Frame::entire());
+        let ordered = resolve(None, &[DataType::Utf8, INT]).unwrap();
+        assert_eq!(ordered.frame(), &Frame::range(UnboundedPreceding, CurrentRow));
+        assert_eq!(ordered.reach(), (Reach::State, Reach::Nothing));
+        assert_eq!(ordered.shape(), Shape::Growing);
+        assert!(ordered.needs_peers() && ordered.monotone() && ordered.columns().is_empty());
+    }
+
+    #[test]
+    fn reach_follows_the_signs() {
+        let reach = |frame| resolve(Some(frame), &[INT]).unwrap().reach();
+        let by = Bound::preceding;
+        assert_eq!(reach(Frame::rows(by(3), by(1))), (Reach::Rows(3), Reach::Nothing));
+        assert_eq!(reach(Frame::rows(by(-1), by(-3))), (Reach::Nothing, Reach::Rows(3)));
+        assert_eq!(reach(Frame::groups(by(2), Bound::following(1))), (Reach::Groups(2), Reach::Groups(1)));
+        assert_eq!(reach(Frame::range(by(2), CurrentRow)), (Reach::Within, Reach::Nothing));
+        assert_eq!(reach(Frame::range(CurrentRow, Bound::following(2))), (Reach::Nothing, Reach::Within));
+        assert_eq!(reach(Frame::entire()), (Reach::State, Reach::Everything));
+        let column = || Preceding(Arg::column("n"));
+        assert_eq!(reach(Frame::rows(column(), CurrentRow)), (Reach::Everything, Reach::Nothing));
+        assert_eq!(reach(Frame::rows(UnboundedPreceding, column())), (Reach::Everything, Reach::Everything));
+        let plan = resolve(Some(Frame::range(column(), CurrentRow)), &[INT]).unwrap();
+        assert_eq!((plan.monotone(), plan.columns()), (false, vec![0, 7]));
+    }
+
+    #[test]
+    fn what_sql_does_not_allow_is_refused() {
+        let (by, on) = (Bound::preceding, Bound::following);
+        let text = || Preceding(Arg::from(Literal::Utf8("1".into())));
+        let null = || Preceding(Arg::from(Literal::Null));
+        let cases: Vec<(Frame, &[DataType])> = vec![
+            (Frame::rows(UnboundedFollowing, UnboundedFollowing), &[INT]),
+            (Frame::rows(UnboundedPreceding, UnboundedPreceding), &[INT]),
+            (Frame::rows(on(1), by(1)), &[INT]),
+            (Frame::rows(on(2), on(1)), &[]),
+            (Frame::groups(by(1), by(2)), &[INT]),
+            (Frame::range(on(2), on(1)), &[INT]),
+            (Frame::range(on(2), on(1)), &[DataType::Float32]),
+            (Frame::range(Following(interval(0, 2)), Following(interval(0, 1))), &[DataType::Date32]),
+            (Frame::range(Preceding(interval(1, 0)), Following(interval(0, 1))), &[DataType::Date32]),
+            (Frame::range(by(1), Following(interval(0, 1))), &[DataType::Date32]),
+            (Frame::rows(text(), CurrentRow), &[INT]),
+            (Frame::rows(null(), CurrentRow), &[INT]),
+            (Frame::range(null(), CurrentRow), &[INT]),
+            (Frame::rows(Preceding(Arg::column("text")), CurrentRow), &[INT]),
+            (Frame::range(Preceding(Arg::column("text")), CurrentRow), &[INT]),
+            (Frame::rows(Preceding(Arg::column("nowhere")), CurrentRow), &[INT]),
+            (Frame::range(by(1), CurrentRow), &[INT, INT]),
+            (Frame::range(by(1), CurrentRow), &[]),
+            (Frame::range(UnboundedPreceding, CurrentRow), &[]),
+            (Frame::groups(by(1), CurrentRow), &[]),
+            (Frame::range(by(1), CurrentRow), &[DataType::Utf8]),
+            (Frame::range(by(1), CurrentRow), &[DataType::Boolean]),
+            (Frame::range(by(1), CurrentRow), &[DataType::Null]),
+        ];
+        for (frame, keys) in cases {
+            let error = resolve(Some(frame.clone()), keys).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Spec, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn what_sql_allows_is_taken() {
+        let (by, on) = (Bound::preceding, Bound::following);
+        let dictionary = [DataType::Dictionary(Box::new(DataType::Int8), Box::new(INT))];
+        let cases: Vec<(Frame, &[DataType])> = vec![
+            (Frame::rows(CurrentRow, by(1)), &[]),
+            (Frame::rows(on(1), CurrentRow), &[]),
+            (Frame::rows(by(1), on(-1)), &[]),
+            (Frame::rows(by(i64::MAX), on(i64::MAX)), &[]),
+            (Frame::rows(by(i64::MIN), CurrentRow), &[]),
+            (Frame::range(UnboundedPreceding, UnboundedFollowing), &[]),
+            (Frame::range(UnboundedPreceding, CurrentRow), &[DataType::Utf8, INT]),
+            (Frame::range(by(1), on(1)), &dictionary),
+            (Frame::range(Preceding(interval(1, 0)), Following(interval(0, 0))), &[DataType::Date32]),
+        ];
+        for (frame, keys) in cases {
+            resolve(Some(frame), keys).unwrap();
+        }
     }
 }

@@ -35,38 +35,16 @@ pub(super) fn shift(
     let descending = plan.descending;
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by)) => {
-            search(keys, &filled, rows, side, |key| whole(key, *by), out)
-        }
+        (Keys::Small(keys), Offset::Whole(by)) => search(keys, &filled, rows, side, |key| whole(key, *by), out),
         (Keys::Small(keys), Offset::Double(by)) => {
-            search(
-                keys,
-                &filled,
-                rows,
-                side,
-                |key| double(key, *by, descending),
-                out,
-            );
+            search(keys, &filled, rows, side, |key| double(key, *by, descending), out);
         }
         (Keys::Small(keys), Offset::Single(by)) => {
-            search(
-                keys,
-                &filled,
-                rows,
-                side,
-                |key| single(key, *by, descending),
-                out,
-            );
+            search(keys, &filled, rows, side, |key| single(key, *by, descending), out);
         }
-        (Keys::Small(keys), by) => {
-            search(keys, &filled, rows, side, |key| by.small(plan, key), out)
-        }
-        (Keys::Wide(keys), Offset::Wide(by)) => {
-            search(keys, &filled, rows, side, |key| wide(key, *by), out)
-        }
-        (Keys::Huge(keys), Offset::Huge(by)) => {
-            search(keys, &filled, rows, side, |key| huge(key, *by), out)
-        }
+        (Keys::Small(keys), by) => search(keys, &filled, rows, side, |key| by.small(plan, key), out),
+        (Keys::Wide(keys), Offset::Wide(by)) => search(keys, &filled, rows, side, |key| wide(key, *by), out),
+        (Keys::Huge(keys), Offset::Huge(by)) => search(keys, &filled, rows, side, |key| huge(key, *by), out),
         // An offset is made for its key's type, so no other pair exists.
         (Keys::Wide(_) | Keys::Huge(_), _) => {}
     }
@@ -89,12 +67,8 @@ pub(super) fn shift_one(
     let hint = hint.clamp(filled.start, filled.end);
     let at = match (&key.keys, offset) {
         (Keys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
-        (Keys::Wide(keys), Offset::Wide(by)) => {
-            seek(keys, &filled, hint, side, wide(keys[row], *by))
-        }
-        (Keys::Huge(keys), Offset::Huge(by)) => {
-            seek(keys, &filled, hint, side, huge(keys[row], *by))
-        }
+        (Keys::Wide(keys), Offset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
+        (Keys::Huge(keys), Offset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
         (Keys::Wide(_) | Keys::Huge(_), _) => row,
     };
     at as u32
@@ -129,16 +103,8 @@ pub(super) fn positions(
 /// The frame edge of a null row: its peers'.
 fn null_edge(filled: &Range<usize>, side: Side, run: &Range<usize>) -> u32 {
     // The nulls are what `filled` leaves of the partition, on one side.
-    let nulls = if filled.start > run.start {
-        run.start..filled.start
-    } else {
-        filled.end..run.end
-    };
-    (if side == Side::Start {
-        nulls.start
-    } else {
-        nulls.end
-    }) as u32
+    let nulls = if filled.start > run.start { run.start..filled.start } else { filled.end..run.end };
+    (if side == Side::Start { nulls.start } else { nulls.end }) as u32
 }
 
 /// Writes the null rows among `rows`, and returns where the others go.
@@ -198,12 +164,7 @@ pub(super) fn seek<K: Copy + Ord>(
 
 /// The first row of `filled` whose key is not `below`, searched from `hint` outwards.
 #[inline]
-fn gallop<K: Copy>(
-    keys: &[K],
-    filled: &Range<usize>,
-    hint: usize,
-    below: impl Fn(K) -> bool,
-) -> usize {
+fn gallop<K: Copy>(keys: &[K], filled: &Range<usize>, hint: usize, below: impl Fn(K) -> bool) -> usize {
     // The answer lies in low..=high throughout.
     let (mut low, mut high);
     if hint < filled.end && below(keys[hint]) {
@@ -243,11 +204,7 @@ fn gallop<K: Copy>(
     }
     while low < high {
         let middle = low + (high - low) / 2;
-        if below(keys[middle]) {
-            low = middle + 1
-        } else {
-            high = middle
-        }
+        if below(keys[middle]) { low = middle + 1 } else { high = middle }
     }
     low
 }

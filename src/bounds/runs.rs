@@ -23,11 +23,7 @@ impl Runs {
     pub(super) fn new(edges: &Edges) -> Self {
         let starts = edges.starts();
         let first = usize::from(!starts.is_empty() && starts.value(0));
-        Self {
-            ranks: Ranks::new(starts.clone()),
-            rows: starts.len(),
-            first,
-        }
+        Self { ranks: Ranks::new(starts.clone()), rows: starts.len(), first }
     }
 
     /// The number, from 0, of the run that holds `row`.
@@ -37,13 +33,7 @@ impl Runs {
 
     /// The first row of the run of this number; behind the last row for a number past the last run.
     pub(super) fn first_row(&self, number: usize) -> usize {
-        if number == 0 {
-            0
-        } else {
-            self.ranks
-                .select(number - 1 + self.first)
-                .unwrap_or(self.rows)
-        }
+        if number == 0 { 0 } else { self.ranks.select(number - 1 + self.first).unwrap_or(self.rows) }
     }
 
     /// The first row of the run that holds `row`.
@@ -77,27 +67,14 @@ impl Runs {
         f: impl FnMut(Range<usize>, Range<usize>),
     ) {
         if !rows.is_empty() {
-            let begin = if rows.start == around.start {
-                rows.start
-            } else {
-                self.begin(rows.start)
-            };
-            let end = if rows.end == around.end {
-                rows.end
-            } else {
-                self.end(rows.end - 1)
-            };
+            let begin = if rows.start == around.start { rows.start } else { self.begin(rows.start) };
+            let end = if rows.end == around.end { rows.end } else { self.end(rows.end - 1) };
             self.each_within(begin..end, rows, f);
         }
     }
 
     /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
-    fn each_within(
-        &self,
-        around: Range<usize>,
-        rows: Range<usize>,
-        mut f: impl FnMut(Range<usize>, Range<usize>),
-    ) {
+    fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         let (mut begin, mut at) = (around.start, rows.start);
         let (bits, inner) = (self.ranks.bits(), rows.start + 1);
         for start in BitIndexIterator::new(bits.values(), bits.offset() + inner, rows.end - inner) {
