@@ -99,20 +99,12 @@ struct Survey {
 fn survey(texts: &impl Texts) -> Option<Survey> {
     let mut valid = (0..texts.rows()).filter_map(|row| texts.text(row));
     let first = valid.next()?;
-    let mut survey = Survey {
-        prefix: first.len(),
-        shortest: first.len(),
-        longest: first.len(),
-    };
+    let mut survey = Survey { prefix: first.len(), shortest: first.len(), longest: first.len() };
     for text in valid {
         survey.shortest = survey.shortest.min(text.len());
         survey.longest = survey.longest.max(text.len());
         if !text.starts_with(&first[..survey.prefix]) {
-            survey.prefix = first
-                .iter()
-                .zip(text)
-                .take_while(|(left, right)| left == right)
-                .count();
+            survey.prefix = first.iter().zip(text).take_while(|(left, right)| left == right).count();
         }
     }
     Some(survey)
@@ -151,12 +143,7 @@ fn places(texts: &impl Texts, survey: &Survey) -> Vec<Place> {
             break;
         };
         product = next;
-        places.push(Place {
-            low,
-            ended,
-            radix,
-            behind: 1,
-        });
+        places.push(Place { low, ended, radix, behind: 1 });
     }
     let mut behind = 1;
     for place in places.iter_mut().rev() {
@@ -178,20 +165,10 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 /// The values as numbers.
 pub(super) fn pack(texts: &impl Texts) -> Packed {
     let Some(survey) = survey(texts) else {
-        return Packed {
-            codes: vec![0; texts.rows()],
-            exact: true,
-        };
+        return Packed { codes: vec![0; texts.rows()], exact: true };
     };
     let places = places(texts, &survey);
     let exact = survey.prefix + places.len() >= survey.longest;
-    let codes = (0..texts.rows()).map(|row| {
-        texts
-            .text(row)
-            .map_or(0, |text| number(&text[survey.prefix..], &places))
-    });
-    Packed {
-        codes: codes.collect(),
-        exact,
-    }
+    let codes = (0..texts.rows()).map(|row| texts.text(row).map_or(0, |text| number(&text[survey.prefix..], &places)));
+    Packed { codes: codes.collect(), exact }
 }

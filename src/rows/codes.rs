@@ -12,9 +12,7 @@
 //! for those, 8 bytes per row for others.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type,
-};
+use arrow_array::types::{BinaryType, BinaryViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
 use arrow_row::{RowConverter, SortField};
@@ -47,16 +45,7 @@ pub(super) struct Fields {
 impl Field {
     /// Appends this field to the words of the rows from `start` on.
     pub(super) fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
-        W::push_codes(
-            self.codes.as_ref(),
-            Push {
-                start,
-                first,
-                bits: self.bits,
-                dropped: self.dropped,
-            },
-            words,
-        );
+        W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
     }
 
     /// Leaves out the lowest bits; the field is inexact then.
@@ -81,11 +70,7 @@ impl Push {
         for (row, word) in (self.start..).zip(words) {
             let code = W::from_code(code(row) >> self.dropped);
             // Shifting a fresh word by its whole width would overflow.
-            *word = if self.first {
-                code
-            } else {
-                (*word << self.bits) | code
-            };
+            *word = if self.first { code } else { (*word << self.bits) | code };
         }
     }
 }
@@ -113,6 +98,8 @@ macro_rules! step {
                 Some(self.above(low))
             }
 
+            // One text for all integers: `From` is not there for the signed ones.
+            #[allow(clippy::cast_lossless)]
             #[inline]
             fn above(self, low: Self) -> u64 {
                 (self as u64).wrapping_sub(low as u64)
@@ -164,13 +151,9 @@ where
         let (low, gap) = (self.low, self.gap);
         if self.descending {
             let high = self.span.wrapping_add(gap);
-            self.push_values(push, words, |row| {
-                high.wrapping_sub(values[row].code().above(low))
-            });
+            self.push_values(push, words, |row| high.wrapping_sub(values[row].code().above(low)));
         } else {
-            self.push_values(push, words, |row| {
-                values[row].code().above(low).wrapping_add(gap)
-            });
+            self.push_values(push, words, |row| values[row].code().above(low).wrapping_add(gap));
         }
     }
 
@@ -178,13 +161,7 @@ where
     fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(usize) -> u64) {
         match &self.nulls {
             None => push.all(words, code),
-            Some((nulls, null)) => push.all(words, |row| {
-                if nulls.is_valid(row) {
-                    code(row)
-                } else {
-                    *null
-                }
-            }),
+            Some((nulls, null)) => push.all(words, |row| if nulls.is_valid(row) { code(row) } else { *null }),
         }
     }
 }
@@ -210,15 +187,11 @@ struct IsNull {
 
 impl Codes for IsNull {
     fn push_narrow(&self, push: Push, words: &mut [u64]) {
-        push.all(words, |row| {
-            u64::from(self.nulls.is_null(row) != self.first)
-        });
+        push.all(words, |row| u64::from(self.nulls.is_null(row) != self.first));
     }
 
     fn push_wide(&self, push: Push, words: &mut [u128]) {
-        push.all(words, |row| {
-            u64::from(self.nulls.is_null(row) != self.first)
-        });
+        push.all(words, |row| u64::from(self.nulls.is_null(row) != self.first));
     }
 }
 
@@ -272,42 +245,22 @@ where
     };
     // No valid value: all rows are equal.
     let Some((low, high)) = range else {
-        return Some(Fields {
-            fields: Vec::new(),
-            exact: true,
-        });
+        return Some(Fields { fields: Vec::new(), exact: true });
     };
     let span = high.steps(low)?;
     let mut fields = Vec::new();
     let mut push = |top: u64, codes: Box<dyn Codes>| {
         let bits = u64::BITS - top.leading_zeros();
         if bits > 0 {
-            fields.push(Field {
-                bits,
-                codes,
-                dropped: 0,
-            });
+            fields.push(Field { bits, codes, dropped: 0 });
         }
     };
-    let mut ranged = Ranged {
-        values,
-        low,
-        span,
-        descending: column.descending,
-        gap: 0,
-        nulls: None,
-    };
+    let mut ranged = Ranged { values, low, span, descending: column.descending, gap: 0, nulls: None };
     match nulls {
         None => push(span, Box::new(ranged)),
         Some(nulls) if span == u64::MAX => {
             // No code is left for null.
-            push(
-                1,
-                Box::new(IsNull {
-                    nulls: nulls.clone(),
-                    first: column.nulls_first,
-                }),
-            );
+            push(1, Box::new(IsNull { nulls: nulls.clone(), first: column.nulls_first }));
             ranged.nulls = Some((nulls, 0));
             push(span, Box::new(ranged));
         }
@@ -322,9 +275,7 @@ where
 
 fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
     let first = codes.next()?;
-    Some(codes.fold((first, first), |(low, high), code| {
-        (low.min(code), high.max(code))
-    }))
+    Some(codes.fold((first, first), |(low, high), code| (low.min(code), high.max(code))))
 }
 
 /// Fields of values that stand for the column's, row by row.
@@ -332,8 +283,7 @@ fn exact<T: Coded>(column: &SortColumn, values: Vec<T>) -> Result<Fields>
 where
     T::Code: Step,
 {
-    ranged(column, values.into(), true)
-        .ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
+    ranged(column, values.into(), true).ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
 }
 
 fn packed(column: &SortColumn, packed: Packed) -> Result<Fields> {
@@ -346,22 +296,10 @@ fn packed(column: &SortColumn, packed: Packed) -> Result<Fields> {
 fn encoded(column: &SortColumn) -> Result<Fields> {
     let values = keys::normalise(&column.values)?;
     // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
-    let options = SortOptions {
-        descending: false,
-        nulls_first: true,
-    };
-    let converter = RowConverter::new(vec![SortField::new_with_options(
-        values.data_type().clone(),
-        options,
-    )])?;
+    let options = SortOptions { descending: false, nulls_first: true };
+    let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
-    packed(
-        column,
-        bytes::pack(&bytes::Encoded {
-            rows: &rows,
-            nulls: keys::nulls(&column.values),
-        }),
-    )
+    packed(column, bytes::pack(&bytes::Encoded { rows: &rows, nulls: keys::nulls(&column.values) }))
 }
 
 /// Dictionary keys: the rank of each one's value.
@@ -369,23 +307,10 @@ fn dictionary(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
     let dictionary = column.values.as_any_dictionary();
     let values = dictionary.values();
     if values.is_empty() || values.len() > column.values.len() {
-        return fields(
-            &SortColumn {
-                values: keys::normalise(&column.values)?,
-                ..column.clone()
-            },
-            cancel,
-        );
+        return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, cancel);
     }
     let ranks = ranks(values, cancel)?;
-    exact::<u32>(
-        column,
-        dictionary
-            .normalized_keys()
-            .into_iter()
-            .map(|key| ranks[key])
-            .collect(),
-    )
+    exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect())
 }
 
 /// The dense rank of each value; equal values have one rank.
@@ -393,16 +318,14 @@ fn ranks(values: &ArrayRef, cancel: &Cancel) -> Result<Vec<u32>> {
     let order = sort(&[SortColumn::ascending(values.clone())], 1, cancel)?;
     let sorted = match &order {
         None => values.clone(),
-        Some(order) => super::gather(&[values.clone()], order, 1, cancel)?.swap_remove(0),
+        Some(order) => super::gather(std::slice::from_ref(values), order, 1, cancel)?.swap_remove(0),
     };
     let starts = super::starts(&[sorted], values.len(), None)?;
     let mut ranks = vec![0; values.len()];
     let mut rank = 0;
     for position in 0..values.len() {
         rank += u32::from(starts.value(position));
-        let row = order
-            .as_ref()
-            .map_or(position, |order| order[position] as usize);
+        let row = order.as_ref().map_or(position, |order| order[position] as usize);
         ranks[row] = rank;
     }
     Ok(ranks)

@@ -32,11 +32,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// A type without an order; columns of other lengths.
-pub fn starts(
-    columns: &[ArrayRef],
-    rows: usize,
-    previous: Option<&[ArrayRef]>,
-) -> Result<BooleanBuffer> {
+pub fn starts(columns: &[ArrayRef], rows: usize, previous: Option<&[ArrayRef]>) -> Result<BooleanBuffer> {
     check_lengths(columns.iter(), rows)?;
     let mut words = vec![0_u64; rows.div_ceil(WORD)];
     for column in columns {
@@ -65,10 +61,7 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
         let Some(last) = previous.len().checked_sub(1) else {
             return Ok(true);
         };
-        let pair = concat(&[
-            previous.slice(last, 1).as_ref(),
-            column.slice(0, 1).as_ref(),
-        ])?;
+        let pair = concat(&[previous.slice(last, 1).as_ref(), column.slice(0, 1).as_ref()])?;
         if Neighbours::new(&pair)?.differ(1, 1) != 0 {
             return Ok(true);
         }
@@ -85,10 +78,7 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
 pub fn first_descent(columns: &[SortColumn], partitions: &Edges) -> Result<Option<usize>> {
     let rows = partitions.len();
     check_lengths(columns.iter().map(|column| &column.values), rows)?;
-    let columns = columns
-        .iter()
-        .map(SortColumn::neighbours)
-        .collect::<Result<Vec<_>>>()?;
+    let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
     let mut at = 0;
     while at < rows {
         let count = WORD.min(rows - at);
@@ -136,19 +126,12 @@ fn descents(columns: &[Neighbours], at: usize, count: usize, mut equal: u64) -> 
 }
 
 fn rows_of(count: usize) -> u64 {
-    if count == WORD {
-        u64::MAX
-    } else {
-        (1 << count) - 1
-    }
+    if count == WORD { u64::MAX } else { (1 << count) - 1 }
 }
 
 fn check_lengths<'a>(mut columns: impl Iterator<Item = &'a ArrayRef>, rows: usize) -> Result<()> {
     match columns.find(|column| column.len() != rows) {
         None => Ok(()),
-        Some(column) => Err(Error::internal(format!(
-            "a key column of {} rows among {rows} rows",
-            column.len()
-        ))),
+        Some(column) => Err(Error::internal(format!("a key column of {} rows among {rows} rows", column.len()))),
     }
 }

@@ -13,12 +13,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
-    StructArray,
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray,
 };
-use arrow_buffer::{
-    ArrowNativeType, IntervalDayTime, IntervalMonthDayNano, NullBuffer, ScalarBuffer, i256,
-};
+use arrow_buffer::{ArrowNativeType, IntervalDayTime, IntervalMonthDayNano, NullBuffer, ScalarBuffer, i256};
 use arrow_ord::ord::make_comparator;
 use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 
@@ -102,44 +99,20 @@ pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(match column.data_type() {
         // A float holds every half exactly.
         DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,
-        DataType::Float32 => {
-            floats::<Float32Type>(column, |x| if x.is_nan() { f32::NAN } else { x + 0.0 })
-        }
-        DataType::Float64 => {
-            floats::<Float64Type>(column, |x| if x.is_nan() { f64::NAN } else { x + 0.0 })
-        }
+        DataType::Float32 => floats::<Float32Type>(column, |x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
+        DataType::Float64 => floats::<Float64Type>(column, |x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
         DataType::Dictionary(_, values) => normalise(&arrow_cast::cast(column, values)?)?,
-        DataType::RunEndEncoded(_, values) => {
-            normalise(&arrow_cast::cast(column, values.data_type())?)?
-        }
+        DataType::RunEndEncoded(_, values) => normalise(&arrow_cast::cast(column, values.data_type())?)?,
         DataType::Struct(fields) if !fields.iter().all(|field| is_normal(field.data_type())) => {
             let column = column.as_struct();
-            let children = column
-                .columns()
-                .iter()
-                .map(normalise)
-                .collect::<Result<Vec<_>>>()?;
-            let fields: Fields = fields
-                .iter()
-                .zip(&children)
-                .map(|(field, child)| field_like(field, child))
-                .collect::<Vec<_>>()
-                .into();
-            Arc::new(StructArray::try_new(
-                fields,
-                children,
-                column.nulls().cloned(),
-            )?)
+            let children = column.columns().iter().map(normalise).collect::<Result<Vec<_>>>()?;
+            let fields: Fields =
+                fields.iter().zip(&children).map(|(field, child)| field_like(field, child)).collect::<Vec<_>>().into();
+            Arc::new(StructArray::try_new(fields, children, column.nulls().cloned())?)
         }
-        DataType::List(field) if !is_normal(field.data_type()) => {
-            list(field, column.as_list::<i32>())?
-        }
-        DataType::LargeList(field) if !is_normal(field.data_type()) => {
-            list(field, column.as_list::<i64>())?
-        }
-        DataType::ListView(field) if !is_normal(field.data_type()) => {
-            list_view(field, column.as_list_view::<i32>())?
-        }
+        DataType::List(field) if !is_normal(field.data_type()) => list(field, column.as_list::<i32>())?,
+        DataType::LargeList(field) if !is_normal(field.data_type()) => list(field, column.as_list::<i64>())?,
+        DataType::ListView(field) if !is_normal(field.data_type()) => list_view(field, column.as_list_view::<i32>())?,
         DataType::LargeListView(field) if !is_normal(field.data_type()) => {
             list_view(field, column.as_list_view::<i64>())?
         }
@@ -185,49 +158,26 @@ fn is_normal(data_type: &DataType) -> bool {
     }
 }
 
-fn floats<T: ArrowPrimitiveType>(
-    column: &ArrayRef,
-    normal: impl Fn(T::Native) -> T::Native,
-) -> ArrayRef {
+fn floats<T: ArrowPrimitiveType>(column: &ArrayRef, normal: impl Fn(T::Native) -> T::Native) -> ArrayRef {
     Arc::new(column.as_primitive::<T>().unary::<_, T>(normal))
 }
 
 fn field_like(field: &FieldRef, values: &ArrayRef) -> FieldRef {
     // Hydrated dictionaries may hold nulls where their keys could not.
-    Arc::new(
-        field
-            .as_ref()
-            .clone()
-            .with_data_type(values.data_type().clone())
-            .with_nullable(true),
-    )
+    Arc::new(field.as_ref().clone().with_data_type(values.data_type().clone()).with_nullable(true))
 }
 
 fn list<O: OffsetSizeTrait>(field: &FieldRef, column: &GenericListArray<O>) -> Result<ArrayRef> {
     let values = normalise(column.values())?;
     let field = field_like(field, &values);
-    Ok(Arc::new(GenericListArray::try_new(
-        field,
-        column.offsets().clone(),
-        values,
-        column.nulls().cloned(),
-    )?))
+    Ok(Arc::new(GenericListArray::try_new(field, column.offsets().clone(), values, column.nulls().cloned())?))
 }
 
-fn list_view<O: OffsetSizeTrait>(
-    field: &FieldRef,
-    column: &GenericListViewArray<O>,
-) -> Result<ArrayRef> {
+fn list_view<O: OffsetSizeTrait>(field: &FieldRef, column: &GenericListViewArray<O>) -> Result<ArrayRef> {
     let values = normalise(column.values())?;
     let field = field_like(field, &values);
     let (offsets, sizes) = (column.offsets().clone(), column.sizes().clone());
-    Ok(Arc::new(GenericListViewArray::try_new(
-        field,
-        offsets,
-        sizes,
-        values,
-        column.nulls().cloned(),
-    )?))
+    Ok(Arc::new(GenericListViewArray::try_new(field, offsets, sizes, values, column.nulls().cloned())?))
 }
 
 /// The fixed width values of a column, whatever they stand for; `T` is their native type.
@@ -272,9 +222,7 @@ pub(super) use match_coded;
 
 /// The column's nulls, if it has any.
 pub(super) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
-    column
-        .logical_nulls()
-        .filter(|nulls| nulls.null_count() > 0)
+    column.logical_nulls().filter(|nulls| nulls.null_count() > 0)
 }
 
 /// Compares two rows.
@@ -284,36 +232,20 @@ pub(super) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>
 ///
 /// # Errors
 /// A type without an order.
-pub(super) fn comparator(
-    column: &ArrayRef,
-    descending: bool,
-    nulls_first: bool,
-) -> Result<Comparator> {
+pub(super) fn comparator(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
-    let ascending = SortOptions {
-        descending: false,
-        nulls_first: true,
-    };
+    let ascending = SortOptions { descending: false, nulls_first: true };
     let values = make_comparator(column.as_ref(), column.as_ref(), ascending)?;
-    let values: Comparator = if descending {
-        Box::new(move |left, right| values(left, right).reverse())
-    } else {
-        values
-    };
+    let values: Comparator =
+        if descending { Box::new(move |left, right| values(left, right).reverse()) } else { values };
     let Some(nulls) = nulls(column).filter(|_| nulls_first == descending) else {
         return Ok(values);
     };
-    let null_left = if nulls_first {
-        Ordering::Less
-    } else {
-        Ordering::Greater
-    };
-    Ok(Box::new(move |left, right| {
-        match (nulls.is_null(left), nulls.is_null(right)) {
-            (true, true) => Ordering::Equal,
-            (true, false) => null_left,
-            (false, true) => null_left.reverse(),
-            (false, false) => values(left, right),
-        }
+    let null_left = if nulls_first { Ordering::Less } else { Ordering::Greater };
+    Ok(Box::new(move |left, right| match (nulls.is_null(left), nulls.is_null(right)) {
+        (true, true) => Ordering::Equal,
+        (true, false) => null_left,
+        (false, true) => null_left.reverse(),
+        (false, false) => values(left, right),
     }))
 }

@@ -6,10 +6,10 @@
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
 mod bytes;
+mod codes;
 pub mod edges;
 pub mod gather;
 pub mod group;
-mod codes;
 mod keys;
 mod neighbours;
 mod radix;

@@ -9,8 +9,7 @@ use std::cmp::Ordering;
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type,
-    StringViewType, Utf8Type,
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -51,12 +50,7 @@ impl Neighbours {
             DataType::Float32 | DataType::Float64 => column.clone(),
             _ => keys::normalise(column)?,
         };
-        Ok(Self {
-            values: values(&column)?,
-            nulls: keys::nulls(&column),
-            descending,
-            nulls_first,
-        })
+        Ok(Self { values: values(&column)?, nulls: keys::nulls(&column), descending, nulls_first })
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
@@ -86,20 +80,12 @@ impl Neighbours {
             return 0;
         }
         let smaller = self.values.descend(at, count);
-        let descend = if self.descending {
-            self.values.differ(at, count) & !smaller
-        } else {
-            smaller
-        };
+        let descend = if self.descending { self.values.differ(at, count) & !smaller } else { smaller };
         match &self.nulls {
             None => descend,
             Some(nulls) => {
                 let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
-                let misplaced = if self.nulls_first {
-                    before & !now
-                } else {
-                    now & !before
-                };
+                let misplaced = if self.nulls_first { before & !now } else { now & !before };
                 (descend & now & before) | misplaced
             }
         }
@@ -116,11 +102,7 @@ fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
     let mut buffer = [0_u8; 16];
     buffer[..take].copy_from_slice(&bytes[byte..byte + take]);
     let word = (u128::from_le_bytes(buffer) >> shift) as u64;
-    if count == WORD {
-        word
-    } else {
-        word & ((1_u64 << count) - 1)
-    }
+    if count == WORD { word } else { word & ((1_u64 << count) - 1) }
 }
 
 fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
@@ -151,9 +133,7 @@ struct Primitive<T: Coded>(ScalarBuffer<T>);
 
 impl<T: Coded> Values for Primitive<T> {
     fn differ(&self, at: usize, count: usize) -> u64 {
-        pairs(&self.0, at, count, |before, now| {
-            before.code() != now.code()
-        })
+        pairs(&self.0, at, count, |before, now| before.code() != now.code())
     }
 
     fn descend(&self, at: usize, count: usize) -> u64 {
@@ -218,8 +198,7 @@ impl<F: Fn(usize) -> Ordering + Send + Sync> Values for Compared<F> {
 fn bytes<T: ByteArrayType>(column: &ArrayRef) -> Box<dyn Values> {
     let column = column.as_bytes::<T>().clone();
     Box::new(Compared(move |row| {
-        let (before, now): (&[u8], &[u8]) =
-            (column.value(row - 1).as_ref(), column.value(row).as_ref());
+        let (before, now): (&[u8], &[u8]) = (column.value(row - 1).as_ref(), column.value(row).as_ref());
         now.cmp(before)
     }))
 }
@@ -227,8 +206,7 @@ fn bytes<T: ByteArrayType>(column: &ArrayRef) -> Box<dyn Values> {
 fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
     let column = column.as_byte_view::<T>().clone();
     Box::new(Compared(move |row| {
-        let (before, now): (&[u8], &[u8]) =
-            (column.value(row - 1).as_ref(), column.value(row).as_ref());
+        let (before, now): (&[u8], &[u8]) = (column.value(row - 1).as_ref(), column.value(row).as_ref());
         now.cmp(before)
     }))
 }

@@ -13,17 +13,17 @@
 //!
 //! Cost: O(rows * bits), about 1 ns per row and pass within the cache; two words per row, and the row numbers. It wins
 //! over comparison sorts from some hundred rows on.
-//! After McIlroy, Bostic and McIlroy, "Engineering Radix Sort", 1993, and Polychroniou and Ross, "A Comprehensive Study of
+//! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
 
 use std::fmt::Debug;
 use std::ops::{BitOr, BitOrAssign, BitXor, Range, Shl, Shr};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
 use super::codes::{Codes, Field, Push};
+use super::gather::PARALLEL_ROWS;
 use crate::error::Result;
 use crate::evaluate::Cancel;
+use crate::parallel;
 
 /// An unsigned integer that holds a key, or a key and a row number.
 pub(super) trait Word:
@@ -99,9 +99,6 @@ word!(u128, push_wide);
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
 const BLOCK: usize = 1024;
 
-/// Rows from which several threads are worth their hand-over.
-const PARALLEL_ROWS: usize = 1 << 17;
-
 /// The most bits of a digit: 2048 counters and as many open ends of buckets.
 pub(super) const DIGIT: u32 = 11;
 
@@ -150,80 +147,48 @@ impl Keys<'_> {
     ) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
-        let top = surplus
-            .max(row_bits.saturating_sub(BUCKET))
-            .min(DIGIT)
-            .min(self.bits);
-        let threads = if self.rows < PARALLEL_ROWS {
-            1
-        } else {
-            threads
-        };
-        let Dealt {
-            mut words,
-            mut scratch,
-            ends,
-        } = self.deal::<W>(top, row_bits, threads, cancel)?;
+        let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(DIGIT).min(self.bits);
+        let threads = if self.rows < PARALLEL_ROWS { 1 } else { threads };
+        let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads, cancel)?;
         let mut order = vec![0; self.rows];
         let lengths: Vec<_> = lengths(&ends).collect();
         let buckets = split(&mut words, &lengths)
             .zip(split(&mut scratch, &lengths))
             .zip(split(&mut order, &lengths))
             .zip(ends.iter().zip(&lengths).map(|(end, length)| end - length));
-        let buckets = buckets
-            .filter(|(((words, _), _), _)| !words.is_empty())
-            .collect();
-        let found = each(threads, buckets, |(((words, scratch), order), begin)| {
+        let buckets = buckets.filter(|(((words, _), _), _)| !words.is_empty()).collect();
+        let found = parallel::map(threads, buckets, |(((words, scratch), order), begin)| {
             cancel.check()?;
             sort_words(words, scratch, row_bits);
             for (row, word) in order.iter_mut().zip(&*words) {
                 *row = word.row(row_bits);
             }
-            Ok(if runs {
-                equal_runs(words, row_bits, begin)
-            } else {
-                Vec::new()
-            })
+            Ok(if runs { equal_runs(words, row_bits, begin) } else { Vec::new() })
         })?;
         Ok((order, found.into_iter().flatten().collect()))
     }
 
     /// Deals the rows into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: Word>(
-        &self,
-        top: u32,
-        row_bits: u32,
-        threads: usize,
-        cancel: &Cancel,
-    ) -> Result<Dealt<W>> {
+    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: usize, cancel: &Cancel) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
         let share = self.rows.div_ceil(threads.max(1)).max(1);
         let mut keys = vec![W::default(); self.rows];
-        let counts = each(
-            threads,
-            keys.chunks_mut(share).enumerate().collect(),
-            |(number, keys)| {
-                let mut counts = vec![0_u32; buckets];
-                for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                    for (place, field) in self.fields.iter().enumerate() {
-                        field.push(number * share + block * BLOCK, place == 0, keys);
-                    }
-                    for &key in &*keys {
-                        counts[key.digit(shift, buckets)] += 1;
-                    }
+        let counts = parallel::map(threads, keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
+            let mut counts = vec![0_u32; buckets];
+            for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+                for (place, field) in self.fields.iter().enumerate() {
+                    field.push(number * share + block * BLOCK, place == 0, keys);
                 }
-                cancel.check()?;
-                Ok(counts)
-            },
-        )?;
+                for &key in &*keys {
+                    counts[key.digit(shift, buckets)] += 1;
+                }
+            }
+            cancel.check()?;
+            Ok(counts)
+        })?;
         let mut words = vec![W::default(); self.rows];
-        let shares = words
-            .chunks_mut(share)
-            .zip(keys.chunks(share))
-            .zip(&counts)
-            .enumerate()
-            .collect();
-        each(threads, shares, |(number, ((words, keys), counts))| {
+        let shares = words.chunks_mut(share).zip(keys.chunks(share)).zip(&counts).enumerate().collect();
+        parallel::map(threads, shares, |(number, ((words, keys), counts))| {
             let mut next = begins(counts);
             for (row, &key) in (number * share..).zip(keys) {
                 let next = &mut next[key.digit(shift, buckets)];
@@ -236,64 +201,32 @@ impl Keys<'_> {
         let mut end = 0;
         let ends: Vec<usize> = (0..buckets)
             .map(|bucket| {
-                end += counts
-                    .iter()
-                    .map(|counts| counts[bucket] as usize)
-                    .sum::<usize>();
+                end += counts.iter().map(|counts| counts[bucket] as usize).sum::<usize>();
                 end
             })
             .collect();
         if counts.len() < 2 {
-            return Ok(Dealt {
-                words,
-                scratch: keys,
-                ends,
-            });
+            return Ok(Dealt { words, scratch: keys, ends });
         }
         // Put each bucket's pieces together, in the order of the shares.
-        let pieces: Vec<_> = words
-            .chunks(share)
-            .zip(&counts)
-            .map(|(words, counts)| (words, begins(counts), counts))
-            .collect();
+        let pieces: Vec<_> =
+            words.chunks(share).zip(&counts).map(|(words, counts)| (words, begins(counts), counts)).collect();
         let lengths: Vec<_> = lengths(&ends).collect();
-        each(
-            threads,
-            split(&mut keys, &lengths).enumerate().collect(),
-            |(bucket, mut whole)| {
-                for (words, begins, counts) in &pieces {
-                    let (begin, length) = (begins[bucket] as usize, counts[bucket] as usize);
-                    let (piece, rest) = whole.split_at_mut(length);
-                    piece.copy_from_slice(&words[begin..begin + length]);
-                    whole = rest;
-                }
-                Ok(())
-            },
-        )?;
-        Ok(Dealt {
-            words: keys,
-            scratch: words,
-            ends,
-        })
-    }
-}
-
-/// Calls `work` for each item, on several threads if there are several.
-fn each<T: Send, R: Send>(
-    threads: usize,
-    items: Vec<T>,
-    work: impl Fn(T) -> Result<R> + Send + Sync,
-) -> Result<Vec<R>> {
-    if threads > 1 {
-        items.into_par_iter().map(work).collect()
-    } else {
-        items.into_iter().map(work).collect()
+        parallel::map(threads, split(&mut keys, &lengths).enumerate().collect(), |(bucket, mut whole)| {
+            for (words, begins, counts) in &pieces {
+                let (begin, length) = (begins[bucket] as usize, counts[bucket] as usize);
+                let (piece, rest) = whole.split_at_mut(length);
+                piece.copy_from_slice(&words[begin..begin + length]);
+                whole = rest;
+            }
+            Ok(())
+        })?;
+        Ok(Dealt { words: keys, scratch: words, ends })
     }
 }
 
 fn lengths(ends: &[usize]) -> impl Iterator<Item = usize> {
-    ends.iter()
-        .scan(0, |begin, &end| Some(end - std::mem::replace(begin, end)))
+    ends.iter().scan(0, |begin, &end| Some(end - std::mem::replace(begin, end)))
 }
 
 /// Cuts a slice into pieces of these lengths.
@@ -326,27 +259,16 @@ fn sort_words<W: Word>(words: &mut [W], scratch: &mut [W], low: u32) {
     }
     // Digits in which no two words differ are passed over.
     let first = words[0];
-    let differing = words
-        .iter()
-        .fold(W::default(), |differing, &word| differing | (word ^ first))
-        >> low;
+    let differing = words.iter().fold(W::default(), |differing, &word| differing | (word ^ first)) >> low;
     if differing == W::default() {
         return;
     }
-    let (low, high) = (
-        low + differing.trailing_zeros(),
-        low + W::BITS - differing.leading_zeros(),
-    );
+    let (low, high) = (low + differing.trailing_zeros(), low + W::BITS - differing.leading_zeros());
     let passes = (high - low).div_ceil(LSD_DIGIT);
     if passes <= LSD_PASSES {
         let digit = (high - low).div_ceil(passes);
         for pass in 0..passes {
-            pass_over(
-                words,
-                scratch,
-                low + pass * digit,
-                digit.min(high - low - pass * digit),
-            );
+            pass_over(words, scratch, low + pass * digit, digit.min(high - low - pass * digit));
             words.copy_from_slice(scratch);
         }
         return;

@@ -13,7 +13,6 @@
 use std::cmp::Ordering;
 
 use arrow_array::{Array, ArrayRef};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::codes::{self, Field};
 use super::edges::first_descent_of_all;
@@ -22,6 +21,7 @@ use super::neighbours::Neighbours;
 use super::radix::{self, DIGIT, Keys};
 use crate::error::{Error, Result};
 use crate::evaluate::Cancel;
+use crate::parallel;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
 const COMPARED_ROWS: usize = 64;
@@ -44,11 +44,7 @@ impl SortColumn {
     /// Ascending, nulls first: how partition keys are sorted.
     #[must_use]
     pub fn ascending(values: ArrayRef) -> Self {
-        Self {
-            values,
-            descending: false,
-            nulls_first: true,
-        }
+        Self { values, descending: false, nulls_first: true }
     }
 
     pub(super) fn neighbours(&self) -> Result<Neighbours> {
@@ -56,17 +52,11 @@ impl SortColumn {
     }
 
     fn comparator(&self) -> Result<Comparator> {
-        keys::comparator(
-            &keys::normalise(&self.values)?,
-            self.descending,
-            self.nulls_first,
-        )
+        keys::comparator(&keys::normalise(&self.values)?, self.descending, self.nulls_first)
     }
 }
 
 /// The row numbers in the order of `columns`, ties in input order; `None` if the rows are in that order already.
-///
-/// With `threads` above 1 the work is spread over the current rayon pool.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -86,13 +76,19 @@ pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<O
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(Error::internal("sort keys of different lengths"));
     }
+    check_rows(rows)?;
+    sort_at_depth(columns, rows, threads, cancel, 0)
+}
+
+/// Row numbers are stored in 32 bits.
+pub(super) fn check_rows(rows: usize) -> Result<()> {
     if u32::try_from(rows).is_err() {
         return Err(Error::unsupported(format!(
             "{rows} rows to sort at once; windrow takes up to {}: pass a RecordBatchReader, or partition the input",
             u32::MAX
         )));
     }
-    sort_at_depth(columns, rows, threads, cancel, 0)
+    Ok(())
 }
 
 fn sort_at_depth(
@@ -102,13 +98,9 @@ fn sort_at_depth(
     cancel: &Cancel,
     depth: usize,
 ) -> Result<Option<Vec<u32>>> {
-    let neighbours = columns
-        .iter()
-        .map(SortColumn::neighbours)
-        .collect::<Result<Vec<_>>>()?;
+    let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
     // Sorting is stable: if the rows are in the order of the keys from `sorted` on, the keys before are enough.
-    let sorted = (0..columns.len())
-        .find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
+    let sorted = (0..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
     let columns = &columns[..sorted.unwrap_or(columns.len())];
     if columns.is_empty() {
         return Ok(None);
@@ -119,22 +111,10 @@ fn sort_at_depth(
         compare(columns)?.sort(&mut order);
         return Ok(Some(order));
     }
-    let Layout {
-        fields,
-        bits,
-        inexact,
-    } = layout(columns, rows, cancel)?;
-    let keys = Keys {
-        fields: &fields,
-        rows,
-        bits,
-    };
+    let Layout { fields, bits, inexact } = layout(columns, rows, cancel)?;
+    let keys = Keys { fields: &fields, rows, bits };
     let fits = bits <= u64::BITS && bits + radix::row_bits(rows) <= u64::BITS + DIGIT;
-    let order = if fits {
-        Keys::order::<u64>
-    } else {
-        Keys::order::<u128>
-    };
+    let order = if fits { Keys::order::<u64> } else { Keys::order::<u128> };
     let (mut order, runs) = order(&keys, threads, inexact.is_some(), cancel)?;
     if let (Some(column), false) = (inexact, runs.is_empty()) {
         let columns = &columns[column..];
@@ -157,17 +137,12 @@ fn sort_at_depth(
         let (mut rest, mut begin) = (&mut order[..], 0);
         let mut pieces = Vec::with_capacity(runs.len());
         for run in runs {
-            let (piece, behind) =
-                std::mem::take(&mut rest)[run.start - begin..].split_at_mut(run.len());
+            let (piece, behind) = std::mem::take(&mut rest)[run.start - begin..].split_at_mut(run.len());
             begin = run.end;
             rest = behind;
             pieces.push(piece);
         }
-        if threads > 1 {
-            pieces.into_par_iter().try_for_each(resort)?;
-        } else {
-            pieces.into_iter().try_for_each(resort)?;
-        }
+        parallel::map(threads, pieces, resort)?;
     }
     Ok(Some(order))
 }
@@ -183,11 +158,7 @@ struct Layout {
 fn layout(columns: &[SortColumn], rows: usize, cancel: &Cancel) -> Result<Layout> {
     // The row number stands in the word too, and dealing takes a digit off it.
     let room = u128::BITS - 1 - radix::row_bits(rows);
-    let mut layout = Layout {
-        fields: Vec::new(),
-        bits: 0,
-        inexact: None,
-    };
+    let mut layout = Layout { fields: Vec::new(), bits: 0, inexact: None };
     for (number, column) in columns.iter().enumerate() {
         let codes::Fields { fields, mut exact } = codes::fields(column, cancel)?;
         for mut field in fields {
@@ -213,34 +184,21 @@ fn layout(columns: &[SortColumn], rows: usize, cancel: &Cancel) -> Result<Layout
 fn select(columns: &[SortColumn], run: &[u32], cancel: &Cancel) -> Result<Vec<SortColumn>> {
     let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values = super::gather(&values, run, 1, cancel)?;
-    Ok(columns
-        .iter()
-        .zip(values)
-        .map(|(column, values)| SortColumn { values, ..*column })
-        .collect())
+    Ok(columns.iter().zip(values).map(|(column, values)| SortColumn { values, ..*column }).collect())
 }
 
 /// A comparison by several columns.
 struct Comparators(Vec<Comparator>);
 
 fn compare(columns: &[SortColumn]) -> Result<Comparators> {
-    Ok(Comparators(
-        columns
-            .iter()
-            .map(SortColumn::comparator)
-            .collect::<Result<_>>()?,
-    ))
+    Ok(Comparators(columns.iter().map(SortColumn::comparator).collect::<Result<_>>()?))
 }
 
 impl Comparators {
     fn sort(&self, rows: &mut [u32]) {
         rows.sort_by(|&left, &right| {
             let (left, right) = (left as usize, right as usize);
-            self.0
-                .iter()
-                .map(|compare| compare(left, right))
-                .find(|order| order.is_ne())
-                .unwrap_or(Ordering::Equal)
+            self.0.iter().map(|compare| compare(left, right)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         });
     }
 }

@@ -1,14 +1,14 @@
 //! Row order, grouping, edges and gathering against a naive comparison of values, for every type that has an order.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::pedantic)]
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::*;
-use arrow_buffer::{
-    BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, i256,
-};
+use arrow_buffer::{BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, i256};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 use proptest::prelude::*;
@@ -34,17 +34,13 @@ fn compare(left: &Value, right: &Value) -> Ordering {
         (Value::Null, _) => Ordering::Less,
         (_, Value::Null) => Ordering::Greater,
         (Value::Number(left), Value::Number(right)) => left.cmp(right),
-        (Value::Float(left), Value::Float(right)) => left
-            .partial_cmp(right)
-            .unwrap_or_else(|| left.is_nan().cmp(&right.is_nan())),
+        (Value::Float(left), Value::Float(right)) => {
+            left.partial_cmp(right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
+        }
         (Value::Bytes(left), Value::Bytes(right)) => left.cmp(right),
         (Value::Numbers(left), Value::Numbers(right)) => left.cmp(right),
         (Value::Several(left), Value::Several(right)) => {
-            let unequal = left
-                .iter()
-                .zip(right)
-                .map(|(left, right)| compare(left, right))
-                .find(|order| order.is_ne());
+            let unequal = left.iter().zip(right).map(|(left, right)| compare(left, right)).find(|order| order.is_ne());
             unequal.unwrap_or_else(|| left.len().cmp(&right.len()))
         }
         _ => panic!("values of two types"),
@@ -69,17 +65,12 @@ fn values(column: &ArrayRef) -> Vec<Value> {
 }
 
 fn value(column: &ArrayRef, row: usize) -> Value {
-    if column
-        .logical_nulls()
-        .is_some_and(|nulls| nulls.is_null(row))
-    {
+    if column.logical_nulls().is_some_and(|nulls| nulls.is_null(row)) {
         return Value::Null;
     }
     macro_rules! number {
         ($type:ty) => {
-            Value::Number(i256::from_i128(
-                column.as_primitive::<$type>().value(row).into(),
-            ))
+            Value::Number(i256::from_i128(column.as_primitive::<$type>().value(row).into()))
         };
     }
     let several = |values: ArrayRef| Value::Several(self::values(&values));
@@ -96,9 +87,7 @@ fn value(column: &ArrayRef, row: usize) -> Value {
         DataType::Decimal32(..) => number!(Decimal32Type),
         DataType::Decimal64(..) => number!(Decimal64Type),
         DataType::Decimal128(..) => number!(Decimal128Type),
-        DataType::Decimal256(..) => {
-            Value::Number(column.as_primitive::<Decimal256Type>().value(row))
-        }
+        DataType::Decimal256(..) => Value::Number(column.as_primitive::<Decimal256Type>().value(row)),
         DataType::Date32 => number!(Date32Type),
         DataType::Date64 => number!(Date64Type),
         DataType::Time32(TimeUnit::Second) => number!(Time32SecondType),
@@ -120,11 +109,7 @@ fn value(column: &ArrayRef, row: usize) -> Value {
         }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             let value = column.as_primitive::<IntervalMonthDayNanoType>().value(row);
-            Value::Numbers(vec![
-                value.months.into(),
-                value.days.into(),
-                value.nanoseconds,
-            ])
+            Value::Numbers(vec![value.months.into(), value.days.into(), value.nanoseconds])
         }
         DataType::Float16 => Value::Float(column.as_primitive::<Float16Type>().value(row).to_f64()),
         DataType::Float32 => Value::Float(column.as_primitive::<Float32Type>().value(row).into()),
@@ -135,20 +120,13 @@ fn value(column: &ArrayRef, row: usize) -> Value {
         DataType::Binary => Value::Bytes(column.as_binary::<i32>().value(row).into()),
         DataType::LargeBinary => Value::Bytes(column.as_binary::<i64>().value(row).into()),
         DataType::BinaryView => Value::Bytes(column.as_binary_view().value(row).into()),
-        DataType::FixedSizeBinary(_) => {
-            Value::Bytes(column.as_fixed_size_binary().value(row).into())
-        }
+        DataType::FixedSizeBinary(_) => Value::Bytes(column.as_fixed_size_binary().value(row).into()),
         DataType::List(_) => several(column.as_list::<i32>().value(row)),
         DataType::LargeList(_) => several(column.as_list::<i64>().value(row)),
         DataType::FixedSizeList(..) => several(column.as_fixed_size_list().value(row)),
-        DataType::Struct(_) => Value::Several(
-            column
-                .as_struct()
-                .columns()
-                .iter()
-                .map(|column| value(column, row))
-                .collect(),
-        ),
+        DataType::Struct(_) => {
+            Value::Several(column.as_struct().columns().iter().map(|column| value(column, row)).collect())
+        }
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
             value(dictionary.values(), dictionary.normalized_keys()[row])
@@ -182,9 +160,7 @@ impl Random {
         let wide = || i128::MIN;
         match (spread, self.below(8)) {
             (Spread::Few, _) | (Spread::Mixed, 0..5) => self.below(6) as i128 - 2,
-            (Spread::Mixed, 5) => {
-                [wide(), i128::MAX, i64::MIN.into(), i64::MAX.into(), -1, 0][self.below(6)]
-            }
+            (Spread::Mixed, 5) => [wide(), i128::MAX, i64::MIN.into(), i64::MAX.into(), -1, 0][self.below(6)],
             (Spread::Mixed, _) => (i128::from(self.next()) << 64) | i128::from(self.next()),
             (Spread::Dense, _) => self.below(1 << 20).try_into().unwrap(),
         }
@@ -204,12 +180,7 @@ enum Spread {
 fn types() -> Vec<DataType> {
     use DataType::*;
     let element = |data_type| Arc::new(Field::new("element", data_type, true));
-    let pair = |left, right| {
-        Struct(Fields::from(vec![
-            Field::new("a", left, true),
-            Field::new("b", right, true),
-        ]))
-    };
+    let pair = |left, right| Struct(Fields::from(vec![Field::new("a", left, true), Field::new("b", right, true)]));
     let mut types = vec![
         Null,
         Boolean,
@@ -247,10 +218,7 @@ fn types() -> Vec<DataType> {
         FixedSizeBinary(30),
         Dictionary(Box::new(Int8), Box::new(Utf8)),
         Dictionary(Box::new(UInt32), Box::new(Float64)),
-        RunEndEncoded(
-            Arc::new(Field::new("run_ends", Int32, false)),
-            Arc::new(Field::new("values", Float32, true)),
-        ),
+        RunEndEncoded(Arc::new(Field::new("run_ends", Int32, false)), Arc::new(Field::new("values", Float32, true))),
         List(element(Int32)),
         List(element(Float64)),
         LargeList(element(Utf8)),
@@ -263,12 +231,7 @@ fn types() -> Vec<DataType> {
         pair(List(element(Float64)), FixedSizeList(element(Utf8), 2)),
         List(element(pair(Float16, Int64))),
     ];
-    for unit in [
-        TimeUnit::Second,
-        TimeUnit::Millisecond,
-        TimeUnit::Microsecond,
-        TimeUnit::Nanosecond,
-    ] {
+    for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
         types.push(Timestamp(unit, None));
         types.push(Timestamp(unit, Some("Europe/Berlin".into())));
         types.push(Duration(unit));
@@ -277,29 +240,15 @@ fn types() -> Vec<DataType> {
 }
 
 /// A column of `rows` random values.
-fn column(
-    data_type: &DataType,
-    rows: usize,
-    spread: Spread,
-    null_percent: usize,
-    random: &mut Random,
-) -> ArrayRef {
+fn column(data_type: &DataType, rows: usize, spread: Spread, null_percent: usize, random: &mut Random) -> ArrayRef {
     let nulls = |random: &mut Random| -> Option<NullBuffer> {
-        (null_percent > 0).then(|| {
-            (0..rows)
-                .map(|_| random.below(100) >= null_percent)
-                .collect()
-        })
+        (null_percent > 0).then(|| (0..rows).map(|_| random.below(100) >= null_percent).collect())
     };
     macro_rules! number {
         ($type:ty) => {{
-            let values =
-                (0..rows).map(|_| random.number(spread) as <$type as ArrowPrimitiveType>::Native);
+            let values = (0..rows).map(|_| random.number(spread) as <$type as ArrowPrimitiveType>::Native);
             let values: Vec<_> = values.collect();
-            Arc::new(
-                PrimitiveArray::<$type>::new(values.into(), nulls(random))
-                    .with_data_type(data_type.clone()),
-            )
+            Arc::new(PrimitiveArray::<$type>::new(values.into(), nulls(random)).with_data_type(data_type.clone()))
         }};
     }
     macro_rules! float {
@@ -308,9 +257,7 @@ fn column(
                 .map(|_| match (spread, random.below(10)) {
                     (Spread::Mixed, 0) => f64::NAN,
                     (Spread::Mixed, 1) => -f64::NAN,
-                    (Spread::Mixed, 2) => {
-                        f64::from_bits(0x7FF8_0000_0000_0000 | random.next() >> 13)
-                    }
+                    (Spread::Mixed, 2) => f64::from_bits(0x7FF8_0000_0000_0000 | random.next() >> 13),
                     (Spread::Mixed, 3) => f64::INFINITY,
                     (Spread::Mixed, 4) => f64::NEG_INFINITY,
                     (Spread::Few | Spread::Mixed, 5) => -0.0,
@@ -326,18 +273,8 @@ fn column(
         match spread {
             Spread::Few => ["", "a", "a\0", "ab", "é", "b"][random.below(6)].into(),
             Spread::Mixed => {
-                let alphabet = [
-                    "a",
-                    "b",
-                    "\0",
-                    "é",
-                    "\u{FFFF}",
-                    "😀",
-                    "long common beginning of a text, ",
-                ];
-                (0..random.below(5))
-                    .map(|_| alphabet[random.below(alphabet.len())])
-                    .collect()
+                let alphabet = ["a", "b", "\0", "é", "\u{FFFF}", "😀", "long common beginning of a text, "];
+                (0..random.below(5)).map(|_| alphabet[random.below(alphabet.len())]).collect()
             }
             Spread::Dense => format!("device_{}", random.below(5000)),
         }
@@ -348,20 +285,13 @@ fn column(
             let values: BooleanBuffer = (0..rows).map(|_| random.below(2) == 1).collect();
             Arc::new(BooleanArray::new(values, nulls(random)))
         }
-        DataType::Float16 => float!(
-            Float16Type,
-            <Float16Type as ArrowPrimitiveType>::Native::from_f64
-        ),
+        DataType::Float16 => float!(Float16Type, <Float16Type as ArrowPrimitiveType>::Native::from_f64),
         DataType::Float32 => float!(Float32Type, |x: f64| x as f32),
         DataType::Float64 => float!(Float64Type, |x: f64| x),
         DataType::Decimal256(..) => {
             let values = (0..rows).map(|_| {
                 let number = i256::from_i128(random.number(spread));
-                if matches!(spread, Spread::Mixed) {
-                    number << (random.below(3) * 40) as u8
-                } else {
-                    number
-                }
+                if matches!(spread, Spread::Mixed) { number << (random.below(3) * 40) as u8 } else { number }
             });
             let values: Vec<_> = values.collect();
             let column = PrimitiveArray::<Decimal256Type>::new(values.into(), nulls(random));
@@ -369,30 +299,20 @@ fn column(
         }
         DataType::Interval(IntervalUnit::DayTime) => {
             let values = (0..rows)
-                .map(|_| {
-                    IntervalDayTime::new(random.number(spread) as i32, random.number(spread) as i32)
-                })
+                .map(|_| IntervalDayTime::new(random.number(spread) as i32, random.number(spread) as i32))
                 .collect::<Vec<_>>();
             Arc::new(IntervalDayTimeArray::new(values.into(), nulls(random)))
         }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             let mut number = || random.number(spread);
             let values = (0..rows)
-                .map(|_| {
-                    IntervalMonthDayNano::new(number() as i32, number() as i32, number() as i64)
-                })
+                .map(|_| IntervalMonthDayNano::new(number() as i32, number() as i32, number() as i64))
                 .collect::<Vec<_>>();
             Arc::new(IntervalMonthDayNanoArray::new(values.into(), nulls(random)))
         }
         DataType::FixedSizeBinary(size) => {
-            let values: Vec<u8> = (0..rows * *size as usize)
-                .map(|_| b"ab"[random.below(2)])
-                .collect();
-            Arc::new(FixedSizeBinaryArray::new(
-                *size,
-                values.into(),
-                nulls(random),
-            ))
+            let values: Vec<u8> = (0..rows * *size as usize).map(|_| b"ab"[random.below(2)]).collect();
+            Arc::new(FixedSizeBinaryArray::new(*size, values.into(), nulls(random)))
         }
         DataType::Utf8
         | DataType::LargeUtf8
@@ -400,25 +320,19 @@ fn column(
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView => {
-            let texts =
-                (0..rows).map(|_| (random.below(100) >= null_percent).then(|| text(random)));
+            let texts = (0..rows).map(|_| (random.below(100) >= null_percent).then(|| text(random)));
             let texts: ArrayRef = Arc::new(texts.collect::<StringArray>());
             arrow_cast::cast(&texts, data_type).unwrap()
         }
         DataType::Dictionary(keys, of) => {
             let size = 1 + random.below(20);
             let dictionary = column(of, size, spread, null_percent, random);
-            let indices = (0..rows)
-                .map(|_| random.below(size) as u32)
-                .collect::<Vec<_>>();
+            let indices = (0..rows).map(|_| random.below(size) as u32).collect::<Vec<_>>();
             let indices: ArrayRef = Arc::new(UInt32Array::new(indices.into(), nulls(random)));
             macro_rules! dictionary {
                 ($type:ty) => {{
                     let keys = arrow_cast::cast(&indices, keys).unwrap();
-                    Arc::new(DictionaryArray::<$type>::new(
-                        keys.as_primitive::<$type>().clone(),
-                        dictionary,
-                    ))
+                    Arc::new(DictionaryArray::<$type>::new(keys.as_primitive::<$type>().clone(), dictionary))
                 }};
             }
             match **keys {
@@ -435,42 +349,19 @@ fn column(
         }
         DataType::List(field) => {
             let (offsets, values) = lists(field, rows, spread, null_percent, random);
-            Arc::new(ListArray::new(
-                field.clone(),
-                OffsetBuffer::from_lengths(offsets),
-                values,
-                nulls(random),
-            ))
+            Arc::new(ListArray::new(field.clone(), OffsetBuffer::from_lengths(offsets), values, nulls(random)))
         }
         DataType::LargeList(field) => {
             let (offsets, values) = lists(field, rows, spread, null_percent, random);
-            Arc::new(LargeListArray::new(
-                field.clone(),
-                OffsetBuffer::from_lengths(offsets),
-                values,
-                nulls(random),
-            ))
+            Arc::new(LargeListArray::new(field.clone(), OffsetBuffer::from_lengths(offsets), values, nulls(random)))
         }
         DataType::FixedSizeList(field, size) => {
-            let values = column(
-                field.data_type(),
-                rows * *size as usize,
-                spread,
-                null_percent,
-                random,
-            );
-            Arc::new(FixedSizeListArray::new(
-                field.clone(),
-                *size,
-                values,
-                nulls(random),
-            ))
+            let values = column(field.data_type(), rows * *size as usize, spread, null_percent, random);
+            Arc::new(FixedSizeListArray::new(field.clone(), *size, values, nulls(random)))
         }
         DataType::Struct(fields) => {
-            let children = fields
-                .iter()
-                .map(|field| column(field.data_type(), rows, spread, null_percent, random))
-                .collect();
+            let children =
+                fields.iter().map(|field| column(field.data_type(), rows, spread, null_percent, random)).collect();
             Arc::new(StructArray::new(fields.clone(), children, nulls(random)))
         }
         _ => arrow_array::downcast_integer! {
@@ -506,68 +397,34 @@ fn lists(
     random: &mut Random,
 ) -> (Vec<usize>, ArrayRef) {
     let lengths: Vec<usize> = (0..rows).map(|_| random.below(4)).collect();
-    let values = column(
-        field.data_type(),
-        lengths.iter().sum(),
-        spread,
-        null_percent,
-        random,
-    );
+    let values = column(field.data_type(), lengths.iter().sum(), spread, null_percent, random);
     (lengths, values)
 }
 
 /// The order a stable sort by the naive comparison gives.
 fn expected(columns: &[SortColumn]) -> Vec<u32> {
     let rows = columns.first().map_or(0, |column| column.values.len());
-    let values: Vec<_> = columns
-        .iter()
-        .map(|column| values(&column.values))
-        .collect();
+    let values: Vec<_> = columns.iter().map(|column| values(&column.values)).collect();
     let mut order: Vec<u32> = (0..rows as u32).collect();
     order.sort_by(|&left, &right| compare_rows(columns, &values, left as usize, right as usize));
     order
 }
 
-fn compare_rows(
-    columns: &[SortColumn],
-    values: &[Vec<Value>],
-    left: usize,
-    right: usize,
-) -> Ordering {
-    let mut orders = columns.iter().zip(values).map(|(column, values)| {
-        compare_directed(
-            &values[left],
-            &values[right],
-            column.descending,
-            column.nulls_first,
-        )
-    });
-    orders
-        .find(|order| order.is_ne())
-        .unwrap_or(Ordering::Equal)
+fn compare_rows(columns: &[SortColumn], values: &[Vec<Value>], left: usize, right: usize) -> Ordering {
+    let mut orders = columns
+        .iter()
+        .zip(values)
+        .map(|(column, values)| compare_directed(&values[left], &values[right], column.descending, column.nulls_first));
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 fn check_sort(columns: &[SortColumn], threads: usize) {
     let order = sort(columns, threads, &Cancel::default()).unwrap();
     let expected = expected(columns);
-    let in_order = expected
-        .iter()
-        .enumerate()
-        .all(|(position, &row)| position == row as usize);
-    assert_eq!(
-        order.is_none(),
-        in_order,
-        "sorted rows are found, and only they"
-    );
+    let in_order = expected.iter().enumerate().all(|(position, &row)| position == row as usize);
+    assert_eq!(order.is_none(), in_order, "sorted rows are found, and only they");
     if let Some(order) = order {
-        assert!(
-            order == expected,
-            "{:?}",
-            columns
-                .iter()
-                .map(|column| column.values.data_type())
-                .collect::<Vec<_>>()
-        );
+        assert!(order == expected, "{:?}", columns.iter().map(|column| column.values.data_type()).collect::<Vec<_>>());
     }
 }
 
@@ -580,20 +437,14 @@ fn check_edges(columns: &[SortColumn]) {
     assert_eq!(found, BooleanBuffer::collect_bool(rows, naive));
 
     let cut = rows / 2;
-    let (before, after): (Vec<_>, Vec<_>) = arrays
-        .iter()
-        .map(|array| (array.slice(0, cut), array.slice(cut, rows - cut)))
-        .unzip();
+    let (before, after): (Vec<_>, Vec<_>) =
+        arrays.iter().map(|array| (array.slice(0, cut), array.slice(cut, rows - cut))).unzip();
     let found = starts(&after, rows - cut, Some(&before)).unwrap();
-    assert_eq!(
-        found,
-        BooleanBuffer::collect_bool(rows - cut, |row| naive(cut + row))
-    );
+    assert_eq!(found, BooleanBuffer::collect_bool(rows - cut, |row| naive(cut + row)));
 
     let partitions = Edges::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
     let found = first_descent(columns, &partitions).unwrap();
-    let naive =
-        (1..rows).find(|&row| row % 7 != 0 && compare_rows(columns, &values, row - 1, row).is_gt());
+    let naive = (1..rows).find(|&row| row % 7 != 0 && compare_rows(columns, &values, row - 1, row).is_gt());
     assert_eq!(found, naive);
 }
 
@@ -601,9 +452,7 @@ fn check_group(columns: &[SortColumn]) {
     let arrays: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values: Vec<_> = arrays.iter().map(values).collect();
     let rows = arrays[0].len();
-    let order = group(&arrays, 1, &Cancel::default())
-        .unwrap()
-        .unwrap_or_else(|| (0..rows as u32).collect());
+    let order = group(&arrays, 1, &Cancel::default()).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
     let mut seen = vec![false; rows];
     let mut finished: Vec<usize> = Vec::new();
     for (position, &row) in order.iter().enumerate() {
@@ -616,12 +465,7 @@ fn check_group(columns: &[SortColumn]) {
             assert!(before < row, "input order within a group");
         } else {
             finished.push(before);
-            assert!(
-                finished
-                    .iter()
-                    .all(|&other| compare_rows(columns, &values, other, row).is_ne()),
-                "a group once"
-            );
+            assert!(finished.iter().all(|&other| compare_rows(columns, &values, other, row).is_ne()), "a group once");
         }
     }
     assert_eq!(order.len(), rows);
@@ -640,10 +484,7 @@ fn check_gather(columns: &[SortColumn], random: &mut Random) {
             assert_eq!(gathered.to_data(), expected.to_data());
             let restored = restore(gathered, &order).unwrap();
             assert_eq!(restored.data_type(), array.data_type());
-            let same = values(&restored)
-                .iter()
-                .zip(&values(array))
-                .all(|(left, right)| compare(left, right).is_eq());
+            let same = values(&restored).iter().zip(&values(array)).all(|(left, right)| compare(left, right).is_eq());
             assert!(same, "restore undoes gather for {}", array.data_type());
         }
     }
@@ -654,40 +495,18 @@ fn sort_column(data_type: &DataType, rows: usize, seed: u64) -> SortColumn {
     let spread = [Spread::Few, Spread::Mixed, Spread::Dense][random.below(3)];
     let null_percent = [0, 20, 20, 90, 100][random.below(5)];
     let before = random.below(70);
-    let values = column(
-        data_type,
-        before + rows + random.below(9),
-        spread,
-        null_percent,
-        random,
-    )
-    .slice(before, rows);
-    SortColumn {
-        values,
-        descending: random.below(2) == 1,
-        nulls_first: random.below(2) == 1,
-    }
+    let values = column(data_type, before + rows + random.below(9), spread, null_percent, random).slice(before, rows);
+    SortColumn { values, descending: random.below(2) == 1, nulls_first: random.below(2) == 1 }
 }
 
 fn sort_columns() -> impl Strategy<Value = (Vec<SortColumn>, u64)> {
-    let rows = prop_oneof![
-        Just(0_usize),
-        Just(1),
-        2..70_usize,
-        60..400_usize,
-        400..3000_usize
-    ];
-    (
-        rows,
-        prop::collection::vec((0..types().len(), any::<u64>()), 1..5),
-        any::<u64>(),
-    )
-        .prop_map(|(rows, columns, seed)| {
-            let columns = columns
-                .into_iter()
-                .map(|(number, seed)| sort_column(&types()[number], rows, seed));
+    let rows = prop_oneof![Just(0_usize), Just(1), 2..70_usize, 60..400_usize, 400..3000_usize];
+    (rows, prop::collection::vec((0..types().len(), any::<u64>()), 1..5), any::<u64>()).prop_map(
+        |(rows, columns, seed)| {
+            let columns = columns.into_iter().map(|(number, seed)| sort_column(&types()[number], rows, seed));
             (columns.collect(), seed)
-        })
+        },
+    )
 }
 
 proptest! {
@@ -724,16 +543,9 @@ fn every_type_sorts_in_both_directions_with_nulls_at_both_ends() {
         for spread in [Spread::Few, Spread::Mixed, Spread::Dense] {
             for (null_percent, rows) in [(0, 300), (30, 300), (30, 40), (100, 100)] {
                 let random = &mut Random(number as u64 + 1);
-                let values =
-                    column(data_type, rows + 5, spread, null_percent, random).slice(3, rows);
-                for (descending, nulls_first) in
-                    [(false, true), (false, false), (true, true), (true, false)]
-                {
-                    let columns = [SortColumn {
-                        values: values.clone(),
-                        descending,
-                        nulls_first,
-                    }];
+                let values = column(data_type, rows + 5, spread, null_percent, random).slice(3, rows);
+                for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
+                    let columns = [SortColumn { values: values.clone(), descending, nulls_first }];
                     check_sort(&columns, 1);
                     check_edges(&columns);
                 }
@@ -744,12 +556,7 @@ fn every_type_sorts_in_both_directions_with_nulls_at_both_ends() {
 }
 
 /// An order known by construction, for rows too many for the naive comparison of values.
-fn check_large(
-    rows: usize,
-    threads: usize,
-    values: impl Fn(usize, &mut Random) -> i64,
-    shift: u32,
-) {
+fn check_large(rows: usize, threads: usize, values: impl Fn(usize, &mut Random) -> i64, shift: u32) {
     let random = &mut Random(7);
     let keys: Vec<i64> = (0..rows).map(|row| values(row, random)).collect();
     let minor: Vec<i64> = (0..rows).map(|_| (random.next() >> shift) as i64).collect();
@@ -757,15 +564,9 @@ fn check_large(
     expected.sort_by_key(|&row| (keys[row as usize], std::cmp::Reverse(minor[row as usize])));
     let columns = [
         SortColumn::ascending(Arc::new(Int64Array::from(keys))),
-        SortColumn {
-            values: Arc::new(Int64Array::from(minor)),
-            descending: true,
-            nulls_first: false,
-        },
+        SortColumn { values: Arc::new(Int64Array::from(minor)), descending: true, nulls_first: false },
     ];
-    let order = sort(&columns, threads, &Cancel::default())
-        .unwrap()
-        .unwrap();
+    let order = sort(&columns, threads, &Cancel::default()).unwrap().unwrap();
     assert!(order == expected);
 }
 
@@ -780,21 +581,12 @@ fn many_rows_sort_on_one_thread_and_on_several() {
             200_000,
             threads,
             |row, _| {
-                if row % 1000 == 0 {
-                    i64::MAX
-                } else {
-                    row as i64 % 3
-                }
+                if row % 1000 == 0 { i64::MAX } else { row as i64 % 3 }
             },
             50,
         );
         // Key and row number take 64 bits and some more: the top ones leave the word.
-        check_large(
-            200_000,
-            threads,
-            |_, random| random.below(1 << 26) as i64,
-            40,
-        );
+        check_large(200_000, threads, |_, random| random.below(1 << 26) as i64, 40);
     }
 }
 
@@ -809,23 +601,11 @@ fn long_texts_with_a_common_beginning_sort() {
         })
         .collect();
     let numbers: Int32Array = (0..5000).map(|_| Some(random.below(3) as i32)).collect();
-    let texts = SortColumn {
-        values: Arc::new(texts),
-        descending: true,
-        nulls_first: false,
-    };
-    check_sort(
-        &[
-            texts.clone(),
-            SortColumn::ascending(Arc::new(numbers.clone())),
-        ],
-        2,
-    );
+    let texts = SortColumn { values: Arc::new(texts), descending: true, nulls_first: false };
+    check_sort(&[texts.clone(), SortColumn::ascending(Arc::new(numbers.clone()))], 2);
     check_sort(&[SortColumn::ascending(Arc::new(numbers)), texts], 1);
     // Each text begins all longer ones: equal beginnings within equal beginnings.
-    let nested: StringArray = (0..3000)
-        .map(|row| Some("a".repeat((row * 7) % 1500)))
-        .collect();
+    let nested: StringArray = (0..3000).map(|row| Some("a".repeat((row * 7) % 1500))).collect();
     check_sort(&[SortColumn::ascending(Arc::new(nested))], 1);
 }
 
@@ -834,13 +614,7 @@ fn rows_in_order_of_the_last_keys_sort_by_the_first() {
     let random = &mut Random(5);
     let device: Int32Array = (0..10_000).map(|_| Some(random.below(50) as i32)).collect();
     let time: Int64Array = (0..10_000).map(|row| Some(row / 3)).collect();
-    check_sort(
-        &[
-            SortColumn::ascending(Arc::new(device)),
-            SortColumn::ascending(Arc::new(time)),
-        ],
-        1,
-    );
+    check_sort(&[SortColumn::ascending(Arc::new(device)), SortColumn::ascending(Arc::new(time))], 1);
 }
 
 #[test]
@@ -855,39 +629,21 @@ fn groups_of_several_rows_are_left_alone() {
 fn no_columns_are_in_order() {
     assert_eq!(sort(&[], 1, &Cancel::default()).unwrap(), None);
     assert_eq!(group(&[], 1, &Cancel::default()).unwrap(), None);
-    assert_eq!(
-        starts(&[], 3, None).unwrap(),
-        BooleanBuffer::from(vec![true, false, false])
-    );
-    assert_eq!(
-        starts(&[], 3, Some(&[])).unwrap(),
-        BooleanBuffer::from(vec![false, false, false])
-    );
+    assert_eq!(starts(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
+    assert_eq!(starts(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
 }
 
 #[test]
 fn maps_are_refused_and_cancellation_is_heard() {
-    let mut builder = builder::MapBuilder::new(
-        None,
-        builder::StringBuilder::new(),
-        builder::Int32Builder::new(),
-    );
+    let mut builder = builder::MapBuilder::new(None, builder::StringBuilder::new(), builder::Int32Builder::new());
     for _ in 0..3 {
         builder.append(true).unwrap();
     }
     let maps: ArrayRef = Arc::new(builder.finish());
     let error = sort(&[SortColumn::ascending(maps)], 1, &Cancel::default()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("cannot be partitioned or ordered by"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("cannot be partitioned or ordered by"), "{error}");
     let cancel = Cancel::default();
     cancel.cancel();
     let column = SortColumn::ascending(Arc::new(Int32Array::from(vec![2, 1])));
-    assert_eq!(
-        sort(&[column], 1, &cancel).unwrap_err().kind(),
-        windrow::ErrorKind::Cancelled
-    );
+    assert_eq!(sort(&[column], 1, &cancel).unwrap_err().kind(), windrow::ErrorKind::Cancelled);
 }
