@@ -2,7 +2,6 @@
 
 import os
 import sys
-import warnings
 
 import pytest
 
@@ -24,18 +23,20 @@ def spark_near():
     return Window.partitionBy("device").orderBy("id").rangeBetween(-1, 0)
 
 
+SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "America/New_York"}
+
+
 @pytest.fixture(scope="module")
 def spark():
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "America/New_York")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    with warnings.catch_warnings():
-        yield session
+    """Give the session that all modules share, with this module's settings, which are taken back afterwards."""
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    before = {key: session.conf.get(key) for key in SETTINGS}
+    for key, value in SETTINGS.items():
+        session.conf.set(key, value)
+    yield session
+    for key, value in before.items():
+        session.conf.set(key, value)
 
 
 @pytest.fixture(params=[False, True], ids=["", "validated"])
