@@ -225,8 +225,8 @@ BRINK_CALLS = [
     ("bool_or", "words"),
     ("bool_and", "text"),
 ]
-# Spark adds up bigints and intervals one after another and fails where the running total does not fit; we fail where the frame's sum
-# does not fit. The reading order shows: big = MAX, 1, -5.
+# Spark adds up bigints and intervals one after another and fails where the running total does not fit; we fail where
+# the frame's own sum does not fit. The reading order shows: big = MAX, 1, -5.
 RUNNING_TOTAL_FAILS = {("sum", "big"), ("sum", "low"), ("sum", "span"), ("avg", "span")}
 
 
