@@ -42,6 +42,7 @@
 //! - a [`carry::Carry`] is what rows that have been let go of came to.
 
 pub mod aggregate;
+mod arrival;
 pub mod bitmap;
 pub mod bounds;
 pub mod carry;

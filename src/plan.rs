@@ -544,7 +544,7 @@ fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
         }
         _ => {
             let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            Err(Error::spec(format!("there is no column {name:?}{}; columns are {}", near(name, &names), list(&names))))
+            Err(Error::spec(format!("there is no column {name:?}; {}", near(name, "columns", &names))))
         }
     }
 }
@@ -555,25 +555,20 @@ fn unknown_function(name: &str) -> Error {
         .flat_map(|function| std::iter::once(&function.name).chain(function.aliases))
         .copied()
         .collect();
-    Error::spec(format!("there is no window function {name:?}{}; functions are {}", near(name, &names), list(&names)))
+    Error::spec(format!("there is no window function {name:?}; {}", near(name, "functions", &names)))
 }
 
-/// `; did you mean "x"?` where a known name is close.
-fn near(name: &str, known: &[&str]) -> String {
+/// `did you mean "x"?` where a known name is close, else the names there are.
+fn near(name: &str, what: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 40;
     let closest = known.iter().map(|known| (explain::distance(name, known), known)).min();
     match closest {
-        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("; did you mean {known:?}?"),
-        _ => String::new(),
+        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
+        _ => {
+            let more = if known.len() > SHOWN { ", ..." } else { "" };
+            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
+        }
     }
-}
-
-fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 30;
-    let mut text = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN {
-        text += ", ...";
-    }
-    text
 }
 
 impl FramePlan {

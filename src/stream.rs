@@ -10,30 +10,27 @@
 //! and the rows arrived; every call says up to which row its answers are settled and which rows it still needs,
 //! and leaves a carry for those it lets go of. Input columns are passed on as slices of the batches they came in.
 
-use std::collections::{HashSet, VecDeque};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_empty_array};
-use arrow_cast::display::array_value_to_string;
-use arrow_row::{RowConverter, SortField};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat;
 
-use crate::bitmap::{Edges, next_set};
+use crate::arrival::Arrival;
+use crate::bitmap::Edges;
 use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, edges, sort_columns};
+use crate::compute::{check_schema, edges};
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator};
 use crate::plan::{Order, Plan, PlannedCall};
-use crate::rows;
 use crate::section::Section;
 
-/// With more than this many rows kept for frames, rows are answered only once an eighth as many have arrived:
-/// answering costs time proportional to the rows kept, and tiny batches must not pay it each.
-const EAGER_HALO: usize = 64 * 1024;
+/// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
+/// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
+const EAGER: usize = 64 * 1024;
 
 /// A computation over batches that arrive one after another.
 ///
@@ -74,9 +71,12 @@ pub struct Stream {
     /// Batches not wholly passed on; the first has had `sent` rows passed on.
     queue: VecDeque<RecordBatch>,
     sent: usize,
-    /// Rows taken in so far, for messages.
-    taken: u64,
-    seen: Option<SeenPartitions>,
+    /// Of the batches in the queue, the last so many are not in `kept` yet; they have `waiting` rows.
+    fresh: usize,
+    waiting: usize,
+    /// A partition begins in them.
+    begins: bool,
+    arrival: Option<Arrival>,
 }
 
 impl Stream {
@@ -91,8 +91,7 @@ impl Stream {
         let columns = plan.columns();
         let empty = RecordBatch::new_empty(plan.schema().clone());
         let kept = columns.iter().map(|&column| empty.column(column).clone()).collect();
-        let seen = plan.orders.get(longest).filter(|order| !order.partition_by.is_empty());
-        let seen = seen.map(|order| SeenPartitions::new(&plan, order)).transpose()?;
+        let arrival = plan.orders.get(longest).map(|order| Arrival::new(&plan, order)).transpose()?;
         Ok(Self {
             schema: Arc::new(Schema::new_with_metadata(fields, plan.schema().metadata().clone())),
             cancel: Cancel::default(),
@@ -105,8 +104,10 @@ impl Stream {
             carries: vec![Carry::default(); plan.calls.len()],
             queue: VecDeque::new(),
             sent: 0,
-            taken: 0,
-            seen,
+            fresh: 0,
+            waiting: 0,
+            begins: false,
+            arrival,
             plan,
         })
     }
@@ -120,7 +121,7 @@ impl Stream {
     /// The rows held at this moment: kept for frames to come, or not answered yet.
     #[must_use]
     pub fn buffered_rows(&self) -> usize {
-        self.rows
+        self.rows + self.waiting
     }
 
     /// A handle that stops `push` and `finish`.
@@ -138,19 +139,13 @@ impl Stream {
         if batch.num_rows() == 0 {
             return Ok(Vec::new());
         }
-        let arrived = self.rows;
-        for (kept, &column) in self.kept.iter_mut().zip(&self.columns) {
-            *kept = match arrived {
-                0 => batch.column(column).clone(),
-                _ => concat(&[kept.as_ref(), batch.column(column).as_ref()])?,
-            };
+        if let Some(arrival) = &mut self.arrival {
+            self.begins |= arrival.check(&batch)?;
         }
-        self.rows += batch.num_rows();
-        self.check_order(arrived)?;
-        self.taken += batch.num_rows() as u64;
+        self.fresh += 1;
+        self.waiting += batch.num_rows();
         self.queue.push_back(batch);
-        let waiting = self.rows - self.answered;
-        if self.answered > EAGER_HALO && waiting * 8 < self.answered {
+        if self.rows > EAGER && self.waiting * 8 < self.rows && !self.begins {
             return Ok(Vec::new());
         }
         self.answer(true)
@@ -166,6 +161,7 @@ impl Stream {
 
     /// Answers what is settled: all rows unless more may come (`open`).
     fn answer(&mut self, open: bool) -> Result<Vec<RecordBatch>> {
+        self.keep()?;
         if self.rows == self.answered {
             return Ok(Vec::new());
         }
@@ -195,6 +191,24 @@ impl Stream {
             _ => self.clear(),
         }
         Ok(out)
+    }
+
+    /// Puts the batches that have arrived behind the rows kept.
+    fn keep(&mut self) -> Result<()> {
+        let fresh = self.queue.len() - self.fresh..self.queue.len();
+        if !fresh.is_empty() {
+            for (kept, &column) in self.kept.iter_mut().zip(&self.columns) {
+                let arrived = self.queue.range(fresh.clone()).map(|batch| batch.column(column).as_ref());
+                let arrays: Vec<_> = (self.rows > 0).then_some(kept.as_ref()).into_iter().chain(arrived).collect();
+                *kept = match arrays.as_slice() {
+                    [only] => only.slice(0, only.len()),
+                    arrays => concat(arrays)?,
+                };
+            }
+        }
+        self.rows += self.waiting;
+        (self.fresh, self.waiting, self.begins) = (0, 0, false);
+        Ok(())
     }
 
     /// The rows kept, as a section in one of the plan's orders.
@@ -255,7 +269,6 @@ impl Stream {
         }
         (self.rows, self.answered, self.continues) = (0, 0, false);
         self.carries.fill(Carry::default());
-        self.seen = None;
     }
 
     /// The next `rows` input rows with their results, in slices of the batches they came in.
@@ -279,45 +292,6 @@ impl Stream {
             }
         }
         Ok(out)
-    }
-
-    /// Whether the rows from `arrived` on follow those before them.
-    fn check_order(&mut self, arrived: usize) -> Result<()> {
-        let Some(order) = self.plan.orders.get(self.longest) else {
-            return Ok(());
-        };
-        let from = arrived.saturating_sub(1);
-        let columns: Vec<_> = order
-            .columns
-            .iter()
-            .map(|number| match self.columns.binary_search(number) {
-                Ok(place) => Ok(self.kept[place].slice(from, self.rows - from)),
-                Err(_) => Err(Error::internal("a column was not kept")),
-            })
-            .collect::<Result<_>>()?;
-        let rows = self.rows - from;
-        let (partitions, _) = edges(order, &columns, rows)?;
-        let number = |row: usize| self.taken + (row + from - arrived) as u64;
-        if let Some(row) = rows::first_descent(&sort_columns(order, &columns), &partitions)? {
-            return Err(out_of_order(order, &columns, row, number(row)));
-        }
-        if let Some(seen) = &mut self.seen {
-            let keys: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
-            // The row before the arrived ones, if any, has been seen.
-            let mut at = usize::from(arrived > 0);
-            while let Some(row) = next_set(partitions.starts(), at) {
-                if let Some(why) = seen.see(&keys, row)? {
-                    let key = show(order.partition_by.iter().map(|&place| &columns[place]), row);
-                    return Err(Error::order(format!(
-                        "row {}: the partition ({key}) {why}; group the input by {}, or ask for it to be sorted (sort=True)",
-                        number(row),
-                        names(&self.plan, order)
-                    )));
-                }
-                at = row + 1;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -370,101 +344,12 @@ fn compact(slice: &ArrayRef) -> Result<ArrayRef> {
     Ok(concat(&[slice.as_ref()])?)
 }
 
-fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
-    let value = |column: &ArrayRef| {
-        if column.is_null(row) { "NULL".into() } else { array_value_to_string(column, row).unwrap_or_default() }
-    };
-    columns.map(value).collect::<Vec<_>>().join(", ")
-}
-
-fn names(plan: &Plan, order: &Order) -> String {
-    let name = |&place: &usize| plan.schema().field(order.columns[place]).name().as_str();
-    order.partition_by.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) -> Error {
-    let keys: Vec<_> = order.order_by.iter().map(|key| key.name.as_str()).collect();
-    let values = |row| show(order.order_by.iter().map(|key| &columns[key.number]), row);
-    let partition = match order.partition_by.as_slice() {
-        [] => String::new(),
-        places => format!(" in the partition ({})", show(places.iter().map(|&place| &columns[place]), row)),
-    };
-    Error::order(format!(
-        "row {number}{partition} is out of order: {} = ({}) follows ({}); \
-         order the input by {}, or ask for it to be sorted (sort=True)",
-        keys.join(", "),
-        values(row),
-        values(row - 1),
-        keys.join(", "),
-    ))
-}
-
-/// Tells a partition that comes a second time.
-///
-/// Partitions that come in ascending order need no memory. Until one comes that is less than the one before, up to
-/// [`SeenPartitions::REMEMBERED`] hashes are kept to tell; from then on each costs 8 bytes.
-struct SeenPartitions {
-    converter: RowConverter,
-    last: Vec<u8>,
-    ascending: bool,
-    /// `None` once so many have come in ascending order that the rest must go on so.
-    hashes: Option<HashSet<u64>>,
-    hasher: RandomState,
-}
-
-impl SeenPartitions {
-    /// Ascending partitions to remember before trusting that they ascend on purpose.
-    const REMEMBERED: usize = 64 * 1024;
-
-    fn new(plan: &Plan, order: &Order) -> Result<Self> {
-        let fields = order.partition_by.iter().map(|&place| {
-            let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
-            Ok(SortField::new(rows::normalise(&key)?.data_type().clone()))
-        });
-        Ok(Self {
-            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
-            last: Vec::new(),
-            ascending: true,
-            hashes: Some(HashSet::new()),
-            hasher: RandomState::new(),
-        })
-    }
-
-    /// Sees the partition that begins at `row`; says what is wrong with it.
-    fn see(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
-        let keys = keys.iter().map(|key| rows::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
-        let rows = self.converter.convert_columns(&keys)?;
-        let key = rows.row(0);
-        let descends = !self.last.is_empty() && key.as_ref() < self.last.as_slice();
-        self.last.clear();
-        self.last.extend_from_slice(key.as_ref());
-        if descends {
-            self.ascending = false;
-        }
-        match &mut self.hashes {
-            None if descends => Ok(Some("comes after a greater one, and all before it ascended")),
-            None => Ok(None),
-            Some(hashes) => {
-                // Two partitions of one hash among a billion are as likely as 1 in 40; they would be an error, not
-                // a wrong answer.
-                if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
-                    return Ok(Some("comes a second time"));
-                }
-                if self.ascending && hashes.len() > Self::REMEMBERED {
-                    self.hashes = None;
-                }
-                Ok(None)
-            }
-        }
-    }
-}
-
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stream")
             .field("rows", &self.rows)
             .field("answered", &self.answered)
-            .field("taken", &self.taken)
+            .field("waiting", &self.waiting)
             .finish_non_exhaustive()
     }
 }

@@ -14,9 +14,11 @@ use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::section::Section;
 
-/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache
-/// (`benches/evaluate.rs`), and cancellation is seen within a few microseconds for all but naive frames.
+/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
 pub const BLOCK: usize = 1024;
+
+/// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
+const WORK: usize = 1 << 24;
 
 /// A piece of a frame per lane: left of what EXCLUDE takes out, the row that TIES keeps, right of it. Within a
 /// lane, successive rows' pieces move as monotonically as the frames do.
@@ -64,6 +66,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         let mut bounds = Bounds::default();
         let mut out = aggregate.builder(rows.len());
         let mut block = rows.start..rows.start;
+        let mut work = 0;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + BLOCK);
@@ -75,6 +78,11 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
                 };
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
+                        work += run.len();
+                        if work > WORK {
+                            cancel.check()?;
+                            work = 0;
+                        }
                         let piece = fold.state(aggregate, lane, run)?;
                         match &mut state {
                             Some(state) => aggregate.merge(state, &piece)?,

@@ -1,0 +1,172 @@
+//! Arrival: whether rows that arrive follow those before them.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
+use arrow_cast::display::array_value_to_string;
+use arrow_row::{RowConverter, SortField};
+use arrow_select::concat::concat;
+
+use crate::bitmap::next_set;
+use crate::compute::{edges, sort_columns};
+use crate::error::{Error, Result};
+use crate::plan::{Order, Plan};
+use crate::rows;
+
+/// Checks the order of batches, one after another.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    order: Order,
+    /// The partition keys' names.
+    names: String,
+    /// The last row of the batch before, of the order's columns.
+    last: Option<Vec<ArrayRef>>,
+    /// Rows checked so far.
+    rows: u64,
+    seen: Option<SeenPartitions>,
+}
+
+impl Arrival {
+    /// Rows of the plan's schema, in `order`.
+    ///
+    /// # Errors
+    /// A partition key without an order.
+    pub(crate) fn new(plan: &Plan, order: &Order) -> Result<Self> {
+        let seen = if order.partition_by.is_empty() { None } else { Some(SeenPartitions::new(plan, order)?) };
+        Ok(Self { order: order.clone(), names: names(plan, order), last: None, rows: 0, seen })
+    }
+
+    /// Checks a batch that is not empty; says whether a partition begins in it.
+    ///
+    /// # Errors
+    /// A row out of order, named by its number from 0, or a partition that comes again.
+    pub(crate) fn check(&mut self, batch: &RecordBatch) -> Result<bool> {
+        let order = &self.order;
+        let arrived: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
+        // With the row before in front, one look finds every edge.
+        let columns = match &self.last {
+            None => arrived.clone(),
+            Some(last) => {
+                let pair = last.iter().zip(&arrived);
+                pair.map(|(last, new)| concat(&[last.as_ref(), new.as_ref()])).collect::<std::result::Result<_, _>>()?
+            }
+        };
+        let before = usize::from(self.last.is_some());
+        let (partitions, _) = edges(order, &columns, before + batch.num_rows())?;
+        let number = |row: usize| self.rows + (row - before) as u64;
+        if let Some(row) = rows::first_descent(&sort_columns(order, &columns), &partitions)? {
+            return Err(out_of_order(order, &columns, row, number(row)));
+        }
+        let mut begins = false;
+        if let Some(seen) = &mut self.seen {
+            let keys: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
+            let mut at = before;
+            while let Some(row) = next_set(partitions.starts(), at) {
+                begins = true;
+                if let Some(why) = seen.see(&keys, row)? {
+                    let key = show(order.partition_by.iter().map(|&place| &columns[place]), row);
+                    return Err(Error::order(format!(
+                        "row {}: the partition ({key}) {why}; group the input by {}, or ask for it to be sorted (sort=True)",
+                        number(row),
+                        self.names
+                    )));
+                }
+                at = row + 1;
+            }
+        }
+        self.rows += batch.num_rows() as u64;
+        self.last = Some(arrived.iter().map(|column| column.slice(column.len() - 1, 1)).collect());
+        Ok(begins)
+    }
+}
+
+fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
+    let value = |column: &ArrayRef| {
+        if column.is_null(row) { "NULL".into() } else { array_value_to_string(column, row).unwrap_or_default() }
+    };
+    columns.map(value).collect::<Vec<_>>().join(", ")
+}
+
+fn names(plan: &Plan, order: &Order) -> String {
+    let name = |&place: &usize| plan.schema().field(order.columns[place]).name().as_str();
+    order.partition_by.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) -> Error {
+    let keys: Vec<_> = order.order_by.iter().map(|key| key.name.as_str()).collect();
+    let values = |row| show(order.order_by.iter().map(|key| &columns[key.number]), row);
+    let partition = match order.partition_by.as_slice() {
+        [] => String::new(),
+        places => format!(" in the partition ({})", show(places.iter().map(|&place| &columns[place]), row)),
+    };
+    Error::order(format!(
+        "row {number}{partition} is out of order: {} = ({}) follows ({}); \
+         order the input by {}, or ask for it to be sorted (sort=True)",
+        keys.join(", "),
+        values(row),
+        values(row - 1),
+        keys.join(", "),
+    ))
+}
+
+/// Tells a partition that comes a second time.
+///
+/// Partitions that come in ascending order need no memory. Until one comes that is less than the one before, up to
+/// [`SeenPartitions::REMEMBERED`] hashes are kept to tell; from then on each costs 8 bytes.
+#[derive(Debug)]
+struct SeenPartitions {
+    converter: RowConverter,
+    last: Vec<u8>,
+    ascending: bool,
+    /// `None` once so many have come in ascending order that the rest must go on so.
+    hashes: Option<HashSet<u64>>,
+    hasher: RandomState,
+}
+
+impl SeenPartitions {
+    /// Ascending partitions to remember before trusting that they ascend on purpose.
+    const REMEMBERED: usize = 64 * 1024;
+
+    fn new(plan: &Plan, order: &Order) -> Result<Self> {
+        let fields = order.partition_by.iter().map(|&place| {
+            let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
+            Ok(SortField::new(rows::normalise(&key)?.data_type().clone()))
+        });
+        Ok(Self {
+            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
+            last: Vec::new(),
+            ascending: true,
+            hashes: Some(HashSet::new()),
+            hasher: RandomState::new(),
+        })
+    }
+
+    /// Sees the partition that begins at `row`; says what is wrong with it.
+    fn see(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
+        let keys = keys.iter().map(|key| rows::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
+        let rows = self.converter.convert_columns(&keys)?;
+        let key = rows.row(0);
+        let descends = !self.last.is_empty() && key.as_ref() < self.last.as_slice();
+        self.last.clear();
+        self.last.extend_from_slice(key.as_ref());
+        if descends {
+            self.ascending = false;
+        }
+        match &mut self.hashes {
+            None if descends => Ok(Some("comes after a greater one, and all before it ascended")),
+            None => Ok(None),
+            Some(hashes) => {
+                // Two partitions of one hash among a billion are as likely as 1 in 40; they would be an error, not
+                // a wrong answer.
+                if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
+                    return Ok(Some("comes a second time"));
+                }
+                if self.ascending && hashes.len() > Self::REMEMBERED {
+                    self.hashes = None;
+                }
+                Ok(None)
+            }
+        }
+    }
+}
