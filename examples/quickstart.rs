@@ -1,0 +1,46 @@
+//! The whole way in ten lines: a batch, a question, a plan, the answer.
+//!
+//! `cargo run --example quickstart`
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_cast::display::array_value_to_string;
+use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let batch = RecordBatch::try_from_iter([
+        ("player", Arc::new(StringArray::from(vec!["ann", "bob", "ann", "bob", "ann"])) as ArrayRef),
+        ("round", Arc::new(Int64Array::from(vec![1, 1, 2, 2, 4])) as ArrayRef),
+        ("points", Arc::new(Int64Array::from(vec![Some(7), Some(5), None, Some(9), Some(4)])) as ArrayRef),
+    ])?;
+
+    // PARTITION BY player ORDER BY round
+    let spec = WindowSpec::new()
+        .partition_by(["player"])
+        .order_by([OrderKey::asc("round")])
+        .call(Call::new("sum", [Arg::column("points")]).alias("total")) // no frame: from the first row to this one
+        .call(
+            Call::new("avg", [Arg::column("points")])
+                .over(Frame::range(Bound::preceding(2), Bound::CurrentRow)) // this round and the two before it
+                .alias("recent"),
+        )
+        .call(Call::new("lag", [Arg::column("points"), Arg::from(1), Arg::from(0)]).alias("before"));
+
+    let plan = Plan::new(batch.schema(), &[spec], Options::default())?;
+    let answers = plan.compute(&batch)?; // one column per call, rows in the batch's order
+
+    println!("player  round  points  total  recent  before");
+    for row in 0..batch.num_rows() {
+        for column in batch.columns().iter().chain(answers.columns()) {
+            print!("{:<8}", array_value_to_string(column, row)?);
+        }
+        println!();
+    }
+    for call in plan.explain() {
+        println!("{}: {}, {}", call.name, call.strategy, call.reason);
+    }
+    Ok(())
+}
