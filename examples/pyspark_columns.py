@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession, Window
 import windrow as wr
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark's workers run this very Python
-spark = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+spark = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", 2).getOrCreate()
 readings = spark.createDataFrame(
     [("a", 1, 4.0), ("a", 2, None), ("a", 3, 6.0), ("a", 9, 2.0), ("b", 1, 1.0), ("b", 5, 8.0)],
     "sensor string, second int, level double",

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 import windrow as wr
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark's workers run this very Python
-spark = SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+spark = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", 2).getOrCreate()
 numbers = spark.range(13).selectExpr("id", "id % 4 AS grp")
 
 w = wr.window("grp", "id", range=(-4, 0))
