@@ -9,7 +9,7 @@ use arrow_array::{
     TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, IntervalUnit};
+use arrow_schema::DataType;
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
@@ -93,8 +93,6 @@ pub fn repeat(one_row: &ArrayRef, rows: usize) -> Result<ArrayRef> {
 /// Casts go in one step, but for those Arrow makes in two.
 fn source_for(from: &DataType, target: &DataType) -> DataType {
     match (from, target) {
-        // There is no direct cast from a duration to a year-month interval or back; naming the source keeps it an error.
-        (DataType::Duration(_), DataType::Interval(IntervalUnit::YearMonth)) => from.clone(),
         (DataType::Int64, DataType::Date32 | DataType::Time32(_)) => DataType::Int32,
         _ => from.clone(),
     }

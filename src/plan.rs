@@ -71,6 +71,7 @@ pub struct Plan {
 }
 
 /// One way to partition and order the rows, and the columns that the calls over it read.
+#[expect(clippy::struct_field_names, reason = "PARTITION BY and ORDER BY are SQL's names")]
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     /// The partition keys' places in `columns`.
@@ -306,12 +307,12 @@ impl Plan {
             types.push(data_type);
         }
         check_constants(function, call)?;
-        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
-            if value != default && !(signature::values(default).is_null() || castable(default, value)) {
-                return Err(Error::spec(format!(
-                    "the default is {default}, and the value is {value}; cast one of them"
-                )));
-            }
+        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice())
+            && value != default
+            && !signature::values(default).is_null()
+            && !castable(default, value)
+        {
+            return Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")));
         }
         Ok((args, types))
     }

@@ -180,8 +180,7 @@ fn check_order(frame: &Frame) -> Result<()> {
         ((Literal::Int(start), before), (Literal::Int(end), after)) => sign(*start, before) > sign(*end, after),
         ((start @ Literal::Interval { .. }, before), (end @ Literal::Interval { .. }, after)) => {
             match (distance(start, before), distance(end, after)) {
-                (Some((0, start)), Some((0, end))) => start > end,
-                (Some((start, 0)), Some((end, 0))) => start > end,
+                (Some((0, start)), Some((0, end))) | (Some((start, 0)), Some((end, 0))) => start > end,
                 (Some(_), Some(_)) => {
                     return Err(Error::spec(format!(
                         "the frame's offsets are of two kinds, {} and {}: give both in months, or both in days and time",

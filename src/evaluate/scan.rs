@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A shrinking frame's states are suffixes of the partition. Rather than one per row, the cursor keeps one per
-//! [`CHUNK`] rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
+//! 64 rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
 //! and one merge); memory one state growing, 1/64 of a state per row of the partition shrinking.
 
 use std::ops::Range;

@@ -255,7 +255,7 @@ pub struct IntegerSum {
 }
 
 impl IntegerSum {
-    /// The sum as `output`: Int64, UInt64, a duration, or a year-month interval.
+    /// The sum as `output`: `Int64`, `UInt64`, a duration, or a year-month interval.
     pub fn over<A: Accumulator<State = Total<i128>>>(
         accumulator: A,
         output: DataType,
