@@ -48,19 +48,12 @@ impl Frames {
         let key = plan.key.as_ref().map(|key| Key::new(key, section)).transpose()?;
         let partitions = Runs::new(&section.partitions);
         let given = |edge: &Edge, side: Side| match (edge, plan.key.as_ref().zip(key.as_ref())) {
-            (Edge::Key(offset @ Offset::Calendar(_)), Some((plan, key))) => {
-                Given::Found(range::positions(plan, key, offset, side, &partitions, section.rows))
+            (Edge::Key(Offset::Calendar(step)), Some((plan, key))) => {
+                range::positions(plan, key, *step, side, &partitions, section.rows).map(Given::Found)
             }
-            _ => Given::Nothing,
+            _ => edge.per_row().map_or(Ok(Given::Nothing), |column| column.values(section).map(Given::Offsets)),
         };
-        let start = match plan.start.per_row() {
-            Some(column) => Given::Offsets(column.values(section)?),
-            None => given(&plan.start, Side::Start),
-        };
-        let end = match plan.end.per_row() {
-            Some(column) => Given::Offsets(column.values(section)?),
-            None => given(&plan.end, Side::End),
-        };
+        let (start, end) = (given(&plan.start, Side::Start)?, given(&plan.end, Side::End)?);
         Ok(Self {
             own: section.own.clone(),
             rows: section.rows,

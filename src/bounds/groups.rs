@@ -1,7 +1,7 @@
 //! GROUPS: ends so many peer groups from the row's own, clipped to the partition.
 //!
 //! One walk over the peer groups of the block; the edge moves on by one group whenever the row does, so a
-//! group costs two bitmap steps, whatever the offset. Where a block begins inside a partition, rank and select
+//! group costs two steps of a bit iterator, whatever the offset. Where a block begins inside a partition, rank and select
 //! over the peer bitmap find the edge in O(log n).
 
 use std::ops::Range;
@@ -14,34 +14,28 @@ const STEPS: i64 = 8;
 /// For each of `rows`, all of partition `run`, the first row of the group `delta` groups after the row's own.
 pub(super) fn shift(peers: &Runs, run: &Range<usize>, rows: Range<usize>, delta: i64, out: &mut [u32]) {
     let number = if rows.start == run.start { None } else { Some(peers.number(rows.start)) };
-    // How many groups of the partition lie before the row's own, and where the edge stands.
-    let mut before = number.map_or(0, |number| (number - peers.number(run.start)) as i64);
-    let ahead = before + delta;
-    let mut edge = if ahead <= 0 {
-        run.start
+    // How many groups of the partition the edge is behind its first; not above 0 while clipped there.
+    let mut ahead = delta + number.map_or(0, |number| (number - peers.number(run.start)) as i64);
+    let (mut edge, skip) = if ahead <= 0 {
+        (run.start, 0)
     } else if number.is_none() && delta <= STEPS {
-        let mut edge = run.start;
-        for _ in 0..delta {
-            edge = next(peers, run, edge);
-        }
-        edge
+        (run.start, delta)
     } else {
         let own = number.unwrap_or_else(|| peers.number(run.start)) as i64;
-        peers.first_row((own + delta) as usize).min(run.end)
+        (peers.first_row((own + delta) as usize).min(run.end), 0)
     };
+    let mut starts = peers.starts_within(edge + 1..run.end);
+    for _ in 0..skip {
+        edge = starts.next().unwrap_or(run.end);
+    }
     let first = rows.start;
     peers.each_known(run, rows, |_, piece| {
         out[piece.start - first..piece.end - first].fill(edge as u32);
-        before += 1;
-        if before + delta > 0 {
-            edge = next(peers, run, edge);
+        ahead += 1;
+        if ahead > 0 {
+            edge = starts.next().unwrap_or(run.end);
         }
     });
-}
-
-/// Where the next group begins, or the partition ends.
-fn next(peers: &Runs, run: &Range<usize>, edge: usize) -> usize {
-    if edge >= run.end { run.end } else { peers.next(edge).min(run.end) }
 }
 
 /// As [`shift`], for one row with an offset of its own.

@@ -37,6 +37,7 @@ mod plan;
 mod range;
 mod rows;
 mod runs;
+mod zone;
 
 use arrow_schema::DataType;
 

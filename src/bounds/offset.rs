@@ -4,7 +4,7 @@
 
 use arrow_buffer::i256;
 
-use super::calendar::Step;
+use super::calendar::{Mover, Step};
 use super::key::{KeyPlan, decode_f32, decode_f64, encode_f32, encode_f64};
 
 /// Which end of a frame.
@@ -82,7 +82,10 @@ impl Offset {
             Self::Whole(by) => whole(key, *by),
             Self::Double(by) => double(key, *by, plan.descending),
             Self::Single(by) => single(key, *by, plan.descending),
-            Self::Calendar(step) => by_calendar(plan, key, *step),
+            Self::Calendar(step) => match &plan.calendar {
+                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.descending),
+                None => Target::At(key),
+            },
             // Wide keys only; never asked of small ones.
             Self::Wide(_) | Self::Huge(_) => Target::At(key),
         }
@@ -130,8 +133,9 @@ pub(super) fn single(key: i64, by: f32, descending: bool) -> Target<i64> {
 }
 
 /// The target of a date or timestamp.
-pub(super) fn by_calendar(plan: &KeyPlan, key: i64, step: Step) -> Target<i64> {
-    let (flip, by) = if plan.descending { (-1, step.reversed()) } else { (0, step) };
-    let target = plan.calendar.and_then(|calendar| calendar.add(key ^ flip, by));
+#[inline]
+pub(super) fn by_calendar(mover: &mut Mover, key: i64, step: Step, descending: bool) -> Target<i64> {
+    let (flip, by) = if descending { (-1, step.reversed()) } else { (0, step) };
+    let target = mover.add(key ^ flip, by);
     Target::new(target.map(|target| target ^ flip), step.forward())
 }

@@ -15,9 +15,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::calendar::{Mover, Step};
 use super::key::{Key, KeyPlan, Keys};
-use super::offset::{Offset, Side, Target, double, huge, single, whole, wide};
+use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::runs::Runs;
+use crate::error::{Error, Result};
 
 /// Writes, for each of `rows` of partition `run`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(
@@ -42,11 +44,10 @@ pub(super) fn shift(
         (Keys::Small(keys), Offset::Single(by)) => {
             search(keys, &filled, rows, side, |key| single(key, *by, descending), out);
         }
-        (Keys::Small(keys), by) => search(keys, &filled, rows, side, |key| by.small(plan, key), out),
         (Keys::Wide(keys), Offset::Wide(by)) => search(keys, &filled, rows, side, |key| wide(key, *by), out),
         (Keys::Huge(keys), Offset::Huge(by)) => search(keys, &filled, rows, side, |key| huge(key, *by), out),
-        // An offset is made for its key's type, so no other pair exists.
-        (Keys::Wide(_) | Keys::Huge(_), _) => {}
+        // An offset is made for its key's type, so no other pair exists, but for the calendar's: see `positions`.
+        _ => {}
     }
 }
 
@@ -82,22 +83,29 @@ pub(super) fn shift_one(
 pub(super) fn positions(
     plan: &KeyPlan,
     key: &Key,
-    offset: &Offset,
+    step: Step,
     side: Side,
     partitions: &Runs,
     rows: usize,
-) -> Arc<[u32]> {
+) -> Result<Arc<[u32]>> {
+    let (Some(calendar), Keys::Small(keys)) = (&plan.calendar, &key.keys) else {
+        return Err(Error::internal(format!("order key {:?} has no calendar", plan.name)));
+    };
+    // One for all partitions: they may well be of the same days.
+    let mut mover = Mover::new(calendar);
     let mut out = vec![0; rows];
     partitions.each(0..rows, |run, piece| {
-        let out = &mut out[piece.clone()];
-        shift(plan, key, offset, side, &run, piece, out);
+        let (filled, out) = (key.filled(&run), &mut out[piece.clone()]);
+        let values = nulls(&filled, side, &run, &piece, out);
+        let target = |key| by_calendar(&mut mover, key, step, plan.descending);
+        search(keys, &filled, filled.clone(), side, target, values);
         let mut furthest = 0;
         for edge in out {
             furthest = furthest.max(*edge);
             *edge = furthest;
         }
     });
-    out.into()
+    Ok(out.into())
 }
 
 /// The frame edge of a null row: its peers'.
@@ -131,7 +139,7 @@ fn search<K: Copy + Ord>(
     filled: &Range<usize>,
     rows: Range<usize>,
     side: Side,
-    target: impl Fn(K) -> Target<K>,
+    mut target: impl FnMut(K) -> Target<K>,
     out: &mut [u32],
 ) {
     if rows.is_empty() {

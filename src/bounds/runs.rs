@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use crate::bitmap::{Edges, Ranks, next_set};
+use crate::bitmap::{Edges, Ranks};
 
 /// Runs of rows.
 #[derive(Debug, Clone)]
@@ -46,9 +46,11 @@ impl Runs {
         self.first_row(self.number(row) + 1)
     }
 
-    /// Where the run after the one that begins at `begin` begins. Cheap for short runs.
-    pub(super) fn next(&self, begin: usize) -> usize {
-        next_set(self.ranks.bits(), begin + 1).unwrap_or(self.rows)
+    /// The rows of `rows` where runs begin.
+    pub(super) fn starts_within(&self, rows: Range<usize>) -> impl Iterator<Item = usize> {
+        let (bits, first) = (self.ranks.bits(), rows.start.min(rows.end));
+        let bits = BitIndexIterator::new(bits.values(), bits.offset() + first, rows.end - first);
+        bits.map(move |at| first + at)
     }
 
     /// Calls `f` with each run that holds some of `rows`, and with the rows of it that are among `rows`.
@@ -76,9 +78,7 @@ impl Runs {
     /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
     fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         let (mut begin, mut at) = (around.start, rows.start);
-        let (bits, inner) = (self.ranks.bits(), rows.start + 1);
-        for start in BitIndexIterator::new(bits.values(), bits.offset() + inner, rows.end - inner) {
-            let next = inner + start;
+        for next in self.starts_within(rows.start + 1..rows.end) {
             f(begin..next, at..next);
             (begin, at) = (next, next);
         }

@@ -1,0 +1,156 @@
+//! A zone's wall clock, read row after row.
+//!
+//! Rows come in order, so most lie in the same few days as the row before. Where a zone's offset does not change
+//! around those days, remembering it answers for all their rows: a comparison in place of a search through the
+//! zone's history. Memory: none that grows.
+
+use arrow_array::timezone::Tz;
+use chrono::{DateTime, LocalResult, NaiveDateTime, Offset, TimeZone};
+
+/// Seconds in a day.
+pub(super) const DAY: i64 = 86_400;
+
+/// Seconds that one memory serves. Short, so that few of them hold a change of offset.
+const WINDOW: i64 = 4 * DAY;
+
+/// How far beyond its window a memory holds: more than any two clocks on earth are apart, but for a hair.
+const MARGIN: i64 = DAY;
+
+/// The steps in which a change of offset is looked for. No zone has ever changed twice within two of them (the
+/// shortest offset in the tz database held for four days: Freetown, September 1939).
+const STEP: i64 = 2 * DAY;
+
+/// A zone, and what was last learnt of it.
+#[derive(Debug, Clone)]
+pub(super) struct Zone {
+    zone: Tz,
+    /// Rows and their targets lie apart, so each has a memory of its own.
+    instants: Memory,
+    targets: Memory,
+}
+
+/// One window of time, by its number.
+#[derive(Debug, Clone, Copy)]
+struct Memory {
+    window: i64,
+    learnt: Learnt,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Learnt {
+    /// Not asked about yet but once: learning costs more than one answer.
+    Nothing,
+    /// The offset, the same throughout the window and its margins.
+    Offset(i64),
+    /// A change of offset.
+    Change,
+}
+
+impl Memory {
+    const NONE: Self = Self { window: i64::MIN, learnt: Learnt::Change };
+
+    /// The offset in force around `instant`, if it is the same for a day before and after.
+    #[inline]
+    fn offset(&mut self, zone: Tz, instant: i64) -> Option<i64> {
+        let window = instant.div_euclid(WINDOW);
+        if self.window != window {
+            *self = Self { window, learnt: Learnt::Nothing };
+            return None;
+        }
+        if let Learnt::Nothing = self.learnt {
+            self.learnt = learn(zone, window).map_or(Learnt::Change, Learnt::Offset);
+        }
+        if let Learnt::Offset(offset) = self.learnt { Some(offset) } else { None }
+    }
+}
+
+/// The offset of a window and its margins, if it has only one.
+fn learn(zone: Tz, window: i64) -> Option<i64> {
+    let (mut at, end) = (window * WINDOW - MARGIN, (window + 1) * WINDOW + MARGIN);
+    let offset = offset(zone, at)?;
+    while at < end {
+        at = end.min(at + STEP);
+        if self::offset(zone, at)? != offset {
+            return None;
+        }
+    }
+    Some(offset)
+}
+
+/// The zone's offset at `instant`, in seconds.
+fn offset(zone: Tz, instant: i64) -> Option<i64> {
+    Some(seconds(&zone.offset_from_utc_datetime(&reading(instant)?)))
+}
+
+fn seconds(offset: &<Tz as TimeZone>::Offset) -> i64 {
+    offset.fix().local_minus_utc().into()
+}
+
+/// The date and time that a clock shows so many seconds after the epoch.
+fn reading(seconds: i64) -> Option<NaiveDateTime> {
+    Some(DateTime::from_timestamp(seconds, 0)?.naive_utc())
+}
+
+impl Zone {
+    pub(super) fn new(zone: Tz) -> Self {
+        Self { zone, instants: Memory::NONE, targets: Memory::NONE }
+    }
+
+    /// What the wall clock is ahead of UTC at `instant`.
+    #[inline]
+    pub(super) fn offset(&mut self, instant: i64) -> Option<i64> {
+        match self.instants.offset(self.zone, instant) {
+            Some(offset) => Some(offset),
+            None => offset(self.zone, instant),
+        }
+    }
+
+    /// What the wall clock is ahead of UTC when it shows `wall`, for an instant that had `preferred`.
+    ///
+    /// A time that does not exist moves on by the gap; a time that exists twice keeps the offset it had, if that
+    /// is one of the two, and else takes the earlier one: the rules of `java.time.ZonedDateTime`, so Spark's.
+    #[inline]
+    pub(super) fn resolve(&mut self, wall: i64, preferred: i64) -> Option<i64> {
+        // Every instant at which the clock shows `wall` lies within the margin of this one.
+        match self.targets.offset(self.zone, wall.checked_sub(preferred)?) {
+            Some(offset) if (offset - preferred).abs() <= MARGIN => Some(offset),
+            _ => self.search(wall, preferred),
+        }
+    }
+
+    fn search(&self, wall: i64, preferred: i64) -> Option<i64> {
+        match self.zone.offset_from_local_datetime(&reading(wall)?) {
+            LocalResult::Single(only) => Some(seconds(&only)),
+            LocalResult::Ambiguous(_, late) if seconds(&late) == preferred => Some(preferred),
+            LocalResult::Ambiguous(early, _) => Some(seconds(&early)),
+            // In the gap the offset from before it makes the time that the clock showed when it jumped. A day
+            // earlier (in UTC, so with any offset) is before every gap there has been.
+            LocalResult::None => offset(self.zone, wall.checked_sub(DAY)?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_what_is_found() {
+        for name in ["America/New_York", "Pacific/Apia", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Manila"] {
+            let tz = name.parse().unwrap();
+            let mut zone = Zone::new(tz);
+            let apart = [0, 3_600, -5 * 3_600, DAY];
+            // From 1890 on, in steps that meet every window more than once, but no hour regularly.
+            for row in 0..120_000_i64 {
+                let instant = -2_524_521_600 + row * 37_123;
+                let offset = zone.offset(instant);
+                assert_eq!(offset, super::offset(tz, instant), "{name} at {instant}");
+                let preferred = offset.unwrap() + apart[row as usize % apart.len()];
+                let wall = instant + 9_000_000 + offset.unwrap();
+                assert_eq!(zone.resolve(wall, preferred), zone.search(wall, preferred), "{name} at {wall}");
+            }
+        }
+    }
+}
