@@ -73,10 +73,10 @@ def main() -> int:
     folder: Path = options.dir
     folder.mkdir(parents=True, exist_ok=True)
 
-    title(f"1. The flights, as Parquet in {folder}")
+    title("1. The flights, as Parquet")
     source = folder / "flights.parquet"
     rows = write_flights(source, options.rows)
-    print(f"{rows:,} flights; {source.stat().st_size / 1e6:.1f} MB in {source.name}")
+    print(f"{rows:,} flights, {source.stat().st_size / 1e6:.1f} MB in {source}")
 
     with spark_session(folder / "spark.log") as spark:
         flights = spark.read.parquet(str(source))
@@ -120,7 +120,7 @@ def main() -> int:
             print(f"\nDIFFERENT: {', '.join(check.failed)}")
             return 1
 
-        title(f"8. Times: the median of {options.runs} after one run that does not count")
+        title(f"8. Times: the median of {options.runs} runs after one that does not count")
         print_times(take_times(spark, flights, frame, options.runs), spark)
 
     print(f"\nAll {check.done} comparisons hold, on {rows:,} flights each.")
