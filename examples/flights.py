@@ -177,6 +177,7 @@ class Checks:
         pair = pl.DataFrame({"got": got[name], "expected": expected[name]})
         if got[name].dtype.is_float():
             near = (pl.col("got") - pl.col("expected")).abs() <= 1e-9 * (1 + pl.col("expected").abs())
+            near &= pl.col("got").is_nan() == pl.col("expected").is_nan()  # NaN <= NaN holds in Polars
             same = near.fill_null(pl.col("got").is_null() & pl.col("expected").is_null())
         else:
             same = pl.col("got").eq_missing(pl.col("expected"))
