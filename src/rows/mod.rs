@@ -11,6 +11,7 @@ pub mod edges;
 pub mod gather;
 pub mod group;
 mod keys;
+mod layout;
 mod neighbours;
 mod radix;
 pub mod sort;

@@ -120,6 +120,8 @@ pub(super) struct Keys<'a> {
     pub(super) rows: usize,
     /// All fields' bits.
     pub(super) bits: u32,
+    /// Runs of rows that are equal but for so many of the lowest bits are asked for.
+    pub(super) runs: Option<u32>,
 }
 
 /// How many bits row numbers below `rows` take.
@@ -137,17 +139,14 @@ struct Dealt<W> {
 }
 
 impl Keys<'_> {
-    /// The row numbers in the order of the keys, ties in row order, and the runs of several rows with equal keys if
-    /// they are asked for. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(super) fn order<W: Word>(
-        &self,
-        threads: usize,
-        runs: bool,
-        cancel: &Cancel,
-    ) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
+    /// The row numbers in the order of the keys, ties in row order, and the runs of several rows that are asked for.
+    /// The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
+    pub(super) fn order<W: Word>(&self, threads: usize, cancel: &Cancel) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
-        let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(DIGIT).min(self.bits);
+        // A run is in one bucket.
+        let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
+        let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(most);
         let threads = if self.rows < PARALLEL_ROWS { 1 } else { threads };
         let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads, cancel)?;
         let mut order = vec![0; self.rows];
@@ -163,7 +162,7 @@ impl Keys<'_> {
             for (row, word) in order.iter_mut().zip(&*words) {
                 *row = word.row(row_bits);
             }
-            Ok(if runs { equal_runs(words, row_bits, begin) } else { Vec::new() })
+            Ok(self.runs.map_or_else(Vec::new, |behind| equal_runs(words, row_bits + behind, begin)))
         })?;
         Ok((order, found.into_iter().flatten().collect()))
     }
@@ -299,10 +298,10 @@ fn pass_over<W: Word>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> 
     next
 }
 
-/// The runs of several words with equal keys, from row position `begin` on.
-fn equal_runs<W: Word>(words: &[W], row_bits: u32, begin: usize) -> Vec<Range<usize>> {
+/// The runs of several words with equal bits from `low` on; the first word is that of row position `begin`.
+fn equal_runs<W: Word>(words: &[W], low: u32, begin: usize) -> Vec<Range<usize>> {
     let mut at = begin;
-    let runs = words.chunk_by(|left, right| (*left ^ *right) >> row_bits == W::default());
+    let runs = words.chunk_by(|left, right| (*left ^ *right) >> low == W::default());
     let ranges = runs.map(|run| {
         at += run.len();
         at - run.len()..at

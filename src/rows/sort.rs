@@ -10,15 +10,15 @@
 //!
 //! Cost: O(rows * bits) time; 16 or 32 bytes per row beside the order's 4. Stable: ties keep input order.
 
-use std::cmp::Ordering;
+use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::codes::{self, Field};
 use super::edges::first_descent_of_all;
 use super::keys::{self, Comparator};
+use super::layout::Layout;
 use super::neighbours::Neighbours;
-use super::radix::{self, DIGIT, Keys};
+use super::radix::Keys;
 use crate::error::{Error, Result};
 use crate::evaluate::Cancel;
 use crate::parallel;
@@ -111,20 +111,25 @@ fn sort_at_depth(
         compare(columns)?.sort(&mut order);
         return Ok(Some(order));
     }
-    let Layout { fields, bits, inexact } = layout(columns, rows, cancel)?;
-    let keys = Keys { fields: &fields, rows, bits };
-    let fits = bits <= u64::BITS && bits + radix::row_bits(rows) <= u64::BITS + DIGIT;
-    let order = if fits { Keys::order::<u64> } else { Keys::order::<u128> };
-    let (mut order, runs) = order(&keys, threads, inexact.is_some(), cancel)?;
-    if let (Some(column), false) = (inexact, runs.is_empty()) {
-        let columns = &columns[column..];
+    let layout = Layout::new(columns, rows, cancel)?;
+    let keys =
+        Keys { fields: &layout.fields, rows, bits: layout.bits, runs: layout.unsure.map(|unsure| unsure.behind) };
+    let order = if layout.is_narrow(rows) { Keys::order::<u64> } else { Keys::order::<u128> };
+    let (mut order, runs) = order(&keys, threads, cancel)?;
+    if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
+        let columns = &columns[unsure.column..];
         let comparators = compare(columns)?;
-        let resort = |run: &mut [u32]| -> Result<()> {
+        parallel::map(threads, pieces(&mut order, runs), |run| {
             cancel.check()?;
+            // The words have put rows that are equal in the unsure column in order.
+            if unsure.complete && comparators.are_equal(run, 0) {
+                return Ok(());
+            }
             if run.len() < COMPARED_ROWS {
                 comparators.sort(run);
                 return Ok(());
             }
+            run.sort_unstable();
             let columns = select(columns, run, cancel)?;
             if let Some(order) = sort_at_depth(&columns, run.len(), 1, cancel, depth + 1)? {
                 let rows = run.to_vec();
@@ -133,51 +138,21 @@ fn sort_at_depth(
                 }
             }
             Ok(())
-        };
-        let (mut rest, mut begin) = (&mut order[..], 0);
-        let mut pieces = Vec::with_capacity(runs.len());
-        for run in runs {
-            let (piece, behind) = std::mem::take(&mut rest)[run.start - begin..].split_at_mut(run.len());
-            begin = run.end;
-            rest = behind;
-            pieces.push(piece);
-        }
-        parallel::map(threads, pieces, resort)?;
+        })?;
     }
     Ok(Some(order))
 }
 
-/// What the words hold.
-struct Layout {
-    fields: Vec<Field>,
-    bits: u32,
-    /// Rows with equal words are still to be sorted by the columns from this one on.
-    inexact: Option<usize>,
-}
-
-fn layout(columns: &[SortColumn], rows: usize, cancel: &Cancel) -> Result<Layout> {
-    // The row number stands in the word too, and dealing takes a digit off it.
-    let room = u128::BITS - 1 - radix::row_bits(rows);
-    let mut layout = Layout { fields: Vec::new(), bits: 0, inexact: None };
-    for (number, column) in columns.iter().enumerate() {
-        let codes::Fields { fields, mut exact } = codes::fields(column, cancel)?;
-        for mut field in fields {
-            let left = room - layout.bits;
-            if field.bits > left {
-                field.drop_low(field.bits - left);
-                exact = false;
-            }
-            if field.bits > 0 {
-                layout.bits += field.bits;
-                layout.fields.push(field);
-            }
-        }
-        if !exact {
-            layout.inexact = Some(number);
-            break;
-        }
+/// The runs as slices of the order.
+fn pieces(mut order: &mut [u32], runs: Vec<Range<usize>>) -> Vec<&mut [u32]> {
+    let mut at = 0;
+    let mut pieces = Vec::with_capacity(runs.len());
+    for run in runs {
+        let (piece, rest) = std::mem::take(&mut order)[run.start - at..].split_at_mut(run.len());
+        (order, at) = (rest, run.end);
+        pieces.push(piece);
     }
-    Ok(layout)
+    pieces
 }
 
 /// The rows of the run alone.
@@ -195,10 +170,19 @@ fn compare(columns: &[SortColumn]) -> Result<Comparators> {
 }
 
 impl Comparators {
+    /// Whether the rows are equal in this column.
+    fn are_equal(&self, rows: &[u32], column: usize) -> bool {
+        let (Some(compare), Some((&first, others))) = (self.0.get(column), rows.split_first()) else { return true };
+        others.iter().all(|&row| compare(first as usize, row as usize).is_eq())
+    }
+
     fn sort(&self, rows: &mut [u32]) {
-        rows.sort_by(|&left, &right| {
-            let (left, right) = (left as usize, right as usize);
-            self.0.iter().map(|compare| compare(left, right)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        // Looking at each row once shows which columns need not be compared again and again.
+        let equal = (0..self.0.len()).take_while(|&column| self.are_equal(rows, column)).count();
+        let comparators = &self.0[equal..];
+        rows.sort_unstable_by(|&left, &right| {
+            let mut orders = comparators.iter().map(|compare| compare(left as usize, right as usize));
+            orders.find(|order| order.is_ne()).unwrap_or_else(|| left.cmp(&right))
         });
     }
 }

@@ -1,0 +1,112 @@
+//! What the sort word holds of the keys.
+//!
+//! ```text
+//!   all keys fit              | device | time |                 equal words are equal keys
+//!   a text too long           | name, its first bytes | time |  rows with equal bytes are looked at again: as a rule
+//!                                                               their names are equal, and time has ordered them already
+//!   a few bits too many       | device | price, its top bits |  a word half as wide is worth a few rows looked at again
+//!   far too many              | a | b | c, its top bits |       d and e only order rows with equal words
+//! ```
+
+use super::codes::{self, Field, Fields};
+use super::radix::{self, DIGIT};
+use super::sort::SortColumn;
+use crate::error::Result;
+use crate::evaluate::Cancel;
+
+/// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
+/// data that crowds at one end of its range.
+const DROPPED: u32 = 24;
+
+/// As many bits of the last field are kept at least.
+const KEPT: u32 = 24;
+
+/// The fields of the sort word, most significant first.
+pub(super) struct Layout {
+    pub(super) fields: Vec<Field>,
+    /// All fields' bits.
+    pub(super) bits: u32,
+    pub(super) unsure: Option<Unsure>,
+}
+
+/// The first column that the word holds the beginning of only.
+#[derive(Clone, Copy)]
+pub(super) struct Unsure {
+    pub(super) column: usize,
+    /// The bits of the columns behind it.
+    pub(super) behind: u32,
+    /// The columns behind it are all there: rows equal in this one are in order.
+    pub(super) complete: bool,
+}
+
+impl Layout {
+    pub(super) fn new(columns: &[SortColumn], rows: usize, cancel: &Cancel) -> Result<Self> {
+        let row_bits = radix::row_bits(rows);
+        // The row number stands in the word too.
+        let room = u128::BITS - 1 - row_bits;
+        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None };
+        // The column that the last field is of.
+        let mut last = 0;
+        for (number, column) in columns.iter().enumerate() {
+            let Fields { fields, exact } = codes::fields(column, cancel)?;
+            let bits: u32 = fields.iter().map(|field| field.bits).sum();
+            let fits = layout.bits + bits <= room;
+            match &mut layout.unsure {
+                Some(unsure) if exact && fits => unsure.behind += bits,
+                Some(unsure) => {
+                    // One unsure column is all that can be made good afterwards.
+                    let behind = std::mem::take(&mut unsure.behind);
+                    unsure.complete = false;
+                    layout.drop_low(behind);
+                    break;
+                }
+                None if exact && fits => {}
+                None => layout.unsure = Some(Unsure { column: number, behind: 0, complete: true }),
+            }
+            if bits > 0 {
+                last = number;
+            }
+            layout.bits += bits;
+            layout.fields.extend(fields);
+            if let (Some(unsure), false) = (&mut layout.unsure, fits) {
+                unsure.complete = number + 1 == columns.len();
+                layout.drop_low(layout.bits - room);
+                break;
+            }
+        }
+        layout.narrow(last, row_bits);
+        Ok(layout)
+    }
+
+    /// Leaves out bits that make the word wide for little.
+    fn narrow(&mut self, last: usize, row_bits: u32) {
+        let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
+        let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
+        let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + KEPT);
+        if surplus == 0 || surplus > DROPPED || behind || !keeps {
+            return;
+        }
+        self.drop_low(surplus);
+        let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == last);
+        self.unsure = Some(Unsure { column: last, behind: 0, complete });
+    }
+
+    fn drop_low(&mut self, mut bits: u32) {
+        self.bits -= bits;
+        while let Some(mut field) = self.fields.pop_if(|_| bits > 0) {
+            if field.bits > bits {
+                field.drop_low(bits);
+                self.fields.push(field);
+                return;
+            }
+            bits -= field.bits;
+        }
+    }
+
+    /// Whether 64 bits hold the word, but for what dealing takes off it.
+    pub(super) fn is_narrow(&self, rows: usize) -> bool {
+        let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
+        let behind = self.unsure.map_or(0, |unsure| unsure.behind);
+        self.bits <= u64::BITS && surplus <= DIGIT.min(self.bits - behind)
+    }
+}
