@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, OrderColumn};
@@ -296,7 +297,10 @@ impl Plan {
                 Arg::Literal(value) => {
                     // The default of lag and lead takes the type of what it stands in for.
                     let array = match (function.family, index, types.first()) {
-                        (Family::Offset, 2, Some(target)) => literal::one_row_as(value, target)?,
+                        (Family::Offset, 2, Some(target)) => {
+                            check_default(literal::natural(value)?.data_type(), target)?;
+                            literal::one_row_as(value, target)?
+                        }
                         _ => literal::natural(value)?,
                     };
                     let data_type = array.data_type().clone();
@@ -307,12 +311,8 @@ impl Plan {
             types.push(data_type);
         }
         check_constants(function, call)?;
-        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice())
-            && value != default
-            && !signature::values(default).is_null()
-            && !castable(default, value)
-        {
-            return Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")));
+        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
+            check_default(default, value)?;
         }
         Ok((args, types))
     }
@@ -519,9 +519,18 @@ fn check_constants(function: &Function, call: &Call) -> Result<()> {
     }
 }
 
-fn castable(from: &DataType, to: &DataType) -> bool {
+/// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.
+fn check_default(default: &DataType, value: &DataType) -> Result<()> {
+    let (from, to) = (signature::values(default), signature::values(value));
     let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
-    (plain(from) && plain(to)) || arrow_cast::can_cast_types(from, to) && from.is_temporal() == to.is_temporal()
+    let alone = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Boolean;
+    let castable = (plain(from) && plain(to))
+        || (from.is_string() && can_cast_types(default, value))
+        || (!alone(from) && !alone(to) && from.is_temporal() == to.is_temporal() && can_cast_types(default, value));
+    if default == value || from == to || from.is_null() || castable {
+        return Ok(());
+    }
+    Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")))
 }
 
 fn check_key(field: &Field, clause: &str) -> Result<()> {

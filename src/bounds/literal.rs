@@ -127,8 +127,11 @@ pub(super) fn interval(
         DataType::Date32 | DataType::Date64 if months == 0 => Ok(Offset::Whole(i128::from(days) * day_ticks(plan))),
         DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
         DataType::Timestamp(unit, _) => {
-            let fixed = days == 0 || !plan.calendar.is_some_and(|calendar| calendar.zoned());
-            if months == 0 && fixed {
+            let zoned = plan.calendar.is_some_and(|calendar| calendar.zoned());
+            // Whole days among the hours are days of the calendar: Spark's intervals do not tell 24 hours from a day.
+            let whole = i128::from(days) * DAY_NANOS + nanos;
+            let (days, nanos) = if zoned { ((whole / DAY_NANOS) as i64, whole % DAY_NANOS) } else { (days, nanos) };
+            if months == 0 && (days == 0 || !zoned) {
                 Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
             } else {
                 Ok(calendar(days, ticks(nanos, per_second(*unit))))
@@ -281,7 +284,7 @@ fn digits(text: &str) -> Option<(i256, i32)> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
     use super::super::calendar::Calendar;
     use super::*;
@@ -377,6 +380,7 @@ mod tests {
         let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("America/New_York".into()));
         let step = Step { months: 0, days: -1, ticks: -5 };
         assert_eq!(start(zoned.clone(), time(1, 5)).unwrap(), Offset::Calendar(step));
+        assert_eq!(start(zoned.clone(), time(0, 86_400_000_005)).unwrap(), Offset::Calendar(step));
         assert_eq!(start(zoned, time(0, 5)).unwrap(), Offset::Whole(-5));
         let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
         assert_eq!(start(utc, time(1, 5)).unwrap(), Offset::Whole(-86_400_000_005));
