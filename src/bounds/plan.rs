@@ -328,7 +328,7 @@ fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
     use super::*;
     use crate::error::ErrorKind;

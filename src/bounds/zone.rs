@@ -23,7 +23,7 @@ const STEP: i64 = 2 * DAY;
 /// A zone, and what was last learnt of it.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
-    zone: Tz,
+    history: Tz,
     /// Rows and their targets lie apart, so each has a memory of its own.
     instants: Memory,
     targets: Memory,
@@ -93,15 +93,15 @@ fn reading(seconds: i64) -> Option<NaiveDateTime> {
 
 impl Zone {
     pub(super) fn new(zone: Tz) -> Self {
-        Self { zone, instants: Memory::NONE, targets: Memory::NONE }
+        Self { history: zone, instants: Memory::NONE, targets: Memory::NONE }
     }
 
     /// What the wall clock is ahead of UTC at `instant`.
     #[inline]
     pub(super) fn offset(&mut self, instant: i64) -> Option<i64> {
-        match self.instants.offset(self.zone, instant) {
+        match self.instants.offset(self.history, instant) {
             Some(offset) => Some(offset),
-            None => offset(self.zone, instant),
+            None => offset(self.history, instant),
         }
     }
 
@@ -112,20 +112,20 @@ impl Zone {
     #[inline]
     pub(super) fn resolve(&mut self, wall: i64, preferred: i64) -> Option<i64> {
         // Every instant at which the clock shows `wall` lies within the margin of this one.
-        match self.targets.offset(self.zone, wall.checked_sub(preferred)?) {
+        match self.targets.offset(self.history, wall.checked_sub(preferred)?) {
             Some(offset) if (offset - preferred).abs() <= MARGIN => Some(offset),
             _ => self.search(wall, preferred),
         }
     }
 
     fn search(&self, wall: i64, preferred: i64) -> Option<i64> {
-        match self.zone.offset_from_local_datetime(&reading(wall)?) {
+        match self.history.offset_from_local_datetime(&reading(wall)?) {
             LocalResult::Single(only) => Some(seconds(&only)),
             LocalResult::Ambiguous(_, late) if seconds(&late) == preferred => Some(preferred),
             LocalResult::Ambiguous(early, _) => Some(seconds(&early)),
             // In the gap the offset from before it makes the time that the clock showed when it jumped. A day
             // earlier (in UTC, so with any offset) is before every gap there has been.
-            LocalResult::None => offset(self.zone, wall.checked_sub(DAY)?),
+            LocalResult::None => offset(self.history, wall.checked_sub(DAY)?),
         }
     }
 }
