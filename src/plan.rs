@@ -212,16 +212,17 @@ impl Plan {
         })
     }
 
-    /// The number of the spec's order, made if it is new. Partition keys are a set.
+    /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
+    /// rows that come sorted are likely sorted so.
     fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
         let mut partition = Vec::new();
         for name in &spec.partition_by {
             let (number, field) = lookup(&self.schema, name)?;
             check_key(field, "PARTITION BY")?;
-            partition.push(number);
+            if !partition.contains(&number) {
+                partition.push(number);
+            }
         }
-        partition.sort_unstable();
-        partition.dedup();
         let mut keys = Vec::new();
         for key in &spec.order_by {
             let (number, field) = lookup(&self.schema, &key.column)?;
@@ -229,7 +230,8 @@ impl Plan {
             keys.push((number, key));
         }
         let same = |order: &Order| {
-            order.partition_by.iter().map(|&place| order.columns[place]).eq(partition.iter().copied())
+            order.partition_by.len() == partition.len()
+                && order.partition_by.iter().all(|&place| partition.contains(&order.columns[place]))
                 && order.order_by.len() == keys.len()
                 && order.order_by.iter().zip(&keys).all(|(known, (number, key))| {
                     order.columns[known.number] == *number
@@ -424,7 +426,7 @@ fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static str) {
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let tiny = frame.width().is_some_and(|width| width <= TINY_FRAME);
     match (algebra, frame.shape()) {
-        (Algebra::Positional, _) => (Strategy::Index, "the answer is a row number"),
+        (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
         (_, Shape::Growing) if !excludes && frame.monotone() => (Strategy::Scan, "rows only enter the frame"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),

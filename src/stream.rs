@@ -10,7 +10,7 @@
 //! and the rows arrived; every call says up to which row its answers are settled and which rows it still needs,
 //! and leaves a carry for those it lets go of. Input columns are passed on as slices of the batches they came in.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
@@ -319,7 +319,7 @@ fn longest_order(plan: &Plan) -> Result<usize> {
         order.order_by.iter().map(|key| (order.columns[key.number], key.descending, key.nulls_first)).collect()
     };
     let partition =
-        |order: &Order| -> Vec<_> { order.partition_by.iter().map(|&place| order.columns[place]).collect() };
+        |order: &Order| -> HashSet<_> { order.partition_by.iter().map(|&place| order.columns[place]).collect() };
     for order in &plan.orders {
         let long = &plan.orders[longest];
         if partition(order) != partition(long) || !keys(long).starts_with(&keys(order)) {

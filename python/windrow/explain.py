@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from .table import kind_of, schema_of
 __all__ = ["Explanation", "explain"]
 
 _NAME_WIDTH = 32
-_COLUMNS = ("column", "type", "frame", "shape", "strategy", "reach", "sort")
+_WIDTH = 100
+_COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after", "frame")
 
 
 def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
@@ -108,7 +110,11 @@ class Explanation:
             lines += ["  " + _line(c[:-1], widths) for c in cells]
             lines.append("")
             for row in rows:
-                lines.append(f"  {row['name']}: {row['call']}" if row["name"] != row["call"] else f"  {row['name']}")
+                call = _text(row["call"])
+                lines += _folded(call if row["name"] == row["call"] else f"{row['name']}: {call}", 2)
+                # A frame that was written stands in the call; one that was not is worth saying.
+                if row["frame"] and not _says_frame(call):
+                    lines.append(f"    frame: {row['frame']}, as none was given")
                 lines.append(f"    {row['strategy']}: {row['reason']}")
             lines.append("")
         lines += self.steps
@@ -139,27 +145,42 @@ class Explanation:
         titled = []
         for (sort, partition, order), rows in groups.items():
             title = f"PARTITION BY {partition}" if partition else "all rows are one partition"
-            title += f", ORDER BY {order}" if order else ", no order"
+            title += f" ORDER BY {order}" if order else ", no order"
             where = "" if sort is None else sort if isinstance(sort, str) else f"sort {sort}"
             titled.append((f"{where}: {title}" if where else title, rows))
         return titled
 
     def _cells(self, row: Mapping[str, Any]) -> list[str]:
-        reach = f"{_text(row['reach_before']) or 'nothing'} before, {_text(row['reach_after']) or 'nothing'} after"
         return [
             _short(_text(row["name"])),
             _text(row["type"]),
-            _text(row["frame"]) or "its own",
             _text(row["shape"]) or "-",
             _text(row["strategy"]),
-            reach,
-            _text(row.get("sort")),
+            _text(row["reach_before"]) or "nothing",
+            _text(row["reach_after"]) or "nothing",
+            _text(row["frame"]) or "its own",
         ]
 
 
 def _short(name: str) -> str:
     """Cut a name that would widen the whole table; the line below it has it in full."""
     return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 3] + "..."
+
+
+def _folded(text: str, indent: int) -> list[str]:
+    """Fold a long line; what follows the first line stands further in."""
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _says_frame(call: str) -> bool:
+    return any(f" {units} " in call for units in ("ROWS", "RANGE", "GROUPS"))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
