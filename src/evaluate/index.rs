@@ -77,6 +77,30 @@ impl Included {
     }
 }
 
+/// A count of the rows before one that take part, moved along to the next.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    row: usize,
+    before: usize,
+}
+
+/// So many rows are counted or looked at one by one before a rank or a select is asked instead.
+const NEAR: usize = 8;
+
+impl Count {
+    #[inline]
+    fn move_to(&mut self, row: usize, included: &Included) -> usize {
+        let Included::Ranked(ranks) = included else { return row };
+        self.before = if self.row <= row && row - self.row <= NEAR {
+            self.before + (self.row..row).filter(|&row| ranks.bits().value(row)).count()
+        } else {
+            ranks.rank(row)
+        };
+        self.row = row;
+        self.before
+    }
+}
+
 /// A look at [`Included`] that remembers where it found the last row, as the next one is often the same or the
 /// next. What it remembers speeds answers up, it never changes them.
 #[derive(Debug)]
@@ -86,13 +110,15 @@ pub(crate) struct Walk<'a> {
     ahead: Range<usize>,
     /// Rows that take no part, down to one that does (or row 0).
     behind: Range<usize>,
+    /// How many are before the last run's begin, and before its end.
+    counts: [Count; 2],
     /// The `k`-th row, as last answered.
     found: Option<(usize, usize)>,
 }
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(included: &'a Included) -> Self {
-        Self { included, ahead: 0..0, behind: 0..0, found: None }
+        Self { included, ahead: 0..0, behind: 0..0, counts: Default::default(), found: None }
     }
 
     /// The first row of `run` that takes part.
@@ -106,8 +132,10 @@ impl<'a> Walk<'a> {
             Included::Ranked(ranks) if ranks.bits().value(run.start) => run.start,
             Included::Ranked(ranks) => {
                 if !self.ahead.contains(&run.start) {
-                    let found = ranks.select(ranks.rank(run.start)).unwrap_or(ranks.bits().len());
-                    self.ahead = run.start..found;
+                    let bits = ranks.bits();
+                    let near = (run.start + 1..bits.len().min(run.start + NEAR)).find(|&row| bits.value(row));
+                    let found = near.or_else(|| ranks.select(ranks.rank(run.start)));
+                    self.ahead = run.start..found.unwrap_or(bits.len());
                 }
                 self.ahead.end
             }
@@ -118,14 +146,17 @@ impl<'a> Walk<'a> {
     /// The last row of `run` that takes part.
     #[inline]
     pub(crate) fn last(&mut self, run: Range<usize>) -> Option<usize> {
-        if run.is_empty() {
-            return None;
-        }
+        let last = run.end.checked_sub(1).filter(|last| run.start <= *last)?;
         let row = match self.included {
-            Included::All => run.end - 1,
-            Included::Ranked(ranks) if ranks.bits().value(run.end - 1) => run.end - 1,
+            Included::All => last,
+            Included::Ranked(ranks) if ranks.bits().value(last) => {
+                self.behind = run.end..run.end;
+                last
+            }
             Included::Ranked(ranks) => {
-                if !self.behind.contains(&(run.end - 1)) {
+                if self.behind.end == last {
+                    self.behind.end = run.end;
+                } else if !self.behind.contains(&last) {
                     let found = ranks.rank(run.end).checked_sub(1).and_then(|k| ranks.select(k));
                     self.behind = found.map_or(0, |row| row + 1)..run.end;
                 }
@@ -135,15 +166,23 @@ impl<'a> Walk<'a> {
         (row >= run.start).then_some(row)
     }
 
+    /// How many rows that take part are before `run`, and how many before its end.
+    #[inline]
+    pub(crate) fn before(&mut self, run: &Range<usize>) -> (usize, usize) {
+        let [begin, end] = &mut self.counts;
+        (begin.move_to(run.start, self.included), end.move_to(run.end, self.included))
+    }
+
     /// The `k`-th row that takes part, from 0.
     #[inline]
     pub(crate) fn row(&mut self, k: usize) -> Option<usize> {
         let Included::Ranked(ranks) = self.included else { return Some(k) };
         let row = match self.found {
             Some((last, row)) if k == last => row,
-            // A select costs tens of steps, and in dense masks the next row is the next that takes part.
-            Some((last, row)) if k == last + 1 && row + 1 < ranks.bits().len() && ranks.bits().value(row + 1) => {
-                row + 1
+            Some((last, row)) if k == last + 1 => {
+                let bits = ranks.bits();
+                let near = (row + 1..bits.len().min(row + 1 + NEAR)).find(|&row| bits.value(row));
+                near.or_else(|| ranks.select(k))?
             }
             _ => ranks.select(k)?,
         };

@@ -73,7 +73,7 @@ impl Nth {
             Which::Nth(n) => {
                 let mut left = n - covered - 1;
                 pieces.find_map(|piece| {
-                    let (first, behind) = (self.included.before(piece.start), self.included.before(piece.end));
+                    let (first, behind) = walk.before(&piece);
                     let here = (behind - first) as u64;
                     if left < here {
                         return walk.row(first + left as usize);

@@ -126,7 +126,7 @@ impl Offset {
     fn pick(&self, partition: &Partition, rows: Range<usize>, walk: &mut Walk, picks: &mut Picks) -> Result<()> {
         let distance = self.distance();
         let (first, behind) = (self.included.before(partition.rows.start), self.included.before(partition.rows.end));
-        let mut before = self.included.before(rows.start);
+        let mut before = if rows.start == partition.rows.start { first } else { self.included.before(rows.start) };
         let found = |row: Option<usize>| {
             row.map(Pick::Row).ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))
         };
