@@ -163,6 +163,9 @@ impl Stream {
     fn answer(&mut self, open: bool) -> Result<Vec<RecordBatch>> {
         self.keep()?;
         if self.rows == self.answered {
+            if !open {
+                self.clear();
+            }
             return Ok(Vec::new());
         }
         let plan = self.plan.clone();
