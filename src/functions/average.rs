@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{Float64Builder, Int64Builder};
-use arrow_buffer::i256;
 use arrow_schema::{DataType, TimeUnit};
 
+use super::decimal::{DecimalBuilder, DecimalColumn};
 use super::exact::{Compensated, Wide, divide_half_up};
 use super::native::labelled;
 use super::readout::{Accumulated, Accumulator, Readout};
-use super::sum::{DecimalColumn, OnOverflow, Total};
+use super::sum::{OnOverflow, Total};
 use crate::error::{Error, Result};
 
 /// Reads the mean of numbers as a double.
@@ -97,16 +97,16 @@ impl DecimalAverage {
 }
 
 impl Readout<Total<Wide>> for DecimalAverage {
-    type Builder = Vec<Option<i256>>;
+    type Builder = DecimalBuilder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        self.column.builder(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Total<Wide>, out: &mut Self::Builder) -> Result<()> {
         if state.count == 0 {
-            out.push(None);
+            out.append(None);
             return Ok(());
         }
         let mean = self.column.fit(state.sum.divided(self.factor, state.count));
@@ -116,7 +116,7 @@ impl Readout<Total<Wide>> for DecimalAverage {
                 self.column.output
             )));
         }
-        out.push(mean);
+        out.append(mean);
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl Readout<Total<i128>> for IntervalAverage {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use arrow_array::cast::AsArray;
     use arrow_array::types::{
         Decimal128Type, DurationMicrosecondType, Float64Type, Int32Type, Int64Type, IntervalYearMonthType,

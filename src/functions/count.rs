@@ -95,7 +95,7 @@ mod tests {
             counts.as_primitive::<Int64Type>().values().to_vec()
         };
         assert_eq!(count(&[]), [0, 1, 3]);
-        assert_eq!(count(&[x.clone()]), [0, 0, 2]);
+        assert_eq!(count(std::slice::from_ref(&x)), [0, 0, 2]);
         // Rows where all arguments are there.
         assert_eq!(count(&[x, y]), [0, 0, 1]);
     }

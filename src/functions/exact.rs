@@ -174,7 +174,9 @@ mod tests {
 
     fn total(values: &[f64]) -> f64 {
         let mut sum = Compensated::ZERO;
-        values.iter().for_each(|&value| sum.add(value));
+        for &value in values {
+            sum.add(value);
+        }
         sum.total()
     }
 

@@ -125,10 +125,10 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
 
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
-        if let Some(value) = *right {
-            if left.is_none_or(|old| self.beats(value, old)) {
-                *left = Some(value);
-            }
+        if let Some(value) = *right
+            && left.is_none_or(|old| self.beats(value, old))
+        {
+            *left = Some(value);
         }
         Ok(())
     }
@@ -252,10 +252,10 @@ impl Aggregate for Bytes {
     }
 
     fn merge(&self, left: &mut Chosen, right: &Chosen) -> Result<()> {
-        if let Some(new) = self.bytes(right) {
-            if self.bytes(left).is_none_or(|old| self.beats(new, old)) {
-                *left = right.clone();
-            }
+        if let Some(new) = self.bytes(right)
+            && self.bytes(left).is_none_or(|old| self.beats(new, old))
+        {
+            *left = right.clone();
         }
         Ok(())
     }
@@ -317,7 +317,7 @@ impl Selective for Bytes {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, Int16Type, Int32Type};
     use arrow_array::{DictionaryArray, Float64Array, Int32Array, RunArray, StringArray};

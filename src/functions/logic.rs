@@ -1,4 +1,4 @@
-//! bool_and, bool_or: from how many values are true and how many false, so that rows can be taken out again.
+//! `bool_and`, `bool_or`: from how many values are true and how many false, so that rows can be taken out again.
 
 use std::ops::Range;
 use std::sync::Arc;

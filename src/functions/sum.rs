@@ -14,11 +14,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder};
-use arrow_array::types::{ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
+use super::decimal::{DecimalBuilder, DecimalColumn};
 use super::exact::{Compensated, Wide};
 use super::native::{Saved, each_value, labelled, native, saved, saved_value};
 use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
@@ -344,42 +345,6 @@ impl Readout<Total<Compensated>> for FloatSum {
     }
 }
 
-/// A decimal result: values of up to so many digits.
-#[derive(Debug, Clone)]
-pub(super) struct DecimalColumn {
-    pub(super) output: DataType,
-    limit: i256,
-}
-
-impl DecimalColumn {
-    /// # Errors
-    /// `output` is no decimal of 128 or 256 bits.
-    pub(super) fn new(output: DataType) -> Result<Self> {
-        let (DataType::Decimal128(precision, _) | DataType::Decimal256(precision, _)) = output else {
-            return Err(Error::internal(format!("a decimal result of type {output}")));
-        };
-        let limit = i256::from_i128(10).wrapping_pow(u32::from(precision));
-        Ok(Self { output, limit })
-    }
-
-    /// The value where it has few enough digits.
-    #[inline]
-    pub(super) fn fit(&self, value: Option<i256>) -> Option<i256> {
-        value.filter(|value| *value < self.limit && *value > self.limit.wrapping_neg())
-    }
-
-    pub(super) fn finish(&self, out: Vec<Option<i256>>) -> Result<ArrayRef> {
-        Ok(match self.output {
-            DataType::Decimal128(precision, scale) => {
-                let narrow = out.into_iter().map(|value| value.and_then(i256::to_i128));
-                let array: PrimitiveArray<Decimal128Type> = narrow.collect();
-                Arc::new(array.with_precision_and_scale(precision, scale)?)
-            }
-            _ => labelled(&PrimitiveArray::<Decimal256Type>::from(out), &self.output)?,
-        })
-    }
-}
-
 /// Reads a sum of decimals.
 #[derive(Debug, Clone)]
 pub struct DecimalSum {
@@ -402,10 +367,10 @@ impl DecimalSum {
 }
 
 impl Readout<Total<Wide>> for DecimalSum {
-    type Builder = Vec<Option<i256>>;
+    type Builder = DecimalBuilder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        self.column.builder(capacity)
     }
 
     #[inline]
@@ -417,7 +382,7 @@ impl Readout<Total<Wide>> for DecimalSum {
                 self.column.output
             )));
         }
-        out.push(sum);
+        out.append(sum);
         Ok(())
     }
 
@@ -428,9 +393,9 @@ impl Readout<Total<Wide>> for DecimalSum {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use arrow_array::cast::AsArray;
-    use arrow_array::types::{Int32Type, Int64Type};
+    use arrow_array::types::{Decimal128Type, Int32Type, Int64Type};
     use arrow_array::{Decimal128Array, Float64Array, Int32Array, Int64Array, UInt64Array};
 
     use super::*;
