@@ -74,9 +74,15 @@ impl Edges {
 fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let (values, first) = (bits.values(), bits.offset() + at);
     let (byte, shift) = (first / 8, first % 8);
-    let mut buffer = [0_u8; 16];
-    let take = values.len().saturating_sub(byte).min(9);
-    buffer[..take].copy_from_slice(&values[byte..byte + take]);
+    let buffer = match values.get(byte..).and_then(<[u8]>::first_chunk::<16>) {
+        Some(bytes) => *bytes,
+        None => {
+            let mut buffer = [0; 16];
+            let rest = values.get(byte..).unwrap_or_default();
+            buffer[..rest.len()].copy_from_slice(rest);
+            buffer
+        }
+    };
     let word = (u128::from_le_bytes(buffer) >> shift) as u64;
     let left = bits.len().saturating_sub(at);
     if left >= 64 { word } else { word & ((1_u64 << left) - 1) }

@@ -238,7 +238,8 @@ impl<'a> Inputs<'a> {
         let column = self.first()?.clone();
         let default = self.args.get(2).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let offset = offset_of(call.function.kernel, &call.args);
-        Ok(Box::new(Offset::new(section, column, inclusion.clone(), offset, default, naive)?))
+        let offset = Offset::new(section, column, inclusion.clone(), offset, default, naive)?;
+        Ok(Box::new(if call.ignore_nulls { offset.ignoring_nulls() } else { offset }))
     }
 
     fn unexpected(&self) -> Error {
