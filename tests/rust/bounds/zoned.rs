@@ -18,10 +18,11 @@ impl Step {
         Literal::Interval { months: self.months, days: self.days, micros: self.hours * 3_600_000_000 }
     }
 
-    /// `java.time.ZonedDateTime`: plusMonths, plusDays, plus(hours).
+    /// `java.time.ZonedDateTime`: plusMonths, plusDays, plus(hours). As in Spark, 24 hours are a day.
     fn add(self, instant: i64, sign: i32) -> i64 {
         let at = New_York.timestamp_opt(instant, 0).unwrap();
-        let (months, days) = (self.months * sign, self.days * sign);
+        let (months, hours) = (self.months * sign, (i64::from(self.days) * 24 + self.hours) * i64::from(sign));
+        let (days, hours) = ((hours / 24) as i32, hours % 24);
         let at = moved(at, |local| match u32::try_from(months) {
             Ok(months) => local + Months::new(months),
             Err(_) => local - Months::new(months.unsigned_abs()),
@@ -30,7 +31,7 @@ impl Step {
             Ok(days) => local + Days::new(days),
             Err(_) => local - Days::new(u64::from(days.unsigned_abs())),
         });
-        at.timestamp() + self.hours * 3_600 * i64::from(sign)
+        at.timestamp() + hours * 3_600
     }
 }
 
