@@ -58,7 +58,10 @@ fn check(batch: &RecordBatch, plan: &Plan, function: &str, frame_of: impl Fn(usi
         let (begin, end) = frame_of(row);
         let expected = definition(batch, function, begin, end);
         let found = found.value(row);
-        assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{function} row {row}: {found} not {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
+            "{function} row {row}: {found} not {expected}"
+        );
     }
 }
 
@@ -87,9 +90,13 @@ fn moving(criterion: &mut Criterion) {
             let plan = plan(&batch, function, column, frame, Some(strategy));
             check(&batch, &plan, function, |row| (row.saturating_sub(before), (row + width - before).min(ROWS)));
             group.throughput(Throughput::Elements(ROWS as u64));
-            group.bench_with_input(BenchmarkId::new(format!("{strategy} {function}"), width), &plan, |bencher, plan| {
-                bencher.iter(|| plan.compute(&batch).unwrap());
-            });
+            group.bench_with_input(
+                BenchmarkId::new(format!("{strategy} {function}"), width),
+                &plan,
+                |bencher, plan| {
+                    bencher.iter(|| plan.compute(&batch).unwrap());
+                },
+            );
         }
     }
     group.finish();
@@ -113,9 +120,13 @@ fn tiny(criterion: &mut Criterion) {
             let plan = plan(&batch, function, column, frame, Some(strategy));
             check(&batch, &plan, function, |row| ((row + 1).saturating_sub(width as usize), row + 1));
             group.throughput(Throughput::Elements(ROWS as u64));
-            group.bench_with_input(BenchmarkId::new(format!("{strategy} {function}"), width), &plan, |bencher, plan| {
-                bencher.iter(|| plan.compute(&batch).unwrap());
-            });
+            group.bench_with_input(
+                BenchmarkId::new(format!("{strategy} {function}"), width),
+                &plan,
+                |bencher, plan| {
+                    bencher.iter(|| plan.compute(&batch).unwrap());
+                },
+            );
         }
     }
     group.finish();
@@ -127,9 +138,11 @@ fn one_sided(criterion: &mut Criterion) {
     for rows in [10_000, 100_000, ROWS] {
         let batch = input(rows);
         for (function, column) in [("sum", "v"), ("avg", "d"), ("min", "v")] {
-            let growing = plan(&batch, function, column, Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow), None);
+            let growing =
+                plan(&batch, function, column, Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow), None);
             check(&batch, &growing, function, |row| (0, row + 1));
-            let shrinking = plan(&batch, function, column, Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing), None);
+            let shrinking =
+                plan(&batch, function, column, Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing), None);
             check(&batch, &shrinking, function, |row| (row, rows));
             group.throughput(Throughput::Elements(rows as u64));
             for (name, plan) in [("growing", growing), ("shrinking", shrinking)] {

@@ -29,7 +29,13 @@ fn plan(batch: &RecordBatch, function: &str, ignore_nulls: bool, frame: &Frame) 
     Plan::new(batch.schema(), &[spec], Options { threads: 1, ..Options::default() }).unwrap()
 }
 
-fn check(batch: &RecordBatch, plan: &Plan, function: &str, ignore_nulls: bool, frame_of: impl Fn(usize) -> (usize, usize)) {
+fn check(
+    batch: &RecordBatch,
+    plan: &Plan,
+    function: &str,
+    ignore_nulls: bool,
+    frame_of: impl Fn(usize) -> (usize, usize),
+) {
     let values = batch.column(1).as_primitive::<Int64Type>();
     let result = plan.compute(batch).unwrap();
     let found = result.column(0).as_primitive::<Int64Type>();

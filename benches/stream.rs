@@ -16,9 +16,14 @@ const ROWS: usize = 1_000_000;
 
 /// A thousand partitions of a thousand rows; the value is the row's number, so a sum is known.
 fn input() -> RecordBatch {
-    let column = |value: fn(i64) -> i64| Arc::new(Int64Array::from_iter_values((0..ROWS as i64).map(value))) as ArrayRef;
-    RecordBatch::try_from_iter([("k", column(|row| row / 1000)), ("t", column(|row| row % 1000)), ("v", column(|row| row))])
-        .unwrap()
+    let column =
+        |value: fn(i64) -> i64| Arc::new(Int64Array::from_iter_values((0..ROWS as i64).map(value))) as ArrayRef;
+    RecordBatch::try_from_iter([
+        ("k", column(|row| row / 1000)),
+        ("t", column(|row| row % 1000)),
+        ("v", column(|row| row)),
+    ])
+    .unwrap()
 }
 
 fn plan(batch: &RecordBatch, threads: usize) -> Plan {

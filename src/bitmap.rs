@@ -74,15 +74,13 @@ impl Edges {
 fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let (values, first) = (bits.values(), bits.offset() + at);
     let (byte, shift) = (first / 8, first % 8);
-    let buffer = match values.get(byte..).and_then(<[u8]>::first_chunk::<16>) {
-        Some(bytes) => *bytes,
-        None => {
-            let mut buffer = [0; 16];
-            let rest = values.get(byte..).unwrap_or_default();
-            buffer[..rest.len()].copy_from_slice(rest);
-            buffer
-        }
-    };
+    // Sixteen bytes at once wherever they are there: a copy of known length is one load.
+    let rest = values.get(byte..).unwrap_or_default();
+    let buffer = rest.first_chunk::<16>().copied().unwrap_or_else(|| {
+        let mut buffer = [0; 16];
+        buffer[..rest.len()].copy_from_slice(rest);
+        buffer
+    });
     let word = (u128::from_le_bytes(buffer) >> shift) as u64;
     let left = bits.len().saturating_sub(at);
     if left >= 64 { word } else { word & ((1_u64 << left) - 1) }

@@ -113,6 +113,12 @@ impl Frame {
         self
     }
 
+    /// How many rows a frame in ROWS holds, where that is one number for all rows far from a partition's edge.
+    #[must_use]
+    pub fn width(&self) -> Option<i128> {
+        if self.units == Units::Rows { Some(fixed(&self.end)? - fixed(&self.start)? + 1) } else { None }
+    }
+
     /// Which of the five shapes the frame has. Derived, never stored.
     #[must_use]
     pub fn shape(&self) -> Shape {

@@ -4,10 +4,12 @@
 //! and the output field chosen. Errors of the question are all raised here. Calls with the same partition and
 //! order keys share one order, and so one sort.
 
+mod check;
+mod choose;
+
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, OrderColumn};
@@ -15,11 +17,11 @@ use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Strategy};
 use crate::explain::{self, Explanation};
-use crate::frame::{Bound, Frame, Shape, Units};
-use crate::functions::registry::{self, Algebra, Family, Function, Kernel};
+use crate::frame::{Bound, Frame};
+use crate::functions::registry::{self, Family, Function, Kernel};
 use crate::functions::signature::{self, Signature};
 use crate::literal;
-use crate::spec::{Arg, Call, Literal, OrderKey, WindowSpec};
+use crate::spec::{Arg, Call, OrderKey, WindowSpec};
 
 /// Settings of a computation.
 #[derive(Debug, Clone)]
@@ -182,8 +184,8 @@ impl Plan {
     }
 
     fn call(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
-        let function = registry::find(&call.function).ok_or_else(|| unknown_function(&call.function))?;
-        check_modifiers(function, call)?;
+        let function = registry::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?;
+        check::modifiers(function, call)?;
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
         let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
@@ -194,7 +196,7 @@ impl Plan {
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
-        let (before, after) = reach(function, call, &frame, &args);
+        let (before, after) = choose::reach(function, call, &frame, &args);
         Ok(PlannedCall {
             order,
             function,
@@ -217,16 +219,16 @@ impl Plan {
     fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
         let mut partition = Vec::new();
         for name in &spec.partition_by {
-            let (number, field) = lookup(&self.schema, name)?;
-            check_key(field, "PARTITION BY")?;
+            let (number, field) = check::lookup(&self.schema, name)?;
+            check::key(field, "PARTITION BY")?;
             if !partition.contains(&number) {
                 partition.push(number);
             }
         }
         let mut keys = Vec::new();
         for key in &spec.order_by {
-            let (number, field) = lookup(&self.schema, &key.column)?;
-            check_key(field, "ORDER BY")?;
+            let (number, field) = check::lookup(&self.schema, &key.column)?;
+            check::key(field, "ORDER BY")?;
             keys.push((number, key));
         }
         let same = |order: &Order| {
@@ -260,7 +262,7 @@ impl Plan {
 
     /// The place of the schema's column of this name among the order's columns, and its field.
     fn column(&mut self, order: usize, name: &str) -> Result<(usize, Field)> {
-        let (number, field) = lookup(&self.schema, name)?;
+        let (number, field) = check::lookup(&self.schema, name)?;
         let field = field.clone();
         Ok((self.orders[order].place(number), field))
     }
@@ -300,7 +302,7 @@ impl Plan {
                     // The default of lag and lead takes the type of what it stands in for.
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
-                            check_default(literal::natural(value)?.data_type(), target)?;
+                            check::default(literal::natural(value)?.data_type(), target)?;
                             literal::one_row_as(value, target)?
                         }
                         _ => literal::natural(value)?,
@@ -312,9 +314,9 @@ impl Plan {
             args.push(arg);
             types.push(data_type);
         }
-        check_constants(function, call)?;
+        check::constants(function, call)?;
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
-            check_default(default, value)?;
+            check::default(default, value)?;
         }
         Ok((args, types))
     }
@@ -328,8 +330,8 @@ impl Plan {
         // A default in another type is cast, and a cast may fail to NULL outside ANSI mode.
         let casts = match (call.args.first(), call.args.get(2)) {
             (Some(Arg::Column(value)), Some(Arg::Column(default))) => {
-                lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
-                    != lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
+                check::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
+                    != check::lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
             }
             _ => false,
         };
@@ -377,7 +379,7 @@ impl Plan {
         let keys = orders[order].order_by.clone();
         let places = std::cell::RefCell::new(&mut orders[order]);
         let column = |name: &str| {
-            let (number, field) = lookup(schema, name)?;
+            let (number, field) = check::lookup(schema, name)?;
             Ok((places.borrow_mut().place(number), field.data_type().clone()))
         };
         FramePlan::resolve(asked, &keys, &column, &options.timezone)
@@ -391,7 +393,7 @@ impl Plan {
     ) -> Result<(Strategy, &'static str)> {
         let able = signature.algebra.strategies();
         match self.options.strategy {
-            None => Ok(choose(signature.algebra, frame)),
+            None => Ok(choose::choose(signature.algebra, frame)),
             Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
             Some(forced) => {
                 let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
@@ -416,48 +418,6 @@ impl Order {
     }
 }
 
-/// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
-/// (`benches/evaluate.rs`).
-const TINY_FRAME: i128 = 4;
-
-/// The strategy that costs least, and why.
-fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static str) {
-    use crate::frame::Exclude;
-    let excludes = frame.frame().exclude != Exclude::NoOthers;
-    let tiny = frame.width().is_some_and(|width| width <= TINY_FRAME);
-    match (algebra, frame.shape()) {
-        (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
-        (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
-        (_, Shape::Growing) if !excludes && frame.monotone() => (Strategy::Scan, "rows only enter the frame"),
-        _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
-        _ if tiny => (Strategy::Naive, "the frame is a few rows"),
-        (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
-        (_, Shape::Entire) => (Strategy::Scan, "what EXCLUDE leaves grows on one side and shrinks on the other"),
-        (_, Shape::Shrinking) if !excludes => (Strategy::Scan, "rows only leave the frame"),
-        (Algebra::Selective, _) => (Strategy::Deque, "only rows that may still be chosen are kept"),
-        _ => (Strategy::TwoStacks, "states merge and cannot be subtracted"),
-    }
-}
-
-/// How far the call looks.
-fn reach(function: &Function, call: &Call, frame: &FramePlan, args: &[PlannedArg]) -> (Reach, Reach) {
-    match (function.family, function.kernel) {
-        (Family::Aggregate | Family::Value, _) => frame.reach(),
-        (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::Nothing, Reach::Everything),
-        (Family::Ranking, _) => (Reach::State, Reach::Nothing),
-        (Family::Offset, kernel) => {
-            let offset = offset_of(kernel, args);
-            match (call.ignore_nulls, offset) {
-                (_, 0) => (Reach::Nothing, Reach::Nothing),
-                (true, ..0) => (Reach::State, Reach::Nothing),
-                (true, 1..) => (Reach::Nothing, Reach::Everything),
-                (false, ..0) => (Reach::Rows(offset.unsigned_abs()), Reach::Nothing),
-                (false, 1..) => (Reach::Nothing, Reach::Rows(offset.unsigned_abs())),
-            }
-        }
-    }
-}
-
 /// How many rows after its row lag or lead looks; negative: before.
 pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> i64 {
     let offset = match args.get(1) {
@@ -473,129 +433,4 @@ pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
     use arrow_array::types::Int64Type;
     let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
     (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
-}
-
-fn check_modifiers(function: &Function, call: &Call) -> Result<()> {
-    let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));
-    if call.distinct {
-        return Err(Error::unsupported("DISTINCT is not computed yet; remove it, or deduplicate the rows before"));
-    }
-    if !call.argument_order.is_empty() {
-        return Err(Error::unsupported(
-            "an ORDER BY inside the argument is not computed yet; order the window instead",
-        ));
-    }
-    if call.filter.is_some() && !function.takes_filter() {
-        return refuse("FILTER");
-    }
-    if call.ignore_nulls && !function.takes_ignore_nulls() {
-        return refuse("IGNORE NULLS");
-    }
-    if call.min_rows.is_some() && !function.takes_frame() {
-        return refuse("min_rows");
-    }
-    Ok(())
-}
-
-/// Offsets, positions and bucket counts are constants; columns of them have no one answer per plan.
-fn check_constants(function: &Function, call: &Call) -> Result<()> {
-    let (index, what, least) = match function.kernel {
-        Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
-        Kernel::Nth => (1, "position", 1),
-        Kernel::Ntile => (0, "number of buckets", 1),
-        _ => return Ok(()),
-    };
-    let limit = if function.kernel == Kernel::Ntile { i64::from(i32::MAX) } else { i64::MAX };
-    match call.args.get(index) {
-        None => Ok(()),
-        Some(Arg::Literal(Literal::Int(value))) if (least..=limit).contains(value) => Ok(()),
-        Some(Arg::Literal(value)) => Err(Error::spec(format!(
-            "the {what} of {} is a whole number{}, not {}",
-            function.name,
-            if least == 1 { " from 1" } else { "" },
-            literal::show(value)
-        ))),
-        Some(Arg::Column(name)) => {
-            Err(Error::spec(format!("the {what} of {} is a constant, not the column {name:?}", function.name)))
-        }
-    }
-}
-
-/// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.
-fn check_default(default: &DataType, value: &DataType) -> Result<()> {
-    let (from, to) = (signature::values(default), signature::values(value));
-    let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
-    let alone = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Boolean;
-    let castable = (plain(from) && plain(to))
-        || (from.is_string() && can_cast_types(default, value))
-        || (!alone(from) && !alone(to) && from.is_temporal() == to.is_temporal() && can_cast_types(default, value));
-    if default == value || from == to || from.is_null() || castable {
-        return Ok(());
-    }
-    Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")))
-}
-
-fn check_key(field: &Field, clause: &str) -> Result<()> {
-    if signature::orderable(field.data_type()) {
-        return Ok(());
-    }
-    Err(Error::spec(format!(
-        "{clause} {}: values of {} have no order; use a part of it as the key, or its text",
-        field.name(),
-        field.data_type()
-    )))
-}
-
-/// The schema's column of this name.
-fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
-    let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
-    match (found.next(), found.next()) {
-        (Some((number, field)), None) => Ok((number, field)),
-        (Some(_), Some(_)) => {
-            Err(Error::spec(format!("the column {name:?} exists more than once; rename one of them")))
-        }
-        _ => {
-            let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            Err(Error::spec(format!("there is no column {name:?}; {}", near(name, "columns", &names))))
-        }
-    }
-}
-
-fn unknown_function(name: &str) -> Error {
-    let names: Vec<_> = registry::FUNCTIONS
-        .iter()
-        .flat_map(|function| std::iter::once(&function.name).chain(function.aliases))
-        .copied()
-        .collect();
-    Error::spec(format!("there is no window function {name:?}; {}", near(name, "functions", &names)))
-}
-
-/// `did you mean "x"?` where a known name is close, else the names there are.
-fn near(name: &str, what: &str, known: &[&str]) -> String {
-    const SHOWN: usize = 40;
-    let closest = known.iter().map(|known| (explain::distance(name, known), known)).min();
-    match closest {
-        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
-        _ => {
-            let more = if known.len() > SHOWN { ", ..." } else { "" };
-            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
-        }
-    }
-}
-
-impl FramePlan {
-    /// How many rows the frame holds, where that is one number for all rows far from a partition's edge.
-    fn width(&self) -> Option<i128> {
-        let distance = |bound: &Bound| match bound {
-            Bound::CurrentRow => Some(0),
-            Bound::Preceding(Arg::Literal(Literal::Int(n))) => Some(-i128::from(*n)),
-            Bound::Following(Arg::Literal(Literal::Int(n))) => Some(i128::from(*n)),
-            _ => None,
-        };
-        let frame = self.frame();
-        if frame.units != Units::Rows {
-            return None;
-        }
-        Some(distance(&frame.end)? - distance(&frame.start)? + 1)
-    }
 }

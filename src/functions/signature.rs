@@ -132,9 +132,14 @@ fn summable(function: &Function, data_type: &DataType) -> Result<DataType> {
         T::Int64 | T::UInt32 => T::Int64,
         T::UInt64 => T::UInt64,
         // Spark reads a string as a double, an instant as its seconds, and an untyped NULL as a double.
-        T::Float16 | T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Null | T::Timestamp(_, Some(_)) => {
-            T::Float64
-        }
+        T::Float16
+        | T::Float32
+        | T::Float64
+        | T::Utf8
+        | T::LargeUtf8
+        | T::Utf8View
+        | T::Null
+        | T::Timestamp(_, Some(_)) => T::Float64,
         T::Decimal32(p, s) | T::Decimal64(p, s) | T::Decimal128(p, s) => T::Decimal128(*p, *s),
         T::Decimal256(p, s) => T::Decimal256(*p, *s),
         T::Duration(unit) => T::Duration(*unit),

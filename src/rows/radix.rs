@@ -109,7 +109,7 @@ const BUCKET: u32 = 10;
 const SMALL: usize = 64;
 
 /// Digits of LSD passes: their counters and open ends share the first level cache with a bucket.
-const LSD_DIGIT: u32 = 9;
+const LSD_DIGIT: u32 = 10;
 
 /// With more passes than this it is cheaper to deal into smaller buckets first.
 const LSD_PASSES: u32 = 3;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, Int32Builder};
+use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type};
 use arrow_array::{
@@ -134,8 +134,32 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
 
 /// The value columns of [`batch`].
 pub const VALUES: &[&str] = &[
-    "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "finite", "dec128", "dec256", "bool", "utf8",
-    "large", "view", "binary", "dictionary", "date", "timestamp", "time", "duration", "months", "struct", "list",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f32",
+    "f64",
+    "finite",
+    "dec128",
+    "dec256",
+    "bool",
+    "utf8",
+    "large",
+    "view",
+    "binary",
+    "dictionary",
+    "date",
+    "timestamp",
+    "time",
+    "duration",
+    "months",
+    "struct",
+    "list",
 ];
 
 pub fn exclude() -> impl Strategy<Value = Exclude> {
@@ -190,11 +214,7 @@ pub fn check(expected: &ArrayRef, found: &ArrayRef) -> Result<(), String> {
     };
     match (0..expected.len()).find(|&row| !equal(row)) {
         None => Ok(()),
-        Some(row) => Err(format!(
-            "row {row}: expected {:?}, found {:?}",
-            expected.slice(row, 1),
-            found.slice(row, 1)
-        )),
+        Some(row) => Err(format!("row {row}: expected {:?}, found {:?}", expected.slice(row, 1), found.slice(row, 1))),
     }
 }
 

@@ -1,0 +1,122 @@
+//! What a call may say: modifiers, constants, defaults, keys and names, each refused with what to write instead.
+
+use arrow_cast::can_cast_types;
+use arrow_schema::{DataType, Field, Schema};
+
+use crate::error::{Error, Result};
+use crate::explain;
+use crate::functions::registry::{self, Function, Kernel};
+use crate::functions::signature;
+use crate::literal;
+use crate::spec::{Arg, Call, Literal};
+
+/// What comes with a call is what its function takes.
+pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
+    let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));
+    if call.distinct {
+        return Err(Error::unsupported("DISTINCT is not computed yet; remove it, or deduplicate the rows before"));
+    }
+    if !call.argument_order.is_empty() {
+        return Err(Error::unsupported(
+            "an ORDER BY inside the argument is not computed yet; order the window instead",
+        ));
+    }
+    if call.filter.is_some() && !function.takes_filter() {
+        return refuse("FILTER");
+    }
+    if call.ignore_nulls && !function.takes_ignore_nulls() {
+        return refuse("IGNORE NULLS");
+    }
+    if call.min_rows.is_some() && !function.takes_frame() {
+        return refuse("min_rows");
+    }
+    Ok(())
+}
+
+/// Offsets, positions and bucket counts are constants; columns of them have no one answer per plan.
+pub(super) fn constants(function: &Function, call: &Call) -> Result<()> {
+    let (index, what, least) = match function.kernel {
+        Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
+        Kernel::Nth => (1, "position", 1),
+        Kernel::Ntile => (0, "number of buckets", 1),
+        _ => return Ok(()),
+    };
+    let limit = if function.kernel == Kernel::Ntile { i64::from(i32::MAX) } else { i64::MAX };
+    match call.args.get(index) {
+        None => Ok(()),
+        Some(Arg::Literal(Literal::Int(value))) if (least..=limit).contains(value) => Ok(()),
+        Some(Arg::Literal(value)) => Err(Error::spec(format!(
+            "the {what} of {} is a whole number{}, not {}",
+            function.name,
+            if least == 1 { " from 1" } else { "" },
+            literal::show(value)
+        ))),
+        Some(Arg::Column(name)) => {
+            Err(Error::spec(format!("the {what} of {} is a constant, not the column {name:?}", function.name)))
+        }
+    }
+}
+
+/// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.
+pub(super) fn default(default: &DataType, value: &DataType) -> Result<()> {
+    let (from, to) = (signature::values(default), signature::values(value));
+    let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
+    let alone = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Boolean;
+    let castable = (plain(from) && plain(to))
+        || (from.is_string() && can_cast_types(default, value))
+        || (!alone(from) && !alone(to) && from.is_temporal() == to.is_temporal() && can_cast_types(default, value));
+    if default == value || from == to || from.is_null() || castable {
+        return Ok(());
+    }
+    Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")))
+}
+
+/// Keys have an order.
+pub(super) fn key(field: &Field, clause: &str) -> Result<()> {
+    if signature::orderable(field.data_type()) {
+        return Ok(());
+    }
+    Err(Error::spec(format!(
+        "{clause} {}: values of {} have no order; use a part of it as the key, or its text",
+        field.name(),
+        field.data_type()
+    )))
+}
+
+/// The schema's column of this name.
+pub(super) fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
+    let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
+    match (found.next(), found.next()) {
+        (Some((number, field)), None) => Ok((number, field)),
+        (Some(_), Some(_)) => {
+            Err(Error::spec(format!("the column {name:?} exists more than once; rename one of them")))
+        }
+        _ => {
+            let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            Err(Error::spec(format!("there is no column {name:?}; {}", near(name, "columns", &names))))
+        }
+    }
+}
+
+/// There is no function of this name.
+pub(super) fn unknown_function(name: &str) -> Error {
+    let names: Vec<_> = registry::FUNCTIONS
+        .iter()
+        .flat_map(|function| std::iter::once(&function.name).chain(function.aliases))
+        .copied()
+        .collect();
+    Error::spec(format!("there is no window function {name:?}; {}", near(name, "functions", &names)))
+}
+
+/// `did you mean "x"?` where a known name is close, else the names there are.
+fn near(name: &str, what: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 40;
+    let closest = known.iter().map(|known| (explain::distance(name, known), known)).min();
+    match closest {
+        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
+        _ => {
+            let more = if known.len() > SHOWN { ", ..." } else { "" };
+            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
+        }
+    }
+}
