@@ -20,6 +20,7 @@ pub(crate) struct PyPlan(Arc<Plan>);
 #[pymethods]
 impl PyPlan {
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn new(
         py: Python<'_>,
         schema: PySchema,

@@ -40,11 +40,11 @@ pub(crate) fn interruptible<T: Send>(
             if !matches!(waited, Err(RecvTimeoutError::Timeout)) {
                 break;
             }
-            if interrupt.is_none() {
-                if let Err(signal) = py.check_signals() {
-                    cancel.cancel();
-                    interrupt = Some(signal);
-                }
+            if interrupt.is_none()
+                && let Err(signal) = py.check_signals()
+            {
+                cancel.cancel();
+                interrupt = Some(signal);
             }
             finished = Some(receiver);
         }

@@ -166,7 +166,7 @@ mod tests {
 
     fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
-        let inclusion = if ignore_nulls { Inclusion::new(&[column.clone()], None) } else { Inclusion::All };
+        let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };
         let edges = Edges::single(5);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();

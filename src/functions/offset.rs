@@ -242,9 +242,10 @@ mod tests {
         Arc::new(Int64Array::from(values.to_vec()))
     }
 
+    #[allow(clippy::needless_pass_by_value)]
     fn answers(offset: i64, default: Option<ArrayRef>, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column = values(&[Some(10), None, Some(30), None, Some(50)]);
-        let inclusion = if ignore_nulls { Inclusion::new(&[column.clone()], None) } else { Inclusion::All };
+        let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };
         let edges = Edges::single(5);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();

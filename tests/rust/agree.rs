@@ -1,6 +1,6 @@
 //! Each strategy agrees with `naive`, and a stream cut anywhere agrees with the whole, for every function, frame
 //! shape, EXCLUDE mode and type family.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::pedantic)]
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! Frames against their plain definition: a row of the partition is in the frame or not, tested row by row.
-
-#![allow(clippy::unwrap_used)] // A test may stop at the first surprise.
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

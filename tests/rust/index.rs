@@ -1,4 +1,5 @@
 //! Value and ranking functions against their definitions: over any frame, of any type, whole and cut into sections.
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -90,9 +91,9 @@ impl Takes {
         let filter = BooleanArray::from(rows.passes[range].to_vec());
         match self {
             Self::All => Inclusion::new(&[], None),
-            Self::Values => Inclusion::new(&[column.clone()], None),
+            Self::Values => Inclusion::new(std::slice::from_ref(column), None),
             Self::Passing => Inclusion::new(&[], Some(&filter)),
-            Self::Both => Inclusion::new(&[column.clone()], Some(&filter)),
+            Self::Both => Inclusion::new(std::slice::from_ref(column), Some(&filter)),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
 //! where a run is split decides how its sum is rounded.
-#![allow(clippy::unwrap_used, clippy::pedantic)]
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 use std::sync::Arc;
 
