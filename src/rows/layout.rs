@@ -57,6 +57,7 @@ impl Layout {
                     // One unsure column is all that can be made good afterwards.
                     let behind = std::mem::take(&mut unsure.behind);
                     unsure.complete = false;
+                    last = unsure.column;
                     layout.drop_low(behind);
                     break;
                 }

@@ -609,6 +609,28 @@ fn long_texts_with_a_common_beginning_sort() {
     check_sort(&[SortColumn::ascending(Arc::new(nested))], 1);
 }
 
+/// A word holds the beginning of one text only: what stands behind it is dropped when a second one comes.
+#[test]
+fn several_long_texts_with_short_keys_between_sort() {
+    let random = &mut Random(11);
+    let rows = 4000;
+    let long = |random: &mut Random| -> ArrayRef {
+        let texts = (0..rows).map(|_| {
+            let filling = ["0123456789", "abcdefghij"][random.below(2)].repeat(3);
+            Some(format!("{}{filling}{}", random.below(3), random.below(3)))
+        });
+        Arc::new(texts.collect::<StringArray>())
+    };
+    let (first, second) = (long(random), long(random));
+    let short: ArrayRef = Arc::new((0..rows).map(|_| Some(random.below(2) == 1)).collect::<BooleanArray>());
+    for descending in [false, true] {
+        let key = |values: &ArrayRef| SortColumn { values: values.clone(), descending, nulls_first: false };
+        check_sort(&[key(&short), key(&first), key(&short), key(&second)], 1);
+        check_sort(&[key(&first), key(&short), key(&second), key(&short)], 2);
+        check_sort(&[key(&first), key(&short), key(&short)], 1);
+    }
+}
+
 #[test]
 fn rows_in_order_of_the_last_keys_sort_by_the_first() {
     let random = &mut Random(5);
