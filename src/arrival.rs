@@ -47,10 +47,15 @@ impl Arrival {
         // With the row before in front, one look finds every edge.
         let columns = match &self.last {
             None => arrived.clone(),
-            Some(last) => {
-                let pair = last.iter().zip(&arrived);
-                pair.map(|(last, new)| concat(&[last.as_ref(), new.as_ref()])).collect::<std::result::Result<_, _>>()?
-            }
+            // Of the other columns nothing is read.
+            Some(last) => (0..arrived.len())
+                .map(|place| {
+                    if !order.is_key(place) {
+                        return Ok(arrived[place].clone());
+                    }
+                    Ok(concat(&[last[place].as_ref(), arrived[place].as_ref()])?)
+                })
+                .collect::<Result<_>>()?,
         };
         let before = usize::from(self.last.is_some());
         let (partitions, _) = edges(order, &columns, before + batch.num_rows())?;

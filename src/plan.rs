@@ -409,6 +409,11 @@ impl Plan {
 }
 
 impl Order {
+    /// Whether rows are partitioned or ordered by the column at this place.
+    pub(crate) fn is_key(&self, place: usize) -> bool {
+        self.partition_by.contains(&place) || self.order_by.iter().any(|key| key.number == place)
+    }
+
     /// The place of the schema's column `number`, added if it is new.
     fn place(&mut self, number: usize) -> usize {
         self.columns.iter().position(|&known| known == number).unwrap_or_else(|| {

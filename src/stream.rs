@@ -13,8 +13,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
@@ -259,7 +260,7 @@ impl Stream {
         self.continues = !whole;
         let length = self.rows - keep;
         for kept in &mut self.kept {
-            *kept = compact(&kept.slice(keep, length))?;
+            *kept = compact(kept.slice(keep, length));
         }
         self.answered = settled - keep;
         self.rows = length;
@@ -342,9 +343,14 @@ fn without_first(edges: &Edges) -> Edges {
     Edges::new(arrow_buffer::BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }
 
-/// A copy of a slice when most of what it is cut from is not needed, so that rows let go of are freed.
-fn compact(slice: &ArrayRef) -> Result<ArrayRef> {
-    Ok(concat(&[slice.as_ref()])?)
+/// The slice without the texts of rows let go of: views keep all texts of their batches alive, and batch by batch
+/// they would add up. Other types are copied when the next batch is put behind them.
+fn compact(slice: ArrayRef) -> ArrayRef {
+    match slice.data_type() {
+        DataType::Utf8View => Arc::new(slice.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(slice.as_binary_view().gc()),
+        _ => slice,
+    }
 }
 
 impl std::fmt::Debug for Stream {
