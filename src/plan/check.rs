@@ -58,12 +58,14 @@ pub(super) fn constants(function: &Function, call: &Call) -> Result<()> {
 }
 
 /// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.
+/// Instants and intervals do not become text, which Arrow and Spark write differently.
 pub(super) fn default(default: &DataType, value: &DataType) -> Result<()> {
     let (from, to) = (signature::values(default), signature::values(value));
     let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
     let alone = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Boolean;
     let castable = (plain(from) && plain(to))
         || (from.is_string() && can_cast_types(default, value))
+        || (to.is_string() && matches!(from, DataType::Boolean | DataType::Date32))
         || (!alone(from) && !alone(to) && from.is_temporal() == to.is_temporal() && can_cast_types(default, value));
     if default == value || from == to || from.is_null() || castable {
         return Ok(());

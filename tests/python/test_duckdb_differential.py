@@ -35,7 +35,8 @@ KEYS = {
     ),
     "k_moment": (
         lambda i: dt.datetime(2024, 1, 30, 23) + dt.timedelta(hours=5 * i + [0, 1, 7, 30][i % 4]),
-        ["INTERVAL '2' HOUR", "INTERVAL '1' DAY", "INTERVAL '1' MONTH", "INTERVAL '90' MINUTE", "INTERVAL '0' DAY"],
+        # no months: where a month's end makes bounds go back, DuckDB follows, and Spark and we do not
+        ["INTERVAL '2' HOUR", "INTERVAL '1' DAY", "INTERVAL '9' DAY", "INTERVAL '90' MINUTE", "INTERVAL '0' DAY"],
         "r_span",
     ),
     "k_text": (lambda i: "abcdefgh"[i % 8] * (i // 8 + 1), [], None),
@@ -260,12 +261,13 @@ LARGE_OFFSETS = {
     "k_int": ["0", "1", "40", "3000"],
     "k_wide": ["0", "1000000000", "400000000000000"],
     "k_double": ["0", "0.25", "12.5"],
-    "k_moment": ["INTERVAL '0' DAY", "INTERVAL '3' HOUR", "INTERVAL '2' DAY", "INTERVAL '1' MONTH"],
+    "k_moment": ["INTERVAL '0' DAY", "INTERVAL '3' HOUR", "INTERVAL '2' DAY", "INTERVAL '30' DAY"],
     "k_decimal": ["0", "0.5", "20"],
 }
 LARGE_CALLS = [
     "count(*)", "count(v_int)", "sum(v_int)", "sum(v_big)", "avg(v_int)", "min(v_int)", "max(v_text)",
-    "min(v_double)", "sum(v_double)", "avg(v_double)", "stddev_samp(v_double)", "var_pop(v_int)", "sum(v_decimal)", "max(v_decimal)", "bool_and(v_flag)",
+    "min(v_double)", "sum(v_double)", "avg(v_double)", "stddev_samp(v_double)", "var_pop(v_int)", "sum(v_decimal)",
+    "max(v_decimal)", "bool_and(v_flag)",
     "bool_or(v_flag)", "sum(v_int) FILTER (WHERE v_flag)", "min(v_text) FILTER (WHERE v_flag)",
 ]  # fmt: skip
 LARGE_PICKS = [
@@ -384,4 +386,4 @@ def test_large_tables(number):
         ours = wr.select(t, "id", {f"c{i}": text for i, text in enumerate(asks)})
     ours = ours.take(pa.compute.sort_indices(ours["id"]))
     wrong = {text: n for i, text in enumerate(asks) if (n := different(ours[f"c{i}"], theirs[f"c{i}"]))}
-    assert not wrong
+    assert not wrong, wrong
