@@ -249,3 +249,60 @@ def test_overflow(oracle_spark, ansi):
                 compare(answers, ask, ours, answer, BRINK, [1, 2, 3, 4])
     oracle_spark.conf.set("spark.sql.ansi.enabled", "true")
     assert not answers.faults, answers.report()
+
+
+NESTED_CALLS = [
+    "count(*) OVER (PARTITION BY {k})",
+    "rank() OVER (ORDER BY {k})",
+    "dense_rank() OVER (ORDER BY {k} DESC)",
+    "row_number() OVER (ORDER BY {k} NULLS LAST, id)",
+    "row_number() OVER (PARTITION BY {k} ORDER BY id DESC)",
+    "sum(id) OVER (ORDER BY {k} DESC NULLS FIRST)",
+    "sum(id) OVER (ORDER BY {k} RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "min({k}) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+    "max({k}) OVER (ORDER BY id)",
+    "count({k}) OVER (ORDER BY id)",
+    "first_value({k}) IGNORE NULLS OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "lag({k}, 2) OVER (ORDER BY id)",
+    "nth_value({k}, 2) OVER (ORDER BY id)",
+]
+
+
+@pytest.mark.parametrize("seed", range(2 * FUZZ))
+def test_nested_keys_and_values(oracle_spark, seed):
+    """Arrays and structs as keys, extremes and values: -0.0 and NaN inside them, nulls at every depth."""
+    rng = random.Random(seed)
+    rows = 60
+    number = lambda: rng.choice([None, 0.0, -0.0, float("nan"), 1.5, -2.0])  # noqa: E731
+    text = lambda: rng.choice([None, "", "a", "ab", "é"])  # noqa: E731
+    whole = lambda: rng.choice([None, 1, 2, 3])  # noqa: E731
+    columns = {
+        "ints": (pa.list_(pa.int32()), lambda: [whole() for _ in range(rng.randrange(3))]),
+        "texts": (pa.list_(pa.string()), lambda: [text() for _ in range(rng.randrange(3))]),
+        "deep": (
+            pa.list_(pa.list_(pa.int64())),
+            lambda: [[whole()] * rng.randrange(2) for _ in range(rng.randrange(3))],
+        ),
+        "pair": (pa.struct([("a", pa.int64()), ("b", pa.string())]), lambda: {"a": whole(), "b": text()}),
+        "mixed": (
+            pa.struct([("x", pa.struct([("d", pa.date32())])), ("y", pa.list_(pa.bool_()))]),
+            lambda: {"x": rng.choice([None, {"d": 1}, {"d": 2}]), "y": rng.choice([None, [], [True], [False, None]])},
+        ),
+        "doubles": (pa.list_(pa.float64()), lambda: [number() for _ in range(rng.randrange(3))]),
+        "wrapped": (pa.struct([("d", pa.float64())]), lambda: {"d": number()}),
+    }
+    table = pa.table({"id": pa.array(rng.sample(range(rows), rows), pa.int64())})
+    for name, (data_type, draw) in columns.items():
+        values = [None if rng.random() < 0.15 else draw() for _ in range(rows)]
+        table = table.append_column(name, pa.array(values, data_type))
+    frame = spark_frame(oracle_spark, table)
+    asks = [Ask(call.format(k=k), call.split("(")[0], k) for k in columns for call in NESTED_CALLS]
+    answers = Answers()
+    for ask, theirs in zip(asks, spark_answers(frame, asks), strict=True):
+        ours = our_answer(table, ask)
+        if isinstance(theirs, Refused) or isinstance(ours, wr.WindrowError):
+            compare(answers, ask, ours, theirs, table, [])
+        elif repr(ours[1].to_pylist()) != repr(theirs[1].to_pylist()):
+            answers.fault(ask, f"ours {ours[1].to_pylist()[:5]}, theirs {theirs[1].to_pylist()[:5]}")
+        assert not isinstance(theirs, Refused), ask.text
+    assert not answers.faults, answers.report()
