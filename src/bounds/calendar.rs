@@ -5,15 +5,17 @@
 
 use arrow_array::timezone::Tz;
 use arrow_schema::{DataType, TimeUnit};
-use chrono::{Datelike, Months, NaiveDate};
 
 use super::zone::{DAY, Zone};
 
 /// Nanoseconds in a day that has no change of offset.
 pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
 
-/// Days from 0000-12-31, where chrono counts from, to 1970-01-01.
-const EPOCH: i64 = 719_163;
+/// Days from 0000-03-01, where years are counted from so that they end with a leap day, to 1970-01-01.
+const EPOCH: i64 = 719_468;
+
+/// Days in the 400 years after which the calendar repeats.
+const ERA: i64 = 146_097;
 
 /// How a key counts time.
 #[derive(Debug, Clone, Copy)]
@@ -142,18 +144,41 @@ impl Mover {
         let second = self.second;
         let Some(zone) = &mut self.zone else { return move_by(self, key) };
         let offset = zone.offset(key.div_euclid(second))?;
-        let wall = move_by(self, key.checked_add(offset * second)?)?;
+        // A reading beyond the key's type is hours off at the end of time, and no reason to find the row no frame.
+        let wall = move_by(self, key.saturating_add(offset * second))?;
         let zone = self.zone.as_mut()?;
         wall.checked_sub(zone.resolve(wall.div_euclid(second), offset)? * second)
     }
 }
 
 /// The day so many months after a day, both counted from the epoch; the month's last where it is too short.
+///
+/// By arithmetic, because timestamps reach beyond the years of chrono: Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms", 2013.
 fn month_on(day: i64, months: i64) -> Option<i64> {
-    let date = NaiveDate::from_num_days_from_ce_opt(i32::try_from(day.checked_add(EPOCH)?).ok()?)?;
-    let count = Months::new(u32::try_from(months.unsigned_abs()).ok()?);
-    let date = if months < 0 { date.checked_sub_months(count) } else { date.checked_add_months(count) }?;
-    Some(i64::from(date.num_days_from_ce()) - EPOCH)
+    let (month, of_month) = month_of(day)?;
+    let month = month.checked_add(months)?;
+    let first = first_of(month)?;
+    let length = first_of(month.checked_add(1)?)? - first;
+    Some(first + (of_month - 1).min(length - 1))
+}
+
+/// The month in which a day lies, counted from March of the year 0, and the day's number in it.
+fn month_of(day: i64) -> Option<(i64, i64)> {
+    let day = day.checked_add(EPOCH)?;
+    let (era, day) = (day.div_euclid(ERA), day.rem_euclid(ERA));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    Some(((era * 400 + year) * 12 + month, day - (153 * month + 2) / 5 + 1))
+}
+
+/// The first day of a month.
+fn first_of(month: i64) -> Option<i64> {
+    let (year, month) = (month.div_euclid(12), month.rem_euclid(12));
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    let day = 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5;
+    era.checked_mul(ERA)?.checked_add(day - EPOCH)
 }
 
 #[cfg(test)]
@@ -193,8 +218,41 @@ mod tests {
         assert_eq!(add(dates, day("2024-03-31"), months(-1)), Some(day("2024-02-29")));
         assert_eq!(add(dates, day("2024-01-31"), months(1)), Some(day("2024-02-29")));
         assert_eq!(add(dates, day("1969-12-31"), months(-2)), Some(day("1969-10-31")));
-        assert_eq!(add(dates, day("1969-12-31"), months(1 << 40)), None);
-        assert_eq!(add(dates, i64::from(i32::MAX), months(1)), None);
+        assert_eq!(add(dates, i64::from(i32::MAX), months(1)), Some(i64::from(i32::MAX) + 31));
+        assert_eq!(add(dates, day("1969-12-31"), months(i64::MAX)), None);
+    }
+
+    #[test]
+    fn months_are_chrono_s() {
+        use chrono::{Datelike, Months, NaiveDate};
+        for day in (-800_000..800_000_i64).step_by(37) {
+            let date = NaiveDate::from_num_days_from_ce_opt(day as i32 + 719_163).unwrap();
+            for months in [-1200_i64, -13, -1, 1, 11, 12, 4_801] {
+                let count = Months::new(months.unsigned_abs() as u32);
+                let moved = if months < 0 { date - count } else { date + count };
+                assert_eq!(
+                    month_on(day, months),
+                    Some(i64::from(moved.num_days_from_ce()) - 719_163),
+                    "{date} {months}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_calendar_has_no_last_year() {
+        let zone = "America/New_York".parse().unwrap();
+        for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
+            for zone in [None, Some(zone)] {
+                let keys = Calendar::new(&DataType::Timestamp(unit, None), zone).unwrap();
+                assert_eq!(add(keys, i64::MAX, days(1)), None);
+                assert_eq!(add(keys, i64::MIN, months(-1)), None);
+                let before = add(keys, i64::MAX, days(-1)).unwrap();
+                assert!(i64::MAX - before <= keys.day + keys.day / 24);
+                let after = add(keys, i64::MIN, months(1)).unwrap();
+                assert!(after > i64::MIN + 28 * keys.day);
+            }
+        }
     }
 
     #[test]
@@ -202,7 +260,7 @@ mod tests {
         let unzoned = Calendar::new(&DataType::Timestamp(TimeUnit::Nanosecond, None), None).unwrap();
         let nanos = |local: &str| seconds(local, "+00:00") * 1_000_000_000 + 7;
         assert_eq!(add(unzoned, nanos("1960-01-31T23:59"), months(1)), Some(nanos("1960-02-29T23:59")));
-        assert_eq!(add(unzoned, i64::MAX, months(1)), None);
+        assert_eq!(add(unzoned, i64::MAX, months(1)), None); // the year 2262
         let dates = Calendar::new(&DataType::Date64, None).unwrap();
         assert_eq!(add(dates, 30 * DAY * 1_000, months(1)), Some(58 * DAY * 1_000));
     }

@@ -20,6 +20,9 @@ const MARGIN: i64 = DAY;
 /// shortest offset in the tz database held for four days: Freetown, September 1939).
 const STEP: i64 = 2 * DAY;
 
+/// Seconds from the epoch to where chrono's years end, on either side, or a little less.
+const LAST: i64 = 8_000_000_000_000;
+
 /// A zone, and what was last learnt of it.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
@@ -66,10 +69,11 @@ impl Memory {
 
 /// The offset of a window and its margins, if it has only one.
 fn learn(zone: Tz, window: i64) -> Option<i64> {
-    let (mut at, end) = (window * WINDOW - MARGIN, (window + 1) * WINDOW + MARGIN);
+    let first = window.saturating_mul(WINDOW);
+    let (mut at, end) = (first.saturating_sub(MARGIN), first.saturating_add(WINDOW + MARGIN));
     let offset = offset(zone, at)?;
     while at < end {
-        at = end.min(at + STEP);
+        at = end.min(at.saturating_add(STEP));
         if self::offset(zone, at)? != offset {
             return None;
         }
@@ -86,9 +90,10 @@ fn seconds(offset: &<Tz as TimeZone>::Offset) -> i64 {
     offset.fix().local_minus_utc().into()
 }
 
-/// The date and time that a clock shows so many seconds after the epoch.
+/// The date and time that a clock shows so many seconds after the epoch; in years beyond chrono's, that of the last
+/// it has, which has the same offset.
 fn reading(seconds: i64) -> Option<NaiveDateTime> {
-    Some(DateTime::from_timestamp(seconds, 0)?.naive_utc())
+    Some(DateTime::from_timestamp(seconds.clamp(-LAST, LAST), 0)?.naive_utc())
 }
 
 impl Zone {

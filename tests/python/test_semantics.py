@@ -468,3 +468,20 @@ def test_the_same_values_in_other_types_give_the_same_answers(name):
             kept = call.startswith(("min", "max", "first", "lag", "nth"))
             assert not kept or got.schema.field("c").type == other, (call, other)
             assert all(map(same, comparable(got["c"], data_type), expected)), (call, other)
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
+def test_infinite_timestamps_disturb_no_others(zone):
+    """DuckDB and PostgreSQL write ±infinity as the least and greatest timestamps: beyond most calendars."""
+    ends = 2**63 - 1
+    keys = [-ends, -ends, -86_400_000_000, 0, 3_600_000_000, ends, None]
+    table = pa.table({"k": pa.array(keys, pa.int64()).cast(pa.timestamp("us", zone))})
+    for offset, expected in {
+        "INTERVAL '1' DAY": [2, 2, 2, 3, 2, 1, 1],
+        "INTERVAL '1' MONTH": [2, 2, 3, 3, 3, 1, 1],
+        "INTERVAL '2' HOUR": [2, 2, 1, 2, 2, 1, 1],
+    }.items():
+        for way in ("NULLS LAST", "DESC NULLS FIRST"):
+            frame = f"RANGE BETWEEN {offset} PRECEDING AND {offset} FOLLOWING"
+            got = wr.select(table, {"c": f"count(*) OVER (ORDER BY k {way} {frame})"})["c"].to_pylist()
+            assert got == expected, (offset, way)
