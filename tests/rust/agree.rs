@@ -164,6 +164,7 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
     let batch = batch(rows);
     let spec = window.spec();
     let ordered = sorted(&batch, window);
+    let mut turn = rows.len();
     for function in functions() {
         for call in window.calls(function, &batch) {
             let types: Vec<_> = match &call.args.first() {
@@ -178,9 +179,14 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
                     .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?}: {why}")))?;
             }
             let whole = plan(&ordered, &spec, &call, None).compute(&ordered).unwrap();
-            let found = streamed(&ordered, plan(&ordered, &spec, &call, None), cuts);
-            check(whole.column(0), &found)
-                .map_err(|why| TestCaseError::fail(format!("{call:?} streamed in {cuts:?}: {why}")))?;
+            // Cut sections meet every strategy in turn, and the plan's own choice each time.
+            turn += 1;
+            for strategy in [None, Some(able[turn % able.len()])] {
+                let found = streamed(&ordered, plan(&ordered, &spec, &call, strategy), cuts);
+                check(whole.column(0), &found).map_err(|why| {
+                    TestCaseError::fail(format!("{call:?} by {strategy:?} streamed in {cuts:?}: {why}"))
+                })?;
+            }
         }
     }
     Ok(())
