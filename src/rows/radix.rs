@@ -102,15 +102,15 @@ const BLOCK: usize = 1024;
 /// The most bits of a digit: 2048 counters and as many open ends of buckets.
 pub(super) const DIGIT: u32 = 11;
 
-/// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into: 2^9 and 2^10
-/// are alike in `benches/sort.rs`, this one is ahead where the bits left are one digit.
+/// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into. At a million
+/// rows 2^9 to 2^12 differ by less than a loaded machine's noise.
 const BUCKET: u32 = 10;
 
 /// Up to so many words a comparison sort beats counting.
 const SMALL: usize = 64;
 
-/// Digits of LSD passes: counters and open ends share the first level cache with a bucket (`benches/sort.rs`: 10 bits beat
-/// 9 by a tenth to a third, 11 by nothing).
+/// Digits of LSD passes: counters and open ends share the first level cache with a bucket. Where 9 bits need one pass more,
+/// they cost a quarter to two thirds more in the cases of `benches/sort.rs`; 11 are no better.
 const LSD_DIGIT: u32 = 10;
 
 /// With more passes than this it is cheaper to deal into smaller buckets first.
