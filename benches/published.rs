@@ -12,7 +12,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+use windrow::{Arg, Bound, Call, Frame, Nulls, Options, OrderKey, Plan, WindowSpec};
 
 /// One partition; every tenth value NULL, and the last hundred.
 fn input(rows: usize) -> RecordBatch {
@@ -24,7 +24,7 @@ fn input(rows: usize) -> RecordBatch {
 
 fn plan(batch: &RecordBatch, function: &str, ignore_nulls: bool, frame: &Frame) -> Plan {
     let mut call = Call::new(function, [Arg::column("v")]).over(frame.clone());
-    call.ignore_nulls = ignore_nulls;
+    call.nulls = if ignore_nulls { Nulls::Ignore } else { Nulls::Default };
     let spec = WindowSpec::new().order_by([OrderKey::asc("id")]).call(call);
     Plan::new(batch.schema(), &[spec], Options { threads: 1, ..Options::default() }).unwrap()
 }

@@ -1,4 +1,12 @@
 //! The one match over types: a planned call and a section's columns become an evaluator.
+//!
+//! A family of functions with types of its own has a file of its own here; nothing else matches on kernels and types.
+
+mod counted;
+mod lists;
+mod ordered;
+mod pairs;
+mod running;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
@@ -6,6 +14,7 @@ use arrow_array::{Array, ArrayRef, Float64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::bounds::OrderColumn;
 use crate::error::{Error, Result};
 use crate::evaluate::at_least::AtLeast;
 use crate::evaluate::fold::{mergeable, retractable, selective};
@@ -19,12 +28,14 @@ use crate::functions::native::Native;
 use crate::functions::nth::{self, Nth};
 use crate::functions::offset::Offset;
 use crate::functions::rank::{self, Rank};
-use crate::functions::registry::{Family, Kernel};
+use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::inclusion::Inclusion;
 use crate::literal;
 use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
+use crate::rows::SortColumn;
 use crate::section::Section;
+use crate::spec::Nulls;
 
 /// The evaluator of `call` over `section`.
 ///
@@ -36,8 +47,10 @@ pub(crate) fn evaluator(plan: &Plan, call: &PlannedCall, section: &Section) -> R
     match call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {
-            let strategy = if call.strategy == Strategy::Index { Strategy::Prefix } else { call.strategy };
-            let strategy = if strategy == Strategy::Deque { Strategy::Prefix } else { strategy };
+            let strategy = match call.strategy {
+                Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes => Strategy::Prefix,
+                other => other,
+            };
             let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
             Ok(Box::new(AtLeast::new(evaluator, count, rows)))
         }
@@ -59,17 +72,21 @@ impl<'a> Inputs<'a> {
     fn new(plan: &Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
         let ansi = plan.options().ansi;
         let mut args = Vec::with_capacity(call.args.len());
-        // Places depend on the order alone, whatever rank is given; the number of buckets was read by the plan.
-        let read = if call.function.family == Family::Ranking { &[] } else { call.args.as_slice() };
-        for (index, arg) in read.iter().enumerate() {
+        for (index, arg) in call.args.iter().enumerate() {
             // Offsets, positions and the like were read when the plan was made.
-            let constant = !matches!(call.function.kernel, Kernel::Count) && index > 0;
+            if call.function.constant(index) {
+                continue;
+            }
             let column = match arg {
                 PlannedArg::Column(place) => section.column(*place)?.clone(),
-                PlannedArg::Literal(value) if constant => value.clone(),
+                // The default of lag and lead stays one value.
+                PlannedArg::Literal(value) if call.function.family == Family::Offset && index > 0 => value.clone(),
                 PlannedArg::Literal(value) => literal::repeat(value, section.rows)?,
             };
-            args.push(if index == 0 { read_as(&column, &call.signature.input, ansi)? } else { column });
+            args.push(match call.signature.inputs.get(index) {
+                Some(input) => read_as(&column, input, ansi)?,
+                None => column,
+            });
         }
         let filter = match call.filter {
             Some(place) => Some(
@@ -77,14 +94,24 @@ impl<'a> Inputs<'a> {
             ),
             None => None,
         };
-        let passes_nulls =
-            matches!(call.function.kernel, Kernel::First | Kernel::Last | Kernel::Nth | Kernel::Lag | Kernel::Lead);
-        let inclusion = match (passes_nulls, call.function.kernel) {
-            (true, _) if !call.ignore_nulls => Inclusion::new(&[], filter),
-            (_, Kernel::Count) => Inclusion::new(&args, filter),
-            _ => Inclusion::new(args.get(..1).unwrap_or_default(), filter),
-        };
+        let inclusion = Inclusion::new(nulls_of(call, &args), filter);
         Ok(Self { call, section, ansi, args, inclusion })
+    }
+
+    /// The argument order over the section.
+    fn argument_order(&self) -> Result<Vec<SortColumn>> {
+        let key = |key: &OrderColumn| {
+            Ok(SortColumn {
+                values: self.section.column(key.number)?.clone(),
+                descending: key.descending,
+                nulls_first: key.nulls_first,
+            })
+        };
+        self.call.argument_order.iter().map(key).collect()
+    }
+
+    fn naive(&self) -> bool {
+        self.call.strategy == Strategy::Naive
     }
 
     fn first(&self) -> Result<&ArrayRef> {
@@ -100,10 +127,20 @@ impl<'a> Inputs<'a> {
             let column = self.first()?.clone();
             Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
         };
+        if call.signature.algebra == Algebra::Counted {
+            return counted::evaluator(self);
+        }
+        if call.signature.algebra == Algebra::Ordered {
+            return ordered::evaluator(self);
+        }
         match call.function.kernel {
-            Kernel::Count => retractable(Count::new(inclusion), strategy, section),
-            Kernel::Sum => self.sum(),
-            Kernel::Avg => self.average(),
+            Kernel::Count | Kernel::RegrCount => retractable(Count::new(inclusion), strategy, section),
+            Kernel::CountIf => retractable(Count::new(self.where_true()?), strategy, section),
+            Kernel::Sum | Kernel::TrySum => self.sum(),
+            Kernel::Avg | Kernel::TryAvg => self.average(self.first()?),
+            Kernel::RegrAvgx | Kernel::RegrAvgy => {
+                self.average(&self.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
+            }
             Kernel::Min => self.extremum(Extremum::Min),
             Kernel::Max => self.extremum(Extremum::Max),
             Kernel::VarPop => self.spread(false, false),
@@ -122,7 +159,16 @@ impl<'a> Inputs<'a> {
             Kernel::PercentRank => ranking(rank::Which::PercentRank),
             Kernel::CumeDist => ranking(rank::Which::CumeDist),
             Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(self.constant(0, 1)?).unwrap_or(1))),
+            Kernel::CollectList | Kernel::Listagg => lists::evaluator(self),
+            Kernel::Fill | Kernel::CounterDiff => running::evaluator(self),
+            _ => pairs::evaluator(self),
         }
+    }
+
+    /// The rows that take part and where the argument is true.
+    fn where_true(&self) -> Result<Inclusion> {
+        let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
+        Ok(self.inclusion.and(values.values()))
     }
 
     /// The whole number given as the argument of this index.
@@ -140,7 +186,12 @@ impl<'a> Inputs<'a> {
         let Self { call, section, ansi, inclusion, .. } = self;
         let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
         let output = call.signature.output.clone();
-        let on = |otherwise| if *ansi { OnOverflow::Error } else { otherwise };
+        let tries = call.function.kernel == Kernel::TrySum;
+        let on = |otherwise| match (tries, *ansi) {
+            (true, _) => OnOverflow::Null,
+            (false, true) => OnOverflow::Error,
+            (false, false) => otherwise,
+        };
         macro_rules! integers {
             ($type:ty, $on:expr) => {
                 retractable(
@@ -159,10 +210,10 @@ impl<'a> Inputs<'a> {
                 )
             };
         }
-        match Native::of(&call.signature.input) {
+        match Native::of(values.data_type()) {
             // A sum of intervals that does not fit is an error in either mode.
-            Some(Native::I32) if matches!(output, DataType::Interval(_)) => integers!(Int32Type, OnOverflow::Error),
-            Some(Native::I64) if matches!(output, DataType::Duration(_)) => integers!(Int64Type, OnOverflow::Error),
+            Some(Native::I32) if matches!(output, DataType::Interval(_)) => integers!(Int32Type, on(OnOverflow::Error)),
+            Some(Native::I64) if matches!(output, DataType::Duration(_)) => integers!(Int64Type, on(OnOverflow::Error)),
             Some(Native::I32) => integers!(Int32Type, on(OnOverflow::Wrap)),
             Some(Native::I64) => integers!(Int64Type, on(OnOverflow::Wrap)),
             Some(Native::U64) => integers!(UInt64Type, on(OnOverflow::Wrap)),
@@ -173,11 +224,12 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    fn average(&self) -> Result<Box<dyn Evaluator>> {
+    fn average(&self, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, ansi, inclusion, .. } = self;
-        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
-        let (input, output) = (&call.signature.input, call.signature.output.clone());
-        let on_overflow = if *ansi { OnOverflow::Error } else { OnOverflow::Null };
+        let (strategy, inclusion) = (call.strategy, inclusion.clone());
+        let (input, output) = (values.data_type(), call.signature.output.clone());
+        let tries = call.function.kernel == Kernel::TryAvg;
+        let on_overflow = if *ansi && !tries { OnOverflow::Error } else { OnOverflow::Null };
         macro_rules! integers {
             ($type:ty) => {{
                 let integers = sum::integers::<$type>(values, inclusion)?;
@@ -239,11 +291,26 @@ impl<'a> Inputs<'a> {
         let default = self.args.get(2).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let offset = offset_of(call.function.kernel, &call.args);
         let offset = Offset::new(section, column, inclusion.clone(), offset, default, naive)?;
-        Ok(Box::new(if call.ignore_nulls { offset.ignoring_nulls() } else { offset }))
+        Ok(Box::new(if call.nulls == Nulls::Ignore { offset.ignoring_nulls() } else { offset }))
     }
 
     fn unexpected(&self) -> Error {
-        Error::internal(format!("the plan reads {} as {}", self.call.display, self.call.signature.input))
+        Error::internal(format!("the plan reads {} as {:?}", self.call.display, self.call.signature.inputs))
+    }
+}
+
+/// The arguments whose nulls keep a row from taking part.
+fn nulls_of<'a>(call: &PlannedCall, args: &'a [ArrayRef]) -> &'a [ArrayRef] {
+    let several = |count: usize| args.get(..count).unwrap_or(args);
+    match (call.function.family, call.function.kernel) {
+        (Family::Ranking, _) => &[],
+        (Family::Value | Family::Offset, _) if call.nulls != Nulls::Ignore => &[],
+        (_, Kernel::CollectList) if call.nulls == Nulls::Respect => &[],
+        (_, Kernel::Count) => args,
+        (_, Kernel::MinBy | Kernel::MaxBy) => args.get(1..2).unwrap_or_default(),
+        // Functions of pairs pass over a pair with a null; others over a null, whatever comes beside it.
+        (Family::Aggregate, _) if call.function.arguments == (2, 2) => several(call.signature.inputs.len()),
+        _ => several(1),
     }
 }
 

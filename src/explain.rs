@@ -9,7 +9,7 @@ use crate::evaluate::Strategy;
 use crate::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::literal;
 use crate::plan::Plan;
-use crate::spec::{Arg, Call, OrderKey, WindowSpec};
+use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
 
 /// How one call will be answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
         .map(|(field, call)| {
             let order = &plan.orders[call.order];
             let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
-            let framed = call.function.takes_frame();
+            let framed = call.function.takes_frame(!call.argument_order.is_empty());
             Explanation {
                 name: field.name().clone(),
                 call: call.display.clone(),
@@ -90,24 +90,26 @@ pub(crate) fn display(spec: &WindowSpec, call: &Call) -> String {
     }
     let args: Vec<_> = call.args.iter().map(arg).collect();
     let args = if call.function == "count" && args.is_empty() { "*".into() } else { args.join(", ") };
-    let mut text = format!("{}({}{args})", call.function, if call.distinct { "DISTINCT " } else { "" });
+    let mut text = format!("{}({}{args}", call.function, if call.distinct { "DISTINCT " } else { "" });
+    if !call.argument_order.is_empty() {
+        let space = if args.is_empty() { "" } else { " " };
+        let _ = write!(text, "{space}ORDER BY {}", order_keys(&call.argument_order));
+    }
+    text.push(')');
     if let Some(filter) = &call.filter {
         let _ = write!(text, " FILTER (WHERE {filter})");
     }
-    if call.ignore_nulls {
-        text += " IGNORE NULLS";
+    match call.nulls {
+        Nulls::Default => {}
+        Nulls::Ignore => text += " IGNORE NULLS",
+        Nulls::Respect => text += " RESPECT NULLS",
     }
     let mut window = Vec::new();
     if !spec.partition_by.is_empty() {
         window.push(format!("PARTITION BY {}", spec.partition_by.join(", ")));
     }
     if !spec.order_by.is_empty() {
-        let keys: Vec<_> = spec
-            .order_by
-            .iter()
-            .map(|OrderKey { column, descending, nulls_first }| order_key(column, *descending, *nulls_first))
-            .collect();
-        window.push(format!("ORDER BY {}", keys.join(", ")));
+        window.push(format!("ORDER BY {}", order_keys(&spec.order_by)));
     }
     if let Some(asked) = &call.frame {
         window.push(frame(asked));
@@ -121,6 +123,12 @@ fn arg(arg: &Arg) -> String {
         Arg::Column(name) => name.clone(),
         Arg::Literal(value) => literal::show(value),
     }
+}
+
+fn order_keys(keys: &[OrderKey]) -> String {
+    let keys =
+        keys.iter().map(|OrderKey { column, descending, nulls_first }| order_key(column, *descending, *nulls_first));
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {

@@ -33,6 +33,15 @@ impl Inclusion {
         mask.map_or(Self::All, Self::Mask)
     }
 
+    /// The rows that take part and whose bit in `bits` is set.
+    #[must_use]
+    pub fn and(&self, bits: &BooleanBuffer) -> Self {
+        Self::Mask(match self {
+            Self::All => bits.clone(),
+            Self::Mask(mask) => mask & bits,
+        })
+    }
+
     /// Whether `row` takes part.
     #[inline]
     #[must_use]

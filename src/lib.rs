@@ -67,5 +67,5 @@ pub use evaluate::{Cancel, Strategy};
 pub use explain::Explanation;
 pub use frame::{Bound, Exclude, Frame, Shape, Units};
 pub use plan::{Options, Plan};
-pub use spec::{Arg, Call, Literal, OrderKey, WindowSpec};
+pub use spec::{Arg, Call, Literal, Nulls, OrderKey, WindowSpec};
 pub use stream::Stream;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, DurationMicrosecondArray, Float64Array,
-    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, StringArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, UInt32Array, new_null_array,
+    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, ListArray, StringArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, UInt32Array, new_empty_array, new_null_array,
 };
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
+use arrow_buffer::OffsetBuffer;
+use arrow_cast::{CastOptions, cast, cast_with_options};
+use arrow_schema::{DataType, Field};
+use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
@@ -38,6 +40,20 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             let array = TimestampMicrosecondArray::from(vec![*micros]);
             Arc::new(if *zoned { array.with_timezone("UTC") } else { array })
         }
+        Literal::List(items) => {
+            let items = items.iter().map(one_row).collect::<Result<Vec<_>>>()?;
+            // Whole numbers beside fractions: `array(0, 0.5)` is one of fractions.
+            let wide = items.iter().map(|item| item.data_type()).max_by_key(|data_type| rank(data_type));
+            let wide = wide.cloned().unwrap_or(DataType::Null);
+            let items = items.iter().map(|item| cast(item, &wide)).collect::<std::result::Result<Vec<_>, _>>();
+            let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;
+            let values = match items.as_slice() {
+                [] => new_empty_array(&wide),
+                items => concat(&items.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+            };
+            let field = Arc::new(Field::new("item", wide, true));
+            Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths([values.len()]), values, None)?)
+        }
         Literal::Interval { months, days: 0, micros: 0 } if *months != 0 => {
             Arc::new(IntervalYearMonthArray::from(vec![*months]))
         }
@@ -51,6 +67,16 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(*months, *days, nanos)]))
         }
     })
+}
+
+/// Which type holds the values of both.
+fn rank(data_type: &DataType) -> u8 {
+    match data_type {
+        DataType::Null => 0,
+        DataType::Int64 => 1,
+        DataType::Decimal256(_, scale) => 2_u8.saturating_add(scale.unsigned_abs()),
+        _ => u8::MAX,
+    }
 }
 
 /// The literal as one row of `target`.
@@ -118,6 +144,7 @@ pub fn show(literal: &Literal) -> String {
                 }
             }
         }
+        Literal::List(items) => format!("array({})", items.iter().map(show).collect::<Vec<_>>().join(", ")),
         Literal::Utf8(value) => format!("'{value}'"),
         Literal::Binary(value) => {
             value.iter().fold(String::from("X'"), |text, byte| text + &format!("{byte:02X}")) + "'"

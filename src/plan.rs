@@ -18,10 +18,10 @@ use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Strategy};
 use crate::explain::{self, Explanation};
 use crate::frame::{Bound, Frame};
-use crate::functions::registry::{self, Family, Function, Kernel};
-use crate::functions::signature::{self, Signature};
+use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
+use crate::functions::signature::{self, Modifiers, Signature};
 use crate::literal;
-use crate::spec::{Arg, Call, OrderKey, WindowSpec};
+use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
 
 /// Settings of a computation.
 #[derive(Debug, Clone)]
@@ -34,11 +34,13 @@ pub struct Options {
     pub timezone: String,
     /// Forces the strategy of every call.
     pub strategy: Option<Strategy>,
+    /// Lists are list views: those of overlapping frames share their values.
+    pub list_views: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 0, ansi: true, timezone: "UTC".into(), strategy: None }
+        Self { threads: 0, ansi: true, timezone: "UTC".into(), strategy: None, list_views: false }
     }
 }
 
@@ -93,7 +95,11 @@ pub(crate) struct PlannedCall {
     pub(crate) signature: Signature,
     pub(crate) args: Vec<PlannedArg>,
     pub(crate) filter: Option<usize>,
-    pub(crate) ignore_nulls: bool,
+    /// Equal arguments take part once, and that makes a difference.
+    pub(crate) distinct: bool,
+    /// The order in which the frame's rows are read, where it is not the window's.
+    pub(crate) argument_order: Vec<OrderColumn>,
+    pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
     pub(crate) frame: FramePlan,
     pub(crate) strategy: Strategy,
@@ -189,21 +195,35 @@ impl Plan {
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
         let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
-        let mut signature = signature::signature(function, &types, self.options.ansi)?;
+        let argument_order = self.argument_order(order, function, call)?;
+        let modifiers = Modifiers {
+            ansi: self.options.ansi,
+            distinct: call.distinct,
+            argument_order: !argument_order.is_empty(),
+            respect_nulls: call.nulls == Nulls::Respect,
+        };
+        let mut signature = signature::signature(function, &types, modifiers)?;
+        if let (Kernel::CollectList, true, DataType::List(field)) =
+            (function.kernel, self.options.list_views, &signature.output)
+        {
+            signature.output = DataType::ListView(field.clone());
+        }
         if function.family == Family::Offset {
             signature.nullable = self.offset_nullable(order, call, &args);
         }
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
-        let (before, after) = choose::reach(function, call, &frame, &args);
+        let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         Ok(PlannedCall {
             order,
             function,
             signature,
             args,
             filter,
-            ignore_nulls: call.ignore_nulls,
+            distinct: call.distinct && function.distinct() == Distinct::Counts,
+            argument_order,
+            nulls: call.nulls,
             min_rows: call.min_rows,
             frame,
             strategy,
@@ -225,12 +245,7 @@ impl Plan {
                 partition.push(number);
             }
         }
-        let mut keys = Vec::new();
-        for key in &spec.order_by {
-            let (number, field) = check::lookup(&self.schema, &key.column)?;
-            check::key(field, "ORDER BY")?;
-            keys.push((number, key));
-        }
+        let keys = self.keys(&spec.order_by)?;
         let same = |order: &Order| {
             order.partition_by.len() == partition.len()
                 && order.partition_by.iter().all(|&place| partition.contains(&order.columns[place]))
@@ -246,18 +261,33 @@ impl Plan {
         }
         let mut order = Order { partition_by: Vec::new(), order_by: Vec::new(), columns: Vec::new() };
         order.partition_by = partition.iter().map(|&number| order.place(number)).collect();
-        for (number, OrderKey { column, descending, nulls_first }) in keys {
-            let place = order.place(number);
-            order.order_by.push(OrderColumn {
-                number: place,
-                data_type: self.schema.field(number).data_type().clone(),
-                descending: *descending,
-                nulls_first: *nulls_first,
-                name: column.clone(),
-            });
-        }
+        let order_by = keys.into_iter().map(|(number, key)| order.order_column(&self.schema, number, key)).collect();
+        order.order_by = order_by;
         self.orders.push(order);
         Ok(self.orders.len() - 1)
+    }
+
+    /// The columns of order keys.
+    fn keys<'a>(&self, keys: &'a [OrderKey]) -> Result<Vec<(usize, &'a OrderKey)>> {
+        let key = |key: &'a OrderKey| {
+            let (number, field) = check::lookup(&self.schema, &key.column)?;
+            check::key(field, "ORDER BY")?;
+            Ok((number, key))
+        };
+        keys.iter().map(key).collect()
+    }
+
+    /// The order in which a call reads its frames' rows, where it matters.
+    fn argument_order(&mut self, order: usize, function: &Function, call: &Call) -> Result<Vec<OrderColumn>> {
+        let keys = self.keys(&call.argument_order)?;
+        match function.argument_order() {
+            ArgumentOrder::Refused | ArgumentOrder::Idle => Ok(Vec::new()),
+            ArgumentOrder::Values | ArgumentOrder::Rows => {
+                check::within_group(function, call)?;
+                let Self { schema, orders, .. } = self;
+                Ok(keys.into_iter().map(|(number, key)| orders[order].order_column(schema, number, key)).collect())
+            }
+        }
     }
 
     /// The place of the schema's column of this name among the order's columns, and its field.
@@ -339,8 +369,10 @@ impl Plan {
     }
 
     fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {
-        let ordered = !spec.order_by.is_empty();
-        if !ordered && (matches!(function.family, Family::Ranking | Family::Offset) || function.kernel == Kernel::Nth) {
+        let ordered = !spec.order_by.is_empty() || !call.argument_order.is_empty();
+        if !ordered
+            && (!function.takes_frame(true) || function.family == Family::Ranking || function.kernel == Kernel::Nth)
+        {
             return Err(Error::spec(format!(
                 "{} depends on the order of rows, and the window has none; add an ORDER BY",
                 function.name
@@ -349,7 +381,8 @@ impl Plan {
         let own = Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow);
         let asked = match function.family {
             Family::Aggregate | Family::Value => call.frame.as_ref(),
-            Family::Ranking => {
+            Family::Ranking if !call.argument_order.is_empty() => call.frame.as_ref(),
+            Family::Ranking | Family::Running => {
                 let required = if function.kernel == Kernel::CumeDist {
                     Frame::range(Bound::UnboundedPreceding, Bound::CurrentRow)
                 } else {
@@ -400,7 +433,7 @@ impl Plan {
                 Err(Error::spec(format!(
                     "the strategy option asks for {forced}, and {} over {} can be computed by {}",
                     function.name,
-                    signature.input,
+                    signature.inputs.first().unwrap_or(&DataType::Null),
                     names.join(", ")
                 )))
             }
@@ -412,6 +445,17 @@ impl Order {
     /// Whether rows are partitioned or ordered by the column at this place.
     pub(crate) fn is_key(&self, place: usize) -> bool {
         self.partition_by.contains(&place) || self.order_by.iter().any(|key| key.number == place)
+    }
+
+    /// The schema's column `number` as a key, added if it is new.
+    fn order_column(&mut self, schema: &Schema, number: usize, key: &OrderKey) -> OrderColumn {
+        OrderColumn {
+            number: self.place(number),
+            data_type: schema.field(number).data_type().clone(),
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+            name: key.column.clone(),
+        }
     }
 
     /// The place of the schema's column `number`, added if it is new.

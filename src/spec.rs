@@ -97,8 +97,8 @@ pub struct Call {
     pub filter: Option<String>,
     /// Equal values take part once.
     pub distinct: bool,
-    /// Value functions pass over nulls.
-    pub ignore_nulls: bool,
+    /// What was said about nulls.
+    pub nulls: Nulls,
     /// The order of the argument's values, where that matters to the function.
     pub argument_order: Vec<OrderKey>,
     /// NULL where fewer rows than this take part.
@@ -120,7 +120,7 @@ impl Call {
             frame: None,
             filter: None,
             distinct: false,
-            ignore_nulls: false,
+            nulls: Nulls::Default,
             argument_order: Vec::new(),
             min_rows: None,
             display: String::new(),
@@ -144,7 +144,28 @@ impl Call {
     /// Value functions pass over nulls.
     #[must_use]
     pub fn ignore_nulls(mut self) -> Self {
-        self.ignore_nulls = true;
+        self.nulls = Nulls::Ignore;
+        self
+    }
+
+    /// Functions that pass over nulls by themselves keep them: `collect_list`.
+    #[must_use]
+    pub fn respect_nulls(mut self) -> Self {
+        self.nulls = Nulls::Respect;
+        self
+    }
+
+    /// Equal arguments take part once.
+    #[must_use]
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
+    /// Reads the frame's rows in another order than the window's: ORDER BY inside the parentheses, or WITHIN GROUP.
+    #[must_use]
+    pub fn argument_order(mut self, keys: impl IntoIterator<Item = OrderKey>) -> Self {
+        self.argument_order = keys.into_iter().collect();
         self
     }
 
@@ -161,6 +182,18 @@ impl Call {
         self.name = name.into();
         self
     }
+}
+
+/// What a call says about nulls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Nulls {
+    /// Nothing: as the function does by itself.
+    #[default]
+    Default,
+    /// IGNORE NULLS
+    Ignore,
+    /// RESPECT NULLS
+    Respect,
 }
 
 /// An argument: a column, or one value for all rows.
@@ -225,6 +258,8 @@ pub enum Literal {
         /// An instant rather than a wall clock's reading.
         zoned: bool,
     },
+    /// Several values of one type, such as the shares of a percentile.
+    List(Vec<Literal>),
     /// A calendar interval; as a RANGE offset its months and days are the calendar's.
     Interval {
         /// Calendar months.

@@ -8,7 +8,7 @@ mod work;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use windrow::functions::registry::{FUNCTIONS, Family};
+use windrow::functions::registry::{ArgumentOrder, Distinct, FUNCTIONS, Family};
 
 /// The functions there are, one dict each.
 #[pyfunction]
@@ -23,14 +23,17 @@ fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
             Family::Value => "value",
             Family::Offset => "offset",
             Family::Ranking => "ranking",
+            Family::Running => "running",
         };
         entry.set_item("family", family)?;
         let (least, most) = function.arguments;
         entry.set_item("min_arguments", least)?;
         entry.set_item("max_arguments", (most != usize::MAX).then_some(most))?;
-        entry.set_item("frames", function.takes_frame())?;
+        entry.set_item("frames", function.takes_frame(false))?;
         entry.set_item("filter", function.takes_filter())?;
         entry.set_item("ignore_nulls", function.takes_ignore_nulls())?;
+        entry.set_item("distinct", function.distinct() != Distinct::Refused)?;
+        entry.set_item("argument_order", function.argument_order() != ArgumentOrder::Refused)?;
         entry.set_item("doc", function.doc)?;
         list.append(entry)?;
     }

@@ -4,8 +4,10 @@ use arrow_buffer::i256;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDate, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyString, PyTime, PyTuple};
-use windrow::{Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Options, OrderKey, Units, WindowSpec};
+use pyo3::types::{
+    PyBool, PyBytes, PyDate, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTime, PyTuple,
+};
+use windrow::{Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Nulls, Options, OrderKey, Units, WindowSpec};
 
 use crate::error::{raise, to_python};
 
@@ -28,7 +30,11 @@ pub(crate) fn window_spec(dict: &Bound<'_, PyDict>) -> PyResult<WindowSpec> {
     call.frame = get_some(dict, "frame")?.map(|dict| frame(dict.cast::<PyDict>()?)).transpose()?;
     call.filter = get_some(dict, "filter")?.map(|column| column.extract()).transpose()?;
     call.distinct = get_some(dict, "distinct")?.is_some_and(|flag| flag.is_truthy().unwrap_or(false));
-    call.ignore_nulls = get_some(dict, "ignore_nulls")?.is_some_and(|flag| flag.is_truthy().unwrap_or(false));
+    call.nulls = match get_some(dict, "ignore_nulls")?.map(|flag| flag.is_truthy()).transpose()? {
+        None => Nulls::Default,
+        Some(true) => Nulls::Ignore,
+        Some(false) => Nulls::Respect,
+    };
     call.min_rows = get_some(dict, "min_rows")?.map(|rows| rows.extract()).transpose()?;
     if let Some(keys) = get_some(dict, "argument_order")? {
         call.argument_order = order_by(&keys)?;
@@ -107,6 +113,10 @@ fn literal(value: &Bound<'_, PyAny>) -> PyResult<Literal> {
     }
     if value.is_instance_of::<PyString>() {
         return Ok(Literal::Utf8(value.extract()?));
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.map(|item| literal(&item?));
+        return Ok(Literal::List(items.collect::<PyResult<_>>()?));
     }
     if let Ok(value) = value.cast::<PyBytes>() {
         return Ok(Literal::Binary(value.as_bytes().to_vec()));
@@ -194,6 +204,9 @@ pub(crate) fn options(dict: &Bound<'_, PyDict>) -> PyResult<Options> {
     }
     if let Some(timezone) = get_some(dict, "timezone")? {
         options.timezone = timezone.extract()?;
+    }
+    if let Some(list_views) = get_some(dict, "list_views")? {
+        options.list_views = list_views.extract()?;
     }
     if let Some(strategy) = get_some(dict, "strategy")? {
         let parsed = strategy.extract::<String>()?.parse();

@@ -279,7 +279,7 @@ class _Binder:
             },
             "filter": None if call.condition is None else self._column(call.condition),
             "distinct": call.is_distinct,
-            "ignore_nulls": bool(call.nulls_ignored),
+            "ignore_nulls": call.nulls_ignored,
             "argument_order": [self._order(o) for o in call.argument_order],
             "min_rows": window.min_rows,
             "name": name,

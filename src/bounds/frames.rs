@@ -128,14 +128,9 @@ impl Frames {
     /// the rows before the result: they lie in every later frame, and EXCLUDE takes none of them out.
     #[must_use]
     pub fn release(&self, answered: usize) -> usize {
-        let Some(last) = answered.checked_sub(1).filter(|last| *last < self.rows) else {
+        let Some((last, partition)) = self.unfinished(answered) else {
             return answered;
         };
-        let partition = self.partitions.begin(last);
-        let over = answered == self.rows && !self.open;
-        if over || (answered < self.rows && self.partitions.begin(answered) == answered) {
-            return answered;
-        }
         let needed = match (&self.plan.start, &self.plan.end) {
             (start, _) if start.per_row().is_some() => Some(partition),
             (Edge::Unbounded, end) if end.per_row().is_some() => Some(partition),
@@ -146,6 +141,25 @@ impl Frames {
             _ => self.kept(Side::Start, last, partition),
         };
         needed.unwrap_or(partition).min(answered)
+    }
+
+    /// As [`Frames::release`], where no state can stand for rows: all that lie in later frames stay.
+    #[must_use]
+    pub fn release_without_carry(&self, answered: usize) -> usize {
+        match self.unfinished(answered) {
+            Some((_, partition)) if matches!(self.plan.start, Edge::Unbounded) => partition.min(answered),
+            _ => self.release(answered),
+        }
+    }
+
+    /// The last of the rows before `answered` and where its partition begins, if that goes on after it.
+    fn unfinished(&self, answered: usize) -> Option<(usize, usize)> {
+        let last = answered.checked_sub(1).filter(|last| *last < self.rows)?;
+        let over = answered == self.rows && !self.open;
+        if over || (answered < self.rows && self.partitions.begin(answered) == answered) {
+            return None;
+        }
+        Some((last, self.partitions.begin(last)))
     }
 
     /// The first row that later frames need for where they begin or end.

@@ -129,7 +129,7 @@ pub fn mergeable<A: Aggregate + 'static>(
             Folded::boxed(aggregate, tree, section)
         }
         Strategy::Naive => Folded::boxed(aggregate, naive::Naive, section),
-        Strategy::Prefix | Strategy::Deque | Strategy::Index => {
+        Strategy::Prefix | Strategy::Deque | Strategy::Index | Strategy::Wavelet | Strategy::Codes => {
             return Err(Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it")));
         }
     })

@@ -12,11 +12,14 @@
 //! | deque | moving min, max | O(1) amortised | `deque.rs` |
 //! | two stacks | moving frames of any mergeable state | O(1) amortised | `two_stacks.rs` |
 //! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
+//! | wavelet | quantiles and places within any frame | O(log n) | `wavelet.rs` |
+//! | codes | DISTINCT, modes and other questions of how often | O(log n) amortised | `codes.rs` |
 //! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
 //!
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
 pub mod at_least;
+pub(crate) mod dense;
 pub mod deque;
 pub mod fold;
 pub mod index;
@@ -35,7 +38,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::bounds::Frames;
+use crate::bounds::{Bounds, Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 
@@ -69,6 +72,29 @@ pub trait Evaluator: Send + Sync {
     }
 }
 
+/// Calls `f` with each of `rows` and the pieces of its frame, in row order.
+///
+/// # Errors
+/// Cancellation, bounds that cannot be found, the first error of `f`.
+pub(crate) fn each_frame(
+    frames: &Frames,
+    rows: Range<usize>,
+    cancel: &Cancel,
+    mut f: impl FnMut(usize, SubRanges) -> Result<()>,
+) -> Result<()> {
+    let mut bounds = Bounds::default();
+    let mut block = rows.start..rows.start;
+    while block.end < rows.end {
+        cancel.check()?;
+        block = block.end..rows.end.min(block.end + fold::BLOCK);
+        frames.fill(block.clone(), &mut bounds)?;
+        for row in block.clone() {
+            f(row, bounds.sub_ranges(row))?;
+        }
+    }
+    Ok(())
+}
+
 /// How a call is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
@@ -88,11 +114,15 @@ pub enum Strategy {
     SegmentTree,
     /// Each frame folded anew.
     Naive,
+    /// A wavelet tree over the values' places in their order.
+    Wavelet,
+    /// How often each value is in the frame.
+    Codes,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Whole,
         Self::Scan,
         Self::Prefix,
@@ -101,6 +131,8 @@ impl Strategy {
         Self::TwoStacks,
         Self::SegmentTree,
         Self::Naive,
+        Self::Wavelet,
+        Self::Codes,
     ];
 
     /// Its name in options and in `explain`.
@@ -115,6 +147,8 @@ impl Strategy {
             Self::TwoStacks => "two_stacks",
             Self::SegmentTree => "segment_tree",
             Self::Naive => "naive",
+            Self::Wavelet => "wavelet",
+            Self::Codes => "codes",
         }
     }
 }

@@ -49,6 +49,84 @@ pub enum Kernel {
     CumeDist,
     /// The number of the row's bucket.
     Ntile,
+    /// Rows where the argument is true.
+    CountIf,
+    /// Sum, NULL where it overflows.
+    TrySum,
+    /// Mean, NULL where it overflows.
+    TryAvg,
+    /// Product, in doubles.
+    Product,
+    /// The n-th root of the product of n values.
+    GeometricMean,
+    /// Population skewness.
+    Skewness,
+    /// Population excess kurtosis.
+    Kurtosis,
+    /// Population covariance.
+    CovarPop,
+    /// Sample covariance.
+    CovarSamp,
+    /// Pearson's correlation.
+    Corr,
+    /// Pairs without a null.
+    RegrCount,
+    /// Mean of the independent variable over the pairs.
+    RegrAvgx,
+    /// Mean of the dependent variable over the pairs.
+    RegrAvgy,
+    /// Slope of the least squares line.
+    RegrSlope,
+    /// Its value at zero.
+    RegrIntercept,
+    /// The square of the correlation.
+    RegrR2,
+    /// The independent variable's squared distances from its mean.
+    RegrSxx,
+    /// The dependent variable's squared distances from its mean.
+    RegrSyy,
+    /// The products of both variables' distances from their means.
+    RegrSxy,
+    /// Bits set in all values.
+    BitAnd,
+    /// Bits set in any value.
+    BitOr,
+    /// Bits set in an odd number of values.
+    BitXor,
+    /// The value where another is least.
+    MinBy,
+    /// The value where another is greatest.
+    MaxBy,
+    /// The most frequent value.
+    Mode,
+    /// The middle value, between the middle two if there are two.
+    Median,
+    /// The value at a share of the way, between its neighbours: `percentile` and `percentile_cont`.
+    Percentile,
+    /// The first value at or beyond a share of the way.
+    PercentileDisc,
+    /// The value at a share of the way, of the values' type.
+    PercentileApprox,
+    /// Different values.
+    ApproxCountDistinct,
+    /// The median distance from the median.
+    Mad,
+    /// Shannon's entropy of the values' frequencies, in bits.
+    Entropy,
+    /// The values, as a list.
+    CollectList,
+    /// The different values, as a list.
+    CollectSet,
+    /// The values as texts, joined.
+    Listagg,
+    /// Bins of near values with their heights.
+    HistogramNumeric,
+    /// The exponentially weighted mean.
+    EwmMean,
+    /// The value, or where it is NULL, one on the line between its neighbours.
+    Fill,
+    /// How far a counter went on since the value before.
+    CounterDiff,
 }
 
 /// What kind of function it is, and so which parts of a call it takes.
@@ -60,8 +138,11 @@ pub enum Family {
     Value,
     /// Picks a row at a distance in the partition: no frame; needs an order.
     Offset,
-    /// Says where the row stands in its partition: no frame; needs an order.
+    /// Says where the row stands in its partition: no frame; needs an order. With an ORDER BY inside the
+    /// parentheses it says where the row stands in a frame, by that order.
     Ranking,
+    /// Reads the partition's rows one after another: no frame; needs an order.
+    Running,
 }
 
 /// A function as the table has it.
@@ -105,6 +186,10 @@ const fn offset(name: &'static str, kernel: Kernel, doc: &'static str) -> Functi
     Function { name, aliases: &[], kernel, family: Family::Offset, arguments: (1, 3), doc }
 }
 
+const fn running(name: &'static str, kernel: Kernel, arguments: (usize, usize), doc: &'static str) -> Function {
+    Function { name, aliases: &[], kernel, family: Family::Running, arguments, doc }
+}
+
 const fn ranking(name: &'static str, kernel: Kernel, arguments: (usize, usize), doc: &'static str) -> Function {
     Function { name, aliases: &[], kernel, family: Family::Ranking, arguments, doc }
 }
@@ -120,6 +205,115 @@ pub const FUNCTIONS: &[Function] = &[
     aggregate("var_samp", &["variance"], Kernel::VarSamp, (1, 1), "sample variance of the frame"),
     aggregate("stddev_pop", &[], Kernel::StddevPop, (1, 1), "population standard deviation of the frame"),
     aggregate("stddev_samp", &["stddev", "std"], Kernel::StddevSamp, (1, 1), "sample standard deviation of the frame"),
+    aggregate("count_if", &[], Kernel::CountIf, (1, 1), "rows of the frame where the argument is true"),
+    aggregate("try_sum", &[], Kernel::TrySum, (1, 1), "sum of the frame's values, NULL where it overflows"),
+    aggregate("try_avg", &[], Kernel::TryAvg, (1, 1), "mean of the frame's values, NULL where it overflows"),
+    aggregate("product", &[], Kernel::Product, (1, 1), "product of the frame's values"),
+    aggregate("geometric_mean", &["geomean"], Kernel::GeometricMean, (1, 1), "geometric mean of the frame's values"),
+    aggregate("skewness", &[], Kernel::Skewness, (1, 1), "population skewness of the frame"),
+    aggregate("kurtosis", &[], Kernel::Kurtosis, (1, 1), "population excess kurtosis of the frame"),
+    aggregate("covar_pop", &[], Kernel::CovarPop, (2, 2), "population covariance of the frame's pairs"),
+    aggregate("covar_samp", &[], Kernel::CovarSamp, (2, 2), "sample covariance of the frame's pairs"),
+    aggregate("corr", &[], Kernel::Corr, (2, 2), "correlation of the frame's pairs"),
+    aggregate("regr_count", &[], Kernel::RegrCount, (2, 2), "pairs (y, x) of the frame without a null"),
+    aggregate("regr_avgx", &[], Kernel::RegrAvgx, (2, 2), "mean of x over the frame's pairs (y, x)"),
+    aggregate("regr_avgy", &[], Kernel::RegrAvgy, (2, 2), "mean of y over the frame's pairs (y, x)"),
+    aggregate("regr_slope", &[], Kernel::RegrSlope, (2, 2), "slope of the line through the frame's pairs (y, x)"),
+    aggregate(
+        "regr_intercept",
+        &[],
+        Kernel::RegrIntercept,
+        (2, 2),
+        "where the line through the frame's pairs (y, x) meets x = 0",
+    ),
+    aggregate("regr_r2", &[], Kernel::RegrR2, (2, 2), "squared correlation of the frame's pairs (y, x)"),
+    aggregate(
+        "regr_sxx",
+        &[],
+        Kernel::RegrSxx,
+        (2, 2),
+        "squared distances of x from its mean, summed over the frame's pairs (y, x)",
+    ),
+    aggregate(
+        "regr_syy",
+        &[],
+        Kernel::RegrSyy,
+        (2, 2),
+        "squared distances of y from its mean, summed over the frame's pairs (y, x)",
+    ),
+    aggregate(
+        "regr_sxy",
+        &[],
+        Kernel::RegrSxy,
+        (2, 2),
+        "products of the distances of x and y from their means, summed over the frame's pairs (y, x)",
+    ),
+    aggregate("bit_and", &[], Kernel::BitAnd, (1, 1), "bits set in all values of the frame"),
+    aggregate("bit_or", &[], Kernel::BitOr, (1, 1), "bits set in any value of the frame"),
+    aggregate("bit_xor", &[], Kernel::BitXor, (1, 1), "bits set in an odd number of the frame's values"),
+    aggregate(
+        "min_by",
+        &["arg_min"],
+        Kernel::MinBy,
+        (2, 3),
+        "the first argument where the second is least, or the k least, as a list",
+    ),
+    aggregate(
+        "max_by",
+        &["arg_max"],
+        Kernel::MaxBy,
+        (2, 3),
+        "the first argument where the second is greatest, or the k greatest, as a list",
+    ),
+    aggregate("mode", &[], Kernel::Mode, (1, 2), "most frequent value of the frame; of several the least"),
+    aggregate("median", &[], Kernel::Median, (1, 1), "middle value of the frame"),
+    aggregate(
+        "percentile",
+        &["percentile_cont", "quantile_cont"],
+        Kernel::Percentile,
+        (2, 3),
+        "value at a share of the frame's ordered values, interpolated",
+    ),
+    aggregate(
+        "percentile_disc",
+        &["quantile_disc"],
+        Kernel::PercentileDisc,
+        (2, 2),
+        "first of the frame's ordered values at or beyond a share",
+    ),
+    aggregate(
+        "percentile_approx",
+        &["approx_percentile"],
+        Kernel::PercentileApprox,
+        (2, 3),
+        "value at a share of the frame's ordered values; exact",
+    ),
+    aggregate(
+        "approx_count_distinct",
+        &[],
+        Kernel::ApproxCountDistinct,
+        (1, 2),
+        "number of different values of the frame; exact",
+    ),
+    aggregate("mad", &[], Kernel::Mad, (1, 1), "median distance of the frame's values from their median"),
+    aggregate("entropy", &[], Kernel::Entropy, (1, 1), "Shannon entropy of the frame's values, in bits"),
+    aggregate("collect_list", &["array_agg"], Kernel::CollectList, (1, 1), "the frame's values, as a list"),
+    aggregate("collect_set", &[], Kernel::CollectSet, (1, 1), "the frame's different values, as a list in their order"),
+    aggregate(
+        "listagg",
+        &["string_agg"],
+        Kernel::Listagg,
+        (1, 2),
+        "the frame's values as texts, joined by a delimiter",
+    ),
+    aggregate(
+        "histogram_numeric",
+        &[],
+        Kernel::HistogramNumeric,
+        (2, 2),
+        "the frame's values in so many bins, each a centre and a height",
+    ),
+    aggregate("ewm_mean", &[], Kernel::EwmMean, (2, 4), "exponentially weighted mean of the frame's values"),
     aggregate("bool_and", &["every"], Kernel::BoolAnd, (1, 1), "whether all values of the frame are true"),
     aggregate("bool_or", &["some", "any"], Kernel::BoolOr, (1, 1), "whether any value of the frame is true"),
     value("first_value", &["first"], Kernel::First, (1, 1), "the frame's first value"),
@@ -128,6 +322,18 @@ pub const FUNCTIONS: &[Function] = &[
     value("nth_value", &[], Kernel::Nth, (2, 2), "the frame's n-th value, from 1"),
     offset("lag", Kernel::Lag, "the value n rows before the row; a default outside the partition"),
     offset("lead", Kernel::Lead, "the value n rows after the row; a default outside the partition"),
+    running(
+        "fill",
+        Kernel::Fill,
+        (1, 1),
+        "the value, or where it is NULL, the line between its neighbours by the order key",
+    ),
+    running(
+        "counter_diff",
+        Kernel::CounterDiff,
+        (1, 2),
+        "what a counter counted since the value before; NULL where it was set back",
+    ),
     ranking("row_number", Kernel::RowNumber, (0, 0), "the row's number in its partition, from 1"),
     ranking("rank", Kernel::Rank, (0, usize::MAX), "one more than the rows before the row's peers"),
     ranking("dense_rank", Kernel::DenseRank, (0, usize::MAX), "the number of the row's peer group, from 1"),
@@ -136,23 +342,90 @@ pub const FUNCTIONS: &[Function] = &[
     ranking("ntile", Kernel::Ntile, (0, 1), "the row's bucket of n nearly equal ones; the first take the rest"),
 ];
 
+/// What DISTINCT does to a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distinct {
+    /// It makes no sense, and is refused.
+    Refused,
+    /// Nothing: equal values count once anyway.
+    Idle,
+    /// Equal arguments take part once.
+    Counts,
+}
+
+/// What an ORDER BY inside the parentheses does to a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentOrder {
+    /// It makes no sense, and is refused.
+    Refused,
+    /// Nothing: the order of rows does not matter to the answer.
+    Idle,
+    /// The frame's rows are read in this order.
+    Rows,
+    /// Its one key is the first argument, and its direction is the one values are counted in: WITHIN GROUP.
+    Values,
+}
+
 impl Function {
-    /// Whether it looks at a frame that the caller chooses.
+    /// Whether it looks at a frame that the caller chooses, given whether the call has an argument order.
     #[must_use]
-    pub fn takes_frame(&self) -> bool {
-        matches!(self.family, Family::Aggregate | Family::Value)
+    pub fn takes_frame(&self, argument_order: bool) -> bool {
+        match self.family {
+            Family::Aggregate | Family::Value => true,
+            Family::Ranking => argument_order,
+            Family::Offset | Family::Running => false,
+        }
     }
 
     /// Whether FILTER may choose its rows.
     #[must_use]
     pub fn takes_filter(&self) -> bool {
-        self.takes_frame() && self.kernel != Kernel::Nth
+        matches!(self.family, Family::Aggregate | Family::Value) && self.kernel != Kernel::Nth
     }
 
     /// Whether it may pass over nulls.
     #[must_use]
     pub fn takes_ignore_nulls(&self) -> bool {
-        matches!(self.family, Family::Value | Family::Offset)
+        matches!(self.family, Family::Value | Family::Offset) || self.kernel == Kernel::CollectList
+    }
+
+    /// What DISTINCT does to it.
+    #[must_use]
+    pub fn distinct(&self) -> Distinct {
+        use Kernel as K;
+        match (self.family, self.kernel) {
+            (Family::Aggregate, K::Min | K::Max | K::BoolAnd | K::BoolOr | K::BitAnd | K::BitOr) => Distinct::Idle,
+            (Family::Aggregate, K::CollectSet | K::ApproxCountDistinct) => Distinct::Idle,
+            (Family::Aggregate, K::MinBy | K::MaxBy | K::EwmMean | K::HistogramNumeric) => Distinct::Refused,
+            (Family::Aggregate, _) => Distinct::Counts,
+            (Family::Value, K::First) => Distinct::Idle,
+            _ => Distinct::Refused,
+        }
+    }
+
+    /// What an ORDER BY inside the parentheses does to it.
+    #[must_use]
+    pub fn argument_order(&self) -> ArgumentOrder {
+        use Kernel as K;
+        match (self.family, self.kernel) {
+            (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg) => ArgumentOrder::Rows,
+            (_, K::Mode | K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox) => ArgumentOrder::Values,
+            (_, K::EwmMean) | (Family::Offset | Family::Running, _) => ArgumentOrder::Refused,
+            (Family::Aggregate, _) => ArgumentOrder::Idle,
+        }
+    }
+
+    /// Whether the argument of this index is one value for all rows, read when the plan is made.
+    #[must_use]
+    pub fn constant(&self, index: usize) -> bool {
+        use Kernel as K;
+        match self.kernel {
+            K::Nth | K::Lag | K::Lead | K::Mode | K::Percentile | K::PercentileDisc => index == 1,
+            K::PercentileApprox | K::ApproxCountDistinct | K::Listagg | K::HistogramNumeric => index > 0,
+            K::EwmMean => index > 0,
+            K::MinBy | K::MaxBy => index == 2,
+            _ => self.family == Family::Ranking,
+        }
     }
 }
 
@@ -174,18 +447,24 @@ pub enum Algebra {
     Selective,
     /// No state: row arithmetic.
     Positional,
+    /// A question about the order of the frame's values.
+    Ordered,
+    /// A question about how often values occur in the frame.
+    Counted,
 }
 
 impl Algebra {
     /// The strategies that may be asked for, the dearest last.
     #[must_use]
     pub fn strategies(self) -> &'static [Strategy] {
-        use Strategy::{Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Whole};
+        use Strategy::{Codes, Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Wavelet, Whole};
         match self {
             Self::Mergeable => &[Whole, Scan, TwoStacks, SegmentTree, Naive],
             Self::Retractable => &[Whole, Scan, Prefix, TwoStacks, SegmentTree, Naive],
             Self::Selective => &[Whole, Scan, Deque, TwoStacks, SegmentTree, Naive],
             Self::Positional => &[Index, Naive],
+            Self::Ordered => &[Wavelet, Naive],
+            Self::Counted => &[Codes, Naive],
         }
     }
 }

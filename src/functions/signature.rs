@@ -3,16 +3,18 @@
 //! Types that only Arrow has follow the nearest one of Spark: unsigned integers sum to `Int64` (`UInt64` to
 //! `UInt64`, which cannot be negative), half floats count as floats, large, view and dictionary strings as strings.
 
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use std::sync::Arc;
 
-use super::registry::{Algebra, Function, Kernel};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+
+use super::registry::{Algebra, Distinct, Family, Function, Kernel};
 use crate::error::{Error, Result};
 
 /// What the plan knows of a call once its types are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
-    /// The type the first argument is read as.
-    pub input: DataType,
+    /// The types that the arguments which are columns are read as.
+    pub inputs: Vec<DataType>,
     /// The result's type.
     pub output: DataType,
     /// Whether the result may be NULL.
@@ -21,80 +23,259 @@ pub struct Signature {
     pub algebra: Algebra,
 }
 
-/// The signature of `function` over columns of `types`.
+/// The signature of `function` over arguments of `types`, given whether its rows are to be read in an order of their
+/// own, and whether equal arguments count once.
 ///
 /// # Errors
 /// The function does not take such arguments.
-pub fn signature(function: &Function, types: &[DataType], ansi: bool) -> Result<Signature> {
+pub fn signature(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
+    let mut signature = plain(function, types, modifiers)?;
+    let counted = modifiers.distinct && function.distinct() == Distinct::Counts;
+    if counted && signature.algebra != Algebra::Positional {
+        signature.algebra = Algebra::Counted;
+    }
+    if modifiers.argument_order && matches!(function.family, Family::Value | Family::Ranking) {
+        signature.algebra = if function.kernel == Kernel::DenseRank { Algebra::Counted } else { Algebra::Ordered };
+        // Of the rows of a frame, none may be there.
+        signature.nullable |= function.family == Family::Value;
+    }
+    Ok(signature)
+}
+
+/// What a call says beside its arguments, as far as types and algebra follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Spark's ANSI mode.
+    pub ansi: bool,
+    /// Equal arguments take part once.
+    pub distinct: bool,
+    /// The frame's rows are read in an order of their own.
+    pub argument_order: bool,
+    /// RESPECT NULLS was written.
+    pub respect_nulls: bool,
+}
+
+impl Default for Modifiers {
+    fn default() -> Self {
+        Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false }
+    }
+}
+
+fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
+    use Kernel as K;
     let first = types.first().map_or(&DataType::Null, values);
-    let signature = |input: DataType, output: DataType, algebra| Signature { input, output, nullable: true, algebra };
+    let nullable = true;
+    let unary =
+        |input: DataType, output: DataType, algebra| Signature { inputs: vec![input], output, nullable, algebra };
+    let counts = |inputs: &[DataType], algebra| Signature {
+        inputs: inputs.to_vec(),
+        output: DataType::Int64,
+        nullable: false,
+        algebra,
+    };
+    let doubles = |count: usize| -> Result<Vec<DataType>> {
+        for data_type in types.iter().take(count) {
+            if !(is_number(values(data_type)) || values(data_type).is_string()) {
+                return Err(refused(function, data_type, "a number, or a string that holds one"));
+            }
+        }
+        Ok(vec![DataType::Float64; count])
+    };
+    let double = |count: usize, algebra| {
+        doubles(count).map(|inputs| Signature { inputs, output: DataType::Float64, nullable, algebra })
+    };
     Ok(match function.kernel {
-        Kernel::Count => Signature {
-            input: types.first().cloned().unwrap_or(DataType::Null),
-            output: DataType::Int64,
-            nullable: false,
-            algebra: Algebra::Retractable,
-        },
-        Kernel::Sum => {
-            let input = summable(function, first)?;
-            let (output, algebra) = match &input {
-                DataType::Int32 | DataType::Int64 => (DataType::Int64, Algebra::Retractable),
-                DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
-                DataType::Decimal128(p, s) => (DataType::Decimal128((p + 10).min(38), *s), Algebra::Retractable),
-                DataType::Decimal256(p, s) => (DataType::Decimal256((p + 10).min(76), *s), Algebra::Retractable),
-                other => (other.clone(), Algebra::Retractable),
-            };
-            signature(input, output, algebra)
+        K::Count => counts(types, Algebra::Retractable),
+        K::CountIf => counts(&[boolean(function, first, modifiers.ansi)?], Algebra::Retractable),
+        K::RegrCount => counts(&doubles(2)?, Algebra::Retractable),
+        K::ApproxCountDistinct => counts(&types[..1], Algebra::Counted),
+        K::Sum | K::TrySum => sum(function, first)?,
+        K::Avg | K::TryAvg => average(function, first)?,
+        K::RegrAvgx | K::RegrAvgy => {
+            doubles(2)?;
+            let which = usize::from(function.kernel == K::RegrAvgx);
+            let Signature { inputs, output, algebra, .. } = average(function, values(&types[which]))?;
+            let mut both = vec![types[0].clone(), types[1].clone()];
+            both[which] = inputs[0].clone();
+            Signature { inputs: both, output, nullable, algebra }
         }
-        Kernel::Avg => {
-            let input = summable(function, first)?;
-            let (output, algebra) = match &input {
-                DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
-                DataType::Decimal128(p, s) => {
-                    (DataType::Decimal128((p + 4).min(38), (s + 4).min(38)), Algebra::Retractable)
-                }
-                DataType::Decimal256(p, s) => {
-                    (DataType::Decimal256((p + 4).min(76), (s + 4).min(76)), Algebra::Retractable)
-                }
-                DataType::Duration(_) => (DataType::Duration(TimeUnit::Microsecond), Algebra::Retractable),
-                DataType::Interval(unit) => (DataType::Interval(*unit), Algebra::Retractable),
-                _ => (DataType::Float64, Algebra::Retractable),
-            };
-            signature(input, output, algebra)
-        }
-        Kernel::VarPop | Kernel::VarSamp | Kernel::StddevPop | Kernel::StddevSamp => {
-            if !(first.is_numeric() || first.is_string() || first.is_null()) {
-                return Err(refused(function, first, "a number, or a string that holds one"));
+        K::VarPop
+        | K::VarSamp
+        | K::StddevPop
+        | K::StddevSamp
+        | K::Skewness
+        | K::Kurtosis
+        | K::Product
+        | K::GeometricMean
+        | K::EwmMean => double(1, Algebra::Mergeable)?,
+        K::CovarPop
+        | K::CovarSamp
+        | K::Corr
+        | K::RegrSlope
+        | K::RegrIntercept
+        | K::RegrR2
+        | K::RegrSxx
+        | K::RegrSyy
+        | K::RegrSxy => double(2, Algebra::Mergeable)?,
+        K::BitAnd | K::BitOr | K::BitXor => {
+            if !first.is_integer() {
+                return Err(refused(function, first, "a whole number"));
             }
-            signature(DataType::Float64, DataType::Float64, Algebra::Mergeable)
+            let algebra = if function.kernel == K::BitXor { Algebra::Retractable } else { Algebra::Mergeable };
+            unary(first.clone(), first.clone(), algebra)
         }
-        Kernel::Min | Kernel::Max => {
-            if !orderable(first) {
-                return Err(refused(function, first, "a type that has an order"));
-            }
+        K::Min | K::Max => {
+            ordered(function, first)?;
             // The column as it is: a dictionary stays a dictionary.
-            signature(types[0].clone(), types[0].clone(), Algebra::Selective)
+            unary(types[0].clone(), types[0].clone(), Algebra::Selective)
         }
-        Kernel::BoolAnd | Kernel::BoolOr => match first {
-            DataType::Boolean | DataType::Null => signature(DataType::Boolean, DataType::Boolean, Algebra::Retractable),
-            string if string.is_string() && ansi => {
-                signature(DataType::Boolean, DataType::Boolean, Algebra::Retractable)
+        K::MinBy | K::MaxBy => {
+            ordered(function, values(&types[1]))?;
+            let (output, algebra) = match types.len() {
+                2 => (types[0].clone(), Algebra::Selective),
+                _ => (list_of(types[0].clone(), true), Algebra::Ordered),
+            };
+            Signature { inputs: types[..2].to_vec(), output, nullable, algebra }
+        }
+        K::BoolAnd | K::BoolOr => {
+            let input = boolean(function, first, modifiers.ansi)?;
+            unary(input.clone(), input, Algebra::Retractable)
+        }
+        K::Mode => {
+            groupable(function, first)?;
+            unary(types[0].clone(), types[0].clone(), Algebra::Counted)
+        }
+        K::Entropy => {
+            groupable(function, first)?;
+            unary(types[0].clone(), DataType::Float64, Algebra::Counted)
+        }
+        K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox | K::Mad => {
+            quantile(function, types, first)?
+        }
+        K::CollectList => {
+            let output = list_of(types[0].clone(), modifiers.respect_nulls);
+            Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Positional }
+        }
+        K::CollectSet => {
+            groupable(function, first)?;
+            let output = list_of(types[0].clone(), false);
+            Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Counted }
+        }
+        K::Listagg => match first {
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+                unary(DataType::Binary, DataType::Binary, Algebra::Positional)
             }
-            other => return Err(refused(function, other, "a boolean")),
+            nested if nested.is_nested() => return Err(refused(function, nested, "a value that has a text")),
+            DataType::LargeUtf8 => unary(DataType::LargeUtf8, DataType::LargeUtf8, Algebra::Positional),
+            _ => unary(DataType::Utf8, DataType::Utf8, Algebra::Positional),
         },
-        Kernel::First | Kernel::Last | Kernel::Nth | Kernel::Lag | Kernel::Lead => {
-            signature(types[0].clone(), types[0].clone(), Algebra::Positional)
+        K::HistogramNumeric => {
+            if !(is_number(first) || first.is_temporal()) {
+                return Err(refused(function, first, "a number or a moment"));
+            }
+            let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
+            unary(first.clone(), list_of(DataType::Struct(fields.into()), true), Algebra::Mergeable)
         }
-        Kernel::RowNumber | Kernel::Rank | Kernel::DenseRank | Kernel::Ntile => {
-            Signature { input: DataType::Null, output: DataType::Int32, nullable: false, algebra: Algebra::Positional }
+        K::First | K::Last | K::Nth | K::Lag | K::Lead => {
+            unary(types[0].clone(), types[0].clone(), Algebra::Positional)
         }
-        Kernel::PercentRank | Kernel::CumeDist => Signature {
-            input: DataType::Null,
-            output: DataType::Float64,
-            nullable: false,
-            algebra: Algebra::Positional,
-        },
+        K::Fill => {
+            let plain = is_number(first) && !matches!(first, DataType::Decimal256(..)) || first.is_temporal();
+            if !plain {
+                return Err(refused(function, first, "a number or a moment"));
+            }
+            unary(first.clone(), first.clone(), Algebra::Positional)
+        }
+        K::CounterDiff => {
+            if !is_number(first) {
+                return Err(refused(function, first, "a number"));
+            }
+            let mut inputs = types.to_vec();
+            inputs[0] = first.clone();
+            Signature { inputs, output: first.clone(), nullable, algebra: Algebra::Positional }
+        }
+        K::RowNumber | K::Rank | K::DenseRank | K::Ntile => {
+            Signature { inputs: vec![], output: DataType::Int32, nullable: false, algebra: Algebra::Positional }
+        }
+        K::PercentRank | K::CumeDist => {
+            Signature { inputs: vec![], output: DataType::Float64, nullable: false, algebra: Algebra::Positional }
+        }
     })
+}
+
+fn sum(function: &Function, first: &DataType) -> Result<Signature> {
+    let input = summable(function, first)?;
+    let (output, algebra) = match &input {
+        DataType::Int32 | DataType::Int64 => (DataType::Int64, Algebra::Retractable),
+        DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
+        DataType::Decimal128(p, s) => (DataType::Decimal128((p + 10).min(38), *s), Algebra::Retractable),
+        DataType::Decimal256(p, s) => (DataType::Decimal256((p + 10).min(76), *s), Algebra::Retractable),
+        other => (other.clone(), Algebra::Retractable),
+    };
+    Ok(Signature { inputs: vec![input], output, nullable: true, algebra })
+}
+
+fn average(function: &Function, first: &DataType) -> Result<Signature> {
+    let input = summable(function, first)?;
+    let (output, algebra) = match &input {
+        DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
+        DataType::Decimal128(p, s) => (DataType::Decimal128((p + 4).min(38), (s + 4).min(38)), Algebra::Retractable),
+        DataType::Decimal256(p, s) => (DataType::Decimal256((p + 4).min(76), (s + 4).min(76)), Algebra::Retractable),
+        DataType::Duration(_) => (DataType::Duration(TimeUnit::Microsecond), Algebra::Retractable),
+        DataType::Interval(unit) => (DataType::Interval(*unit), Algebra::Retractable),
+        _ => (DataType::Float64, Algebra::Retractable),
+    };
+    Ok(Signature { inputs: vec![input], output, nullable: true, algebra })
+}
+
+/// Quantiles: interpolated ones are doubles or intervals, the others have the values' type where Spark has it so.
+fn quantile(function: &Function, types: &[DataType], first: &DataType) -> Result<Signature> {
+    let number = is_number(first) || first.is_string();
+    let interval = matches!(first, DataType::Duration(_) | DataType::Interval(IntervalUnit::YearMonth));
+    let own = matches!(function.kernel, Kernel::PercentileApprox)
+        || (function.kernel == Kernel::PercentileDisc && !number && !interval);
+    let input = match first {
+        string if string.is_string() => DataType::Float64,
+        DataType::Duration(_) if !own => DataType::Duration(TimeUnit::Microsecond),
+        _ if interval || (own && (is_number(first) || first.is_temporal())) => first.clone(),
+        _ if number => DataType::Float64,
+        other => return Err(refused(function, other, "a number or an interval")),
+    };
+    let output = match types.get(1) {
+        Some(DataType::List(_)) => list_of(input.clone(), false),
+        _ => input.clone(),
+    };
+    let mut inputs = vec![input];
+    inputs.extend(types.get(2).filter(|_| !function.constant(2)).cloned());
+    Ok(Signature { inputs, output, nullable: true, algebra: Algebra::Ordered })
+}
+
+/// `array<element>`, its child named as Spark names it.
+fn list_of(element: DataType, nullable: bool) -> DataType {
+    DataType::List(Arc::new(Field::new("element", element, nullable)))
+}
+
+/// Whether the type is a number or an untyped NULL.
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_numeric() || data_type.is_null()
+}
+
+/// The type a condition is read as.
+fn boolean(function: &Function, data_type: &DataType, ansi: bool) -> Result<DataType> {
+    match data_type {
+        DataType::Boolean | DataType::Null => Ok(DataType::Boolean),
+        string if string.is_string() && ansi => Ok(DataType::Boolean),
+        other => Err(refused(function, other, "a boolean")),
+    }
+}
+
+fn ordered(function: &Function, data_type: &DataType) -> Result<()> {
+    if orderable(data_type) { Ok(()) } else { Err(refused(function, data_type, "a type that has an order")) }
+}
+
+/// Values are told apart by their order.
+fn groupable(function: &Function, data_type: &DataType) -> Result<()> {
+    if orderable(data_type) { Ok(()) } else { Err(refused(function, data_type, "a type whose values can be compared")) }
 }
 
 /// The type of a dictionary's or a run's values; any other type as it is.

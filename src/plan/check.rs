@@ -5,32 +5,44 @@ use arrow_schema::{DataType, Field, Schema};
 
 use crate::error::{Error, Result};
 use crate::explain;
-use crate::functions::registry::{self, Function, Kernel};
+use crate::functions::registry::{self, ArgumentOrder, Distinct, Function, Kernel};
 use crate::functions::signature;
 use crate::literal;
-use crate::spec::{Arg, Call, Literal};
+use crate::spec::{Arg, Call, Literal, Nulls};
 
 /// What comes with a call is what its function takes.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));
-    if call.distinct {
-        return Err(Error::unsupported("DISTINCT is not computed yet; remove it, or deduplicate the rows before"));
+    if call.distinct && function.distinct() == Distinct::Refused {
+        return refuse("DISTINCT");
     }
-    if !call.argument_order.is_empty() {
-        return Err(Error::unsupported(
-            "an ORDER BY inside the argument is not computed yet; order the window instead",
-        ));
+    if !call.argument_order.is_empty() && function.argument_order() == ArgumentOrder::Refused {
+        return refuse("an ORDER BY inside its parentheses");
     }
     if call.filter.is_some() && !function.takes_filter() {
         return refuse("FILTER");
     }
-    if call.ignore_nulls && !function.takes_ignore_nulls() {
+    if call.nulls == Nulls::Ignore && !function.takes_ignore_nulls() {
         return refuse("IGNORE NULLS");
     }
-    if call.min_rows.is_some() && !function.takes_frame() {
+    if call.min_rows.is_some() && !function.takes_frame(!call.argument_order.is_empty()) {
         return refuse("min_rows");
     }
     Ok(())
+}
+
+/// WITHIN GROUP orders the values themselves: one key, the first argument.
+pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
+    if function.argument_order() != ArgumentOrder::Values || call.argument_order.is_empty() {
+        return Ok(());
+    }
+    match (call.argument_order.as_slice(), call.args.first()) {
+        ([key], Some(Arg::Column(name))) if key.column == *name => Ok(()),
+        _ => Err(Error::spec(format!(
+            "{} counts its values in their own order; its ORDER BY has one key, its first argument",
+            function.name
+        ))),
+    }
 }
 
 /// Offsets, positions and bucket counts are constants; columns of them have no one answer per plan.

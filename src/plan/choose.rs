@@ -6,7 +6,7 @@ use crate::carry::Reach;
 use crate::evaluate::Strategy;
 use crate::frame::{Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Function, Kernel};
-use crate::spec::Call;
+use crate::spec::{Call, Nulls};
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
 /// (`benches/evaluate.rs`).
@@ -18,6 +18,8 @@ pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
     match (algebra, frame.shape()) {
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
+        (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
+        (Algebra::Counted, _) => (Strategy::Codes, "how often each value is in the frame is kept as rows come and go"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
         (_, Shape::Growing) if !excludes && frame.monotone() => (Strategy::Scan, "rows only enter the frame"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
@@ -31,14 +33,27 @@ pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static
 }
 
 /// How far the call looks.
-pub(super) fn reach(function: &Function, call: &Call, frame: &FramePlan, args: &[PlannedArg]) -> (Reach, Reach) {
+pub(super) fn reach(
+    function: &Function,
+    call: &Call,
+    algebra: Algebra,
+    frame: &FramePlan,
+    args: &[PlannedArg],
+) -> (Reach, Reach) {
+    let framed = function.takes_frame(!call.argument_order.is_empty());
     match (function.family, function.kernel) {
-        (Family::Aggregate | Family::Value, _) => frame.reach(),
+        _ if framed && carries(function, call, algebra) => frame.reach(),
+        _ if framed => match frame.reach() {
+            (Reach::State, after) => (Reach::Everything, after),
+            reach => reach,
+        },
+        (_, Kernel::Fill) => (Reach::Everything, Reach::Everything),
+        (Family::Running, _) => (Reach::State, Reach::Nothing),
         (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::Nothing, Reach::Everything),
         (Family::Ranking, _) => (Reach::State, Reach::Nothing),
-        (Family::Offset, kernel) => {
+        (_, kernel) => {
             let offset = offset_of(kernel, args);
-            match (call.ignore_nulls, offset) {
+            match (call.nulls == Nulls::Ignore, offset) {
                 (_, 0) => (Reach::Nothing, Reach::Nothing),
                 (true, ..0) => (Reach::State, Reach::Nothing),
                 (true, 1..) => (Reach::Nothing, Reach::Everything),
@@ -46,5 +61,14 @@ pub(super) fn reach(function: &Function, call: &Call, frame: &FramePlan, args: &
                 (false, 1..) => (Reach::Nothing, Reach::Rows(offset.unsigned_abs())),
             }
         }
+    }
+}
+
+/// Whether a state of bounded size can stand for the rows at the beginning of a frame.
+fn carries(function: &Function, call: &Call, algebra: Algebra) -> bool {
+    match algebra {
+        Algebra::Ordered | Algebra::Counted => false,
+        Algebra::Positional => function.family == Family::Value && call.argument_order.is_empty(),
+        Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => true,
     }
 }

@@ -13,7 +13,7 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use serde_json::Value;
 use windrow::{
-    Arg, Bound, Call, ErrorKind, Exclude, Frame, Literal, Options, OrderKey, Plan, Strategy, Units, WindowSpec,
+    Arg, Bound, Call, ErrorKind, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Strategy, Units, WindowSpec,
 };
 
 fn cases() -> Vec<PathBuf> {
@@ -142,7 +142,9 @@ fn spec(value: &Value) -> WindowSpec {
     call.frame = Some(&value["frame"]).filter(|frame| !frame.is_null()).map(frame);
     call.filter = value["filter"].as_str().map(Into::into);
     call.distinct = value["distinct"].as_bool().unwrap_or(false);
-    call.ignore_nulls = value["ignore_nulls"].as_bool().unwrap_or(false);
+    if let Some(ignore) = value["ignore_nulls"].as_bool() {
+        call.nulls = if ignore { Nulls::Ignore } else { Nulls::Respect };
+    }
     call.min_rows = value["min_rows"].as_u64();
     let partition = value["partition_by"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
     WindowSpec::new().partition_by(partition).order_by(keys).call(call)
@@ -197,6 +199,7 @@ fn golden_tables() {
                     ansi: case["options"]["ansi"].as_bool().unwrap_or(true),
                     timezone: case["options"]["timezone"].as_str().unwrap_or("UTC").into(),
                     strategy,
+                    ..Options::default()
                 };
                 let answer = Plan::new(batch.schema(), std::slice::from_ref(&spec), options)
                     .and_then(|plan| plan.compute(&batch).map(|answer| (plan.output_schema().clone(), answer)));

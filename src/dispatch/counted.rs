@@ -1,0 +1,10 @@
+//! Questions of how often values are in a frame: DISTINCT, `mode`, `entropy`, `collect_set`, `dense_rank` within a frame.
+
+use super::Inputs;
+use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
+
+/// The evaluator of a call of this family.
+pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    Err(Error::unsupported(format!("{} is not computed yet", inputs.call.function.name)))
+}

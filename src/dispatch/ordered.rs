@@ -1,0 +1,10 @@
+//! Questions about the order of a frame's values: quantiles, and places and values by an argument order.
+
+use super::Inputs;
+use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
+
+/// The evaluator of a call of this family.
+pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    Err(Error::unsupported(format!("{} is not computed yet", inputs.call.function.name)))
+}

@@ -1,0 +1,185 @@
+//! Dense codes: keys as small integers, what the wavelet tree and the codes strategy are built over.
+//!
+//! ```text
+//!   rows         0  1  2  3  4  5  6  7
+//!   partition    a  a  a  a  a  b  b  b
+//!   takes part   1  1  .  1  1  1  .  1
+//!   place        0  1     2  3  4     5        rows that take part, numbered without gaps
+//!   key          c  a     c  b  z     x
+//!   code         2  0     2  1  1     0        different keys of the partition that come before
+//!   sorted       1  3  0  2 | 5  4             places by key within the partition, ties in row order
+//! ```
+//!
+//! Cost: one radix sort of the rows that take part, O(n), once per section; 8 bytes per such row.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_select::take::take;
+
+use super::Cancel;
+use super::index::Included;
+use crate::bitmap::{Edges, next_set};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+use crate::rows::{SortColumn, gather, sort, starts};
+use crate::section::Section;
+
+/// The rows of a section that take part, numbered without gaps.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    included: Included,
+    /// Where partitions begin among the places; those of which no row takes part have none.
+    pub(crate) partitions: Edges,
+    /// The row of each place; `None`: a place is a row.
+    rows: Option<UInt32Array>,
+}
+
+impl Places {
+    pub(crate) fn new(section: &Section, inclusion: Inclusion) -> Self {
+        let Inclusion::Mask(bits) = &inclusion else {
+            return Self { included: Included::All, partitions: section.partitions.clone(), rows: None };
+        };
+        let rows: UInt32Array = bits.set_indices_u32().collect::<Vec<_>>().into();
+        let mut begins = BooleanBufferBuilder::new(rows.len());
+        let mut end = 0;
+        for &row in rows.values() {
+            let begin = row as usize >= end;
+            if begin {
+                end = section.partitions.end(row as usize);
+            }
+            begins.append(begin);
+        }
+        Self { included: Included::new(inclusion), partitions: Edges::new(begins.finish()), rows: Some(rows) }
+    }
+
+    /// How many rows take part.
+    pub(crate) fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Whether `row` has a place.
+    #[inline]
+    pub(crate) fn includes(&self, row: usize) -> bool {
+        self.included.includes(row)
+    }
+
+    /// The places of the rows of `run` that take part.
+    #[inline]
+    pub(crate) fn of(&self, run: Range<usize>) -> Range<usize> {
+        self.included.before(run.start)..self.included.before(run.end)
+    }
+
+    /// The row of a place.
+    #[inline]
+    pub(crate) fn row(&self, place: usize) -> usize {
+        self.rows.as_ref().map_or(place, |rows| rows.value(place) as usize)
+    }
+
+    /// The values of `column`, which is as long as the section, by places.
+    ///
+    /// # Errors
+    /// Text that outgrows its offsets.
+    pub(crate) fn take(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        match &self.rows {
+            None => Ok(column.clone()),
+            Some(rows) => Ok(take(column, rows, None)?),
+        }
+    }
+}
+
+/// Codes of keys by places.
+#[derive(Debug, Clone)]
+pub(crate) struct Dense {
+    /// Per place, how many different keys of its partition come before its own.
+    pub(crate) codes: Vec<u32>,
+    /// The places by key within each partition, ties in row order.
+    pub(crate) sorted: Vec<u32>,
+}
+
+impl Dense {
+    /// The codes of `keys`, columns as long as the section, in their order.
+    ///
+    /// # Errors
+    /// A type without an order; cancellation.
+    pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Self> {
+        let rows = places.len();
+        let mut columns = Vec::with_capacity(keys.len() + 1);
+        let begins = places.partitions.starts();
+        if next_set(begins, 1).is_some() {
+            columns.push(SortColumn::ascending(numbers(begins)));
+        }
+        for key in keys {
+            columns.push(SortColumn { values: places.take(&key.values)?, ..key.clone() });
+        }
+        let sorted = match sort(&columns, threads, cancel)? {
+            Some(sorted) => sorted,
+            None => (0..rows as u32).collect(),
+        };
+        let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
+        let values = gather(&values, &sorted, threads, cancel)?;
+        let differs = starts(&values, rows, None)?;
+        let mut codes = vec![0; rows];
+        let mut code = 0;
+        for (at, &place) in sorted.iter().enumerate() {
+            // Sorting keeps partitions where they are, so one begins at the same number among places and among these.
+            if places.partitions.starts_at(at) {
+                code = 0;
+            } else if differs.value(at) {
+                code += 1;
+            }
+            codes[place as usize] = code;
+        }
+        Ok(Self { codes, sorted })
+    }
+}
+
+/// Each row's run, numbered from 0.
+fn numbers(begins: &BooleanBuffer) -> ArrayRef {
+    let mut number = 0_u32;
+    let numbers = begins.iter().map(|begin| {
+        number += u32::from(begin);
+        number
+    });
+    std::sync::Arc::new(numbers.collect::<UInt32Array>())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::StringArray;
+
+    use super::*;
+
+    #[test]
+    fn codes_count_within_partitions() {
+        let edges = |bits: &[bool]| Edges::new(bits.iter().copied().collect());
+        let section =
+            Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
+                .unwrap();
+        let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
+        let places = Places::new(&section, Inclusion::Mask(mask));
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
+        let key = SortColumn::ascending(column);
+        let dense = Dense::new(&places, std::slice::from_ref(&key), 1, &Cancel::default()).unwrap();
+        assert_eq!(dense.codes, [2, 0, 2, 1, 1, 0]);
+        assert_eq!(dense.sorted, [1, 3, 0, 2, 5, 4]);
+        assert_eq!((places.of(1..6), places.row(4)), (1..5, 5));
+        let down = SortColumn { descending: true, ..key };
+        let dense = Dense::new(&places, &[down], 1, &Cancel::default()).unwrap();
+        assert_eq!(dense.codes, [0, 2, 0, 1, 0, 1]);
+        assert_eq!(dense.sorted, [0, 2, 3, 1, 4, 5]);
+    }
+
+    #[test]
+    fn nobody_takes_part() {
+        let section = Section::whole(Edges::single(3), Edges::single(3), vec![]).unwrap();
+        let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3)));
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
+        let dense = Dense::new(&places, &[SortColumn::ascending(column)], 1, &Cancel::default()).unwrap();
+        assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
+    }
+}
