@@ -10,7 +10,7 @@ mod running;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
@@ -26,7 +26,7 @@ use crate::functions::logic::Logic;
 use crate::functions::moments::Spread;
 use crate::functions::native::Native;
 use crate::functions::nth::{self, Nth};
-use crate::functions::offset::Offset;
+use crate::functions::offset::{By, Offset};
 use crate::functions::rank::{self, Rank};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
@@ -151,7 +151,10 @@ impl<'a> Inputs<'a> {
             Kernel::BoolOr => self.logic(Logic::Or),
             Kernel::First => value(nth::Which::First),
             Kernel::Last => value(nth::Which::Last),
-            Kernel::Nth => value(nth::Which::Nth(u64::try_from(self.constant(1, 1)?).unwrap_or(1))),
+            Kernel::Nth => value(match self.per_row(1)? {
+                Some(n) => nth::Which::NthPerRow(n),
+                None => nth::Which::Nth(u64::try_from(self.constant(1, 1)?).unwrap_or(1)),
+            }),
             Kernel::Lag | Kernel::Lead => self.offset(naive),
             Kernel::RowNumber => ranking(rank::Which::RowNumber),
             Kernel::Rank => ranking(rank::Which::Rank),
@@ -180,6 +183,19 @@ impl<'a> Inputs<'a> {
             }
             Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
         }
+    }
+
+    /// The whole numbers that the argument of this index holds row by row, if it is a column.
+    fn per_row(&self, index: usize) -> Result<Option<Int64Array>> {
+        let Some(PlannedArg::Column(place)) = self.call.args.get(index) else {
+            return Ok(None);
+        };
+        let column = cast_with_options(
+            self.section.column(*place)?,
+            &DataType::Int64,
+            &CastOptions { safe: false, ..CastOptions::default() },
+        )?;
+        Ok(Some(column.as_primitive::<Int64Type>().clone()))
     }
 
     fn sum(&self) -> Result<Box<dyn Evaluator>> {
@@ -288,10 +304,16 @@ impl<'a> Inputs<'a> {
     fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, ansi, inclusion, .. } = self;
         let column = self.first()?.clone();
-        let default = self.args.get(2).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
-        let offset = offset_of(call.function.kernel, &call.args);
-        let offset = Offset::new(section, column, inclusion.clone(), offset, default, naive)?;
-        Ok(Box::new(if call.nulls == Nulls::Ignore { offset.ignoring_nulls() } else { offset }))
+        // Of the constants, which are not among these, the offset is one.
+        let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
+        let by = match (self.per_row(1)?, call.function.kernel) {
+            (None, kernel) => By::Fixed(offset_of(kernel, &call.args).unwrap_or(1)),
+            (Some(by), Kernel::Lag) => By::PerRow(by.unary(i64::saturating_neg)),
+            (Some(by), _) => By::PerRow(by),
+        };
+        let carries = call.nulls == Nulls::Ignore && matches!(by, By::Fixed(_));
+        let offset = Offset::new(section, column, inclusion.clone(), by, default, naive)?;
+        Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
     }
 
     fn unexpected(&self) -> Error {

@@ -344,7 +344,7 @@ impl Plan {
             args.push(arg);
             types.push(data_type);
         }
-        check::constants(function, call)?;
+        check::constants(function, call, &types)?;
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
             check::default(default, value)?;
         }
@@ -365,7 +365,7 @@ impl Plan {
             }
             _ => false,
         };
-        args.len() < 3 || casts || nullable(&args[0]) || nullable(&args[2])
+        args.len() < 3 || casts || args.iter().any(nullable)
     }
 
     fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {
@@ -467,13 +467,14 @@ impl Order {
     }
 }
 
-/// How many rows after its row lag or lead looks; negative: before.
-pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> i64 {
+/// How many rows after its row lag or lead looks; negative: before; `None`: each row says so itself.
+pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> Option<i64> {
     let offset = match args.get(1) {
+        Some(PlannedArg::Column(_)) => return None,
         Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
-        _ => 1,
+        None => 1,
     };
-    if kernel == Kernel::Lag { offset.saturating_neg() } else { offset }
+    Some(if kernel == Kernel::Lag { offset.saturating_neg() } else { offset })
 }
 
 /// The whole number that a one-row array holds.

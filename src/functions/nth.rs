@@ -9,19 +9,18 @@
 
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
-use crate::bounds::{Bounds, Frames, SubRanges};
+use crate::bounds::{Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Walk};
-use crate::evaluate::{Cancel, Evaluator};
+use crate::evaluate::{Cancel, Evaluator, each_frame};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 
 /// Which row of the frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Which {
     /// The first that takes part: `first_value` and `any_value`.
     First,
@@ -29,6 +28,22 @@ pub enum Which {
     Last,
     /// The n-th that takes part, from 1: `nth_value`.
     Nth(u64),
+    /// Each row's own n; where it is NULL or below 1 there is no such row.
+    NthPerRow(Int64Array),
+}
+
+impl Which {
+    /// The place asked for by `row`, 0 for none; `None`: the last.
+    #[inline]
+    fn ordinal(&self, row: usize) -> Option<u64> {
+        match self {
+            Self::First => Some(1),
+            Self::Last => None,
+            Self::Nth(n) => Some(*n),
+            Self::NthPerRow(n) if n.is_valid(row) => Some(u64::try_from(n.value(row)).unwrap_or(0)),
+            Self::NthPerRow(_) => Some(0),
+        }
+    }
 }
 
 /// A value function over any frame.
@@ -59,18 +74,18 @@ impl Nth {
 
 impl Nth {
     /// The row of `frame`'s pieces, which `carried` comes before.
-    fn pick(&self, walk: &mut Walk, carried: Option<&Carried>, mut pieces: SubRanges) -> Result<Pick> {
+    fn pick(&self, walk: &mut Walk, row: usize, carried: Option<&Carried>, mut pieces: SubRanges) -> Result<Pick> {
         let covered = carried.map_or(0, Carried::total);
         let of_carry = |ordinal| carried.map_or(Ok(Pick::Null), |carried| carried.pick(ordinal));
-        let row = match self.which {
-            Which::First | Which::Nth(1) if covered > 0 => return of_carry(1),
-            Which::First | Which::Nth(1) => pieces.find_map(|piece| walk.first(piece)),
-            Which::Last => match pieces.filter_map(|piece| walk.last(piece)).last() {
+        let row = match self.which.ordinal(row) {
+            None => match pieces.filter_map(|piece| walk.last(piece)).last() {
                 None if covered > 0 => return of_carry(covered),
                 row => row,
             },
-            Which::Nth(n) if n <= covered => return of_carry(n),
-            Which::Nth(n) => {
+            Some(0) => None,
+            Some(n) if n <= covered => return of_carry(n),
+            Some(1) => pieces.find_map(|piece| walk.first(piece)),
+            Some(n) => {
                 let mut left = n - covered - 1;
                 pieces.find_map(|piece| {
                     let (first, behind) = walk.before(&piece);
@@ -87,14 +102,13 @@ impl Nth {
     }
 
     /// As [`Nth::pick`], from the definition: row by row.
-    fn pick_naively(&self, carried: Option<&Carried>, pieces: SubRanges) -> Result<Pick> {
+    fn pick_naively(&self, row: usize, carried: Option<&Carried>, pieces: SubRanges) -> Result<Pick> {
         let mut seen = carried.map_or(0, Carried::total);
         let mut last = None;
-        let wanted = match self.which {
-            Which::First => 1,
-            Which::Nth(n) => n,
-            Which::Last => u64::MAX,
-        };
+        let wanted = self.which.ordinal(row).unwrap_or(u64::MAX);
+        if wanted == 0 {
+            return Ok(Pick::Null);
+        }
         if let Some(carried) = carried.filter(|_| seen > 0) {
             if wanted <= seen {
                 return carried.pick(wanted);
@@ -117,6 +131,8 @@ impl Nth {
             Which::First => 1,
             Which::Last => 0,
             Which::Nth(n) => n,
+            // Each row may ask for any place: the plan keeps the rows.
+            Which::NthPerRow(_) => u64::MAX,
         };
         Kept { head, tail: 1 }
     }
@@ -126,28 +142,28 @@ impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let carried = carry.state.as_ref().map(Carried::load).transpose()?;
         let mut walk = Walk::new(&self.included);
-        let mut bounds = Bounds::default();
         let mut picks = Picks::with_capacity(rows.len());
-        let mut block = rows.start..rows.start;
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
-            frames.fill(block.clone(), &mut bounds)?;
-            for row in block.clone() {
-                let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
-                let pieces = bounds.sub_ranges(row);
-                picks.push(if self.naive {
-                    self.pick_naively(carried, pieces)?
-                } else {
-                    self.pick(&mut walk, carried, pieces)?
-                });
-            }
-        }
+        each_frame(frames, rows, cancel, |row, pieces| {
+            let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
+            picks.push(if self.naive {
+                self.pick_naively(row, carried, pieces)?
+            } else {
+                self.pick(&mut walk, row, carried, pieces)?
+            });
+            Ok(())
+        })?;
         picks.gather(&self.column, None, carried.as_ref().map(|carried| &carried.values))
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         Carried::advance(self.kept(), &self.column, &self.included, state, rows)
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        match self.which {
+            Which::NthPerRow(_) => frames.release_without_carry(answered),
+            _ => frames.release(answered),
+        }
     }
 }
 
@@ -155,7 +171,6 @@ impl Evaluator for Nth {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::Int64Array;
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
 
@@ -172,7 +187,7 @@ mod tests {
         let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
-            let nth = Nth::new(&section, column.clone(), inclusion.clone(), which, naive).unwrap();
+            let nth = Nth::new(&section, column.clone(), inclusion.clone(), which.clone(), naive).unwrap();
             let answers = nth.evaluate(&frames, 0..5, &Carry::default(), &Cancel::default()).unwrap();
             answers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
         });

@@ -1,4 +1,4 @@
-//! `lag` and `lead`: a row at a fixed distance within the partition.
+//! `lag` and `lead`: a row at a distance within the partition, the same for all rows or each row's own.
 //!
 //! ```text
 //!   x            10  .  30  .  50
@@ -10,11 +10,11 @@
 //! by row number and never interpreted, so every type serves and the result has the column's.
 //!
 //! Cost: see [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
-//! a section as its halo. `lag` IGNORE NULLS carries the last n values that take part, `lead` IGNORE NULLS waits.
+//! a section as its halo; with distances of the rows' own that is the partition. `lag` IGNORE NULLS carries the last n values that take part, `lead` IGNORE NULLS waits.
 
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::Frames;
 use crate::carry::Carry;
@@ -25,14 +25,32 @@ use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 
+/// How many rows after the row; negative: before.
+#[derive(Debug, Clone)]
+pub enum By {
+    /// The same for all rows.
+    Fixed(i64),
+    /// Each row's own; NULL: no answer.
+    PerRow(Int64Array),
+}
+
+impl By {
+    #[inline]
+    fn of(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::Fixed(by) => Some(*by),
+            Self::PerRow(by) => by.is_valid(row).then(|| by.value(row)),
+        }
+    }
+}
+
 /// `lag` or `lead`.
 #[derive(Debug)]
 pub struct Offset {
     column: ArrayRef,
     included: Included,
     partitions: Runs,
-    /// How many rows after the row; negative: before.
-    by: i64,
+    by: By,
     default: Option<ArrayRef>,
     /// The rows that are answered end here.
     own_end: usize,
@@ -43,7 +61,7 @@ pub struct Offset {
 }
 
 impl Offset {
-    /// The value of `column` at the `offset`-th row that takes part after the row (before it, if negative; the row
+    /// The value of `column` at the `by`-th row that takes part after the row (before it, if negative; the row
     /// itself, if 0), or `default` where the partition has no such row. `default` holds one value, or one per row
     /// of the section. So `lead(x, n)` is `n`, and `lag(x, n)` is `n.saturating_neg()`.
     ///
@@ -53,7 +71,7 @@ impl Offset {
         section: &Section,
         column: ArrayRef,
         inclusion: Inclusion,
-        offset: i64,
+        by: By,
         default: Option<ArrayRef>,
         naive: bool,
     ) -> Result<Self> {
@@ -72,7 +90,7 @@ impl Offset {
             column,
             included: Included::new(inclusion),
             partitions: Runs::new(&section.partitions),
-            by: offset,
+            by,
             default,
             own_end: section.own.end,
             open: section.open,
@@ -90,6 +108,11 @@ impl Offset {
     }
 }
 
+/// How many rows away.
+fn distance(by: i64) -> usize {
+    usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX)
+}
+
 /// One partition in the section, and what a carry says of its rows before.
 struct Partition<'a> {
     /// The rows that the carry does not cover.
@@ -98,11 +121,6 @@ struct Partition<'a> {
 }
 
 impl Offset {
-    /// How many rows away.
-    fn distance(&self) -> usize {
-        usize::try_from(self.by.unsigned_abs()).unwrap_or(usize::MAX)
-    }
-
     /// The answer where the partition has no such row.
     fn absent(&self, row: usize) -> Pick {
         match &self.default {
@@ -112,11 +130,11 @@ impl Offset {
         }
     }
 
-    /// The carried row that is `distance` rows that take part before one that has `here` of them in the section
+    /// The carried row that is so many rows that take part before `row`, which has `here` of them in the section
     /// before it.
-    fn before_section(&self, partition: &Partition, here: usize, row: usize) -> Result<Pick> {
+    fn before_section(&self, partition: &Partition, here: usize, row: usize, by: i64) -> Result<Pick> {
         let reach = partition.carried.map_or(0, Carried::total) + here as u64;
-        match (partition.carried, reach.checked_sub(self.by.unsigned_abs())) {
+        match (partition.carried, reach.checked_sub(by.unsigned_abs())) {
             (Some(carried), Some(before)) => carried.pick(before + 1),
             _ => Ok(self.absent(row)),
         }
@@ -124,7 +142,6 @@ impl Offset {
 
     /// Appends the picks of `rows`, which lie in `partition`.
     fn pick(&self, partition: &Partition, rows: Range<usize>, walk: &mut Walk, picks: &mut Picks) -> Result<()> {
-        let distance = self.distance();
         let (first, behind) = (self.included.before(partition.rows.start), self.included.before(partition.rows.end));
         let mut before = if rows.start == partition.rows.start { first } else { self.included.before(rows.start) };
         let found = |row: Option<usize>| {
@@ -132,17 +149,15 @@ impl Offset {
         };
         for row in rows {
             let through = before + usize::from(self.included.includes(row));
-            let pick = if self.by == 0 {
-                Pick::Row(row)
-            } else if self.by > 0 {
-                match through.checked_add(distance - 1) {
+            let pick = match self.by.of(row) {
+                None => Pick::Null,
+                Some(0) => Pick::Row(row),
+                Some(by @ 1..) => match through.checked_add(distance(by) - 1) {
                     Some(target) if target < behind => found(walk.row(target))?,
                     _ => self.absent(row),
-                }
-            } else if before - first >= distance {
-                found(walk.row(before - distance))?
-            } else {
-                self.before_section(partition, before - first, row)?
+                },
+                Some(by) if before - first >= distance(by) => found(walk.row(before - distance(by)))?,
+                Some(by) => self.before_section(partition, before - first, row, by)?,
             };
             picks.push(pick);
             before = through;
@@ -154,8 +169,12 @@ impl Offset {
     fn pick_naively(&self, partition: &Partition, rows: Range<usize>, picks: &mut Picks) -> Result<()> {
         for row in rows {
             let taking_part = |row: &usize| self.included.includes(*row);
-            let nth = self.distance().wrapping_sub(1);
-            picks.push(match self.by {
+            let Some(by) = self.by.of(row) else {
+                picks.push(Pick::Null);
+                continue;
+            };
+            let nth = distance(by).wrapping_sub(1);
+            picks.push(match by {
                 0 => Pick::Row(row),
                 1.. => (row + 1..partition.rows.end).filter(taking_part).nth(nth).map_or(self.absent(row), Pick::Row),
                 ..0 => {
@@ -163,7 +182,7 @@ impl Offset {
                         Pick::Row(target)
                     } else {
                         let here = (partition.rows.start..row).filter(taking_part).count();
-                        self.before_section(partition, here, row)?
+                        self.before_section(partition, here, row, by)?
                     }
                 }
             });
@@ -196,18 +215,25 @@ impl Evaluator for Offset {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let tail = if self.by < 0 { self.by.unsigned_abs() } else { 0 };
+        let tail = match self.by {
+            By::Fixed(by @ ..0) => by.unsigned_abs(),
+            By::Fixed(_) | By::PerRow(_) => 0,
+        };
         Carried::advance(Kept { head: 0, tail }, &self.column, &self.included, state, rows)
     }
 
     /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.
     fn settled(&self, _: &Frames) -> usize {
         let rows = self.partitions.len();
-        if !self.open || self.by <= 0 || rows == 0 {
+        let looks_back = matches!(self.by, By::Fixed(..=0));
+        if !self.open || looks_back || rows == 0 {
             return self.own_end;
         }
         // The last of the rows that take part and still wait for theirs is this many from the last.
-        let waiting = self.included.before(rows).checked_sub(self.distance());
+        let waiting = match self.by {
+            By::Fixed(by) => self.included.before(rows).checked_sub(distance(by)),
+            By::PerRow(_) => None,
+        };
         let first = waiting.and_then(|k| self.included.row(k)).unwrap_or(0);
         first.max(self.partitions.begin(rows - 1)).min(self.own_end)
     }
@@ -215,11 +241,15 @@ impl Evaluator for Offset {
     /// Looking back needs the last rows, or the carry stands for them. Looking ahead needs none.
     fn release(&self, _: &Frames, answered: usize) -> usize {
         let rows = self.partitions.len();
-        if self.by >= 0 || self.carries || rows == 0 || (answered == rows && !self.open) {
+        let looks_ahead = matches!(self.by, By::Fixed(0..));
+        if looks_ahead || self.carries || rows == 0 || (answered == rows && !self.open) {
             return answered;
         }
         let partition = self.partitions.begin(answered.min(rows - 1));
-        let first = self.included.before(answered).checked_sub(self.distance());
+        let first = match self.by {
+            By::Fixed(by) => self.included.before(answered).checked_sub(distance(by)),
+            By::PerRow(_) => None,
+        };
         let needed = first.map_or(Some(0), |k| self.included.row(k)).unwrap_or(answered);
         needed.min(answered).max(partition)
     }
@@ -229,7 +259,6 @@ impl Evaluator for Offset {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::Int64Array;
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
 
@@ -251,7 +280,8 @@ mod tests {
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
-            let offset = Offset::new(&section, column.clone(), inclusion.clone(), offset, default.clone(), naive);
+            let offset =
+                Offset::new(&section, column.clone(), inclusion.clone(), By::Fixed(offset), default.clone(), naive);
             let answers = offset.unwrap().evaluate(&frames, 0..5, &Carry::default(), &Cancel::default()).unwrap();
             answers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
         });
@@ -289,7 +319,7 @@ mod tests {
         let column = values(&[None; 5]);
         let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
         for default in [text, values(&[None; 4])] {
-            assert!(Offset::new(&section, column.clone(), Inclusion::All, 1, Some(default), false).is_err());
+            assert!(Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(1), Some(default), false).is_err());
         }
     }
 }

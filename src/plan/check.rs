@@ -45,8 +45,8 @@ pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
     }
 }
 
-/// Offsets, positions and bucket counts are constants; columns of them have no one answer per plan.
-pub(super) fn constants(function: &Function, call: &Call) -> Result<()> {
+/// Offsets and positions are whole numbers, each row's own where they are columns; other parameters are constants.
+pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
     let (index, what, least) = match function.kernel {
         Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
         Kernel::Nth => (1, "position", 1),
@@ -62,6 +62,11 @@ pub(super) fn constants(function: &Function, call: &Call) -> Result<()> {
             function.name,
             if least == 1 { " from 1" } else { "" },
             literal::show(value)
+        ))),
+        Some(Arg::Column(_)) if function.kernel != Kernel::Ntile && types[index].is_integer() => Ok(()),
+        Some(Arg::Column(name)) if function.kernel != Kernel::Ntile => Err(Error::spec(format!(
+            "the {what} of {} is a whole number, and the column {name:?} is {}; cast it",
+            function.name, types[index]
         ))),
         Some(Arg::Column(name)) => {
             Err(Error::spec(format!("the {what} of {} is a constant, not the column {name:?}", function.name)))

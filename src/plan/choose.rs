@@ -42,7 +42,7 @@ pub(super) fn reach(
 ) -> (Reach, Reach) {
     let framed = function.takes_frame(!call.argument_order.is_empty());
     match (function.family, function.kernel) {
-        _ if framed && carries(function, call, algebra) => frame.reach(),
+        _ if framed && carries(function, call, algebra, args) => frame.reach(),
         _ if framed => match frame.reach() {
             (Reach::State, after) => (Reach::Everything, after),
             reach => reach,
@@ -52,7 +52,9 @@ pub(super) fn reach(
         (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::Nothing, Reach::Everything),
         (Family::Ranking, _) => (Reach::State, Reach::Nothing),
         (_, kernel) => {
-            let offset = offset_of(kernel, args);
+            let Some(offset) = offset_of(kernel, args) else {
+                return (Reach::Everything, Reach::Everything);
+            };
             match (call.nulls == Nulls::Ignore, offset) {
                 (_, 0) => (Reach::Nothing, Reach::Nothing),
                 (true, ..0) => (Reach::State, Reach::Nothing),
@@ -65,10 +67,13 @@ pub(super) fn reach(
 }
 
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.
-fn carries(function: &Function, call: &Call, algebra: Algebra) -> bool {
+fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedArg]) -> bool {
     match algebra {
         Algebra::Ordered | Algebra::Counted => false,
-        Algebra::Positional => function.family == Family::Value && call.argument_order.is_empty(),
+        Algebra::Positional => {
+            let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
+            function.family == Family::Value && call.argument_order.is_empty() && !per_row
+        }
         Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => true,
     }
 }

@@ -63,20 +63,22 @@ impl Window {
                 .iter()
                 .filter(|name| {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
+                    let types = [data_type.clone(), DataType::Float64];
                     // Text is read as a boolean too, but these texts are numbers.
                     let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
                     (!logic || data_type == DataType::Boolean)
-                        && signature(function, &[data_type], Modifiers::default()).is_ok()
+                        && signature(function, &types[..function.arguments.0.clamp(1, 2)], Modifiers::default()).is_ok()
                 })
                 .flat_map(|&name| {
                     let column = Arg::column(name);
                     match (function.family, function.kernel) {
-                        (_, Kernel::Nth) => vec![vec![column, Arg::from(2)]],
+                        (_, Kernel::Nth) => vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]],
                         (Family::Offset, _) => vec![
                             vec![column.clone()],
                             vec![column.clone(), Arg::from(-2), Arg::Literal(Literal::Null)],
                             vec![column.clone(), Arg::from(3), column.clone()],
-                            vec![column, Arg::from(0)],
+                            vec![column.clone(), Arg::from(0)],
+                            vec![column.clone(), Arg::column("i16"), column],
                         ],
                         _ if function.arguments == (2, 2) && function.family == Family::Aggregate => {
                             vec![vec![column, Arg::column("finite")]]
