@@ -11,21 +11,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal as OneOf, NoReturn
 
 from .call import Call
+from .derived import Derived, place
 from .exceptions import SpecError, near
-from .expr import Column, Expr, Host, Literal, Sql, is_polars_expression, is_spark_column
+from .expr import Column, Expr, Host, Literal, Scalar, Sql, is_polars_expression, is_spark_column
 from .spec import Bound, Order
 
-__all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_items"]
+__all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_item", "read_items", "scalars"]
 
 HostKind = OneOf["polars", "spark"]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One column of the result: a call, or (``call`` is None) an input column by its name."""
+    """One column of the result: a call, an expression over calls, or (None) an input column by its name."""
 
     name: str
-    call: Call | None
+    item: Call | Derived | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,21 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Temporary:
-    """An expression that the host evaluates into a column before the call runs."""
+    """An expression that the host evaluates into a column.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    expression
+        What the host is given.
+    text
+        The expression as it was written.
+    """
 
     name: str
-    expression: Expr
+    expression: Scalar
+    text: str
 
 
 def read_items(
@@ -58,8 +70,8 @@ def read_items(
     Parameters
     ----------
     items
-        Builder calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of them; for ``select``
-        also names of columns and ``"*"``.
+        Builder calls, expressions over calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of
+        them; for ``select`` also names of columns and ``"*"``.
     named
         The keyword arguments.
     columns
@@ -95,8 +107,8 @@ def read_items(
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(found))
         else:
-            call = _call(item)
-            outputs.append(Output(name if name is not None else call.output_name, call))
+            made = read_item(item)
+            outputs.append(Output(name if name is not None else made.output_name, made))
 
     for item in items:
         add(item, None)
@@ -104,7 +116,7 @@ def read_items(
         add(value, name)
     seen: set[str] = set()
     for output in outputs:
-        if output.call is not None and output.name in seen:
+        if output.item is not None and output.name in seen:
             raise SpecError(f"two outputs are called {output.name!r}; give one of them another name with .alias(...)")
         seen.add(output.name)
     return outputs
@@ -118,17 +130,34 @@ def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
     return None
 
 
-def _call(item: Any) -> Call:
-    if isinstance(item, Call):
+def read_item(item: Any) -> Call | Derived:
+    """Read one select item that holds a window call.
+
+    Parameters
+    ----------
+    item
+        A builder call, an expression over calls, a SQL string or a PySpark Column.
+
+    Returns
+    -------
+    Call or Derived
+        A call where the item is one and nothing more.
+
+    Raises
+    ------
+    SpecError
+        If there is no window call in it.
+    """
+    if isinstance(item, (Call, Derived)):
         return item
     if isinstance(item, str):
-        from .sql import parse_call
+        from .sql import parse_item
 
-        return parse_call(item)
+        return parse_item(item)
     if is_spark_column(item):
-        from .spark.columns import read_call
+        from .spark.columns import read_item as read_column
 
-        return read_call(item)
+        return read_column(item)
     if is_polars_expression(item):
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
@@ -159,11 +188,11 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
         The result's columns in order.
     """
     fold: Callable[[str], str] = str.lower if folded else str
-    new = [o for o in outputs if o.call is not None]
+    new = [o for o in outputs if o.item is not None]
     if selecting:
         slots: list[Slot] = []
         for output in outputs:
-            if output.call is not None:
+            if output.item is not None:
                 slots.append(Slot(output.name, True, new.index(output)))
             else:
                 slots.extend(Slot(c, False, i) for i, c in enumerate(columns) if c == output.name)
@@ -210,7 +239,7 @@ def bind(
     *,
     host: HostKind = "polars",
     folded: bool = False,
-    fallback: Callable[[str], Expr | None] | None = None,
+    fallback: Callable[[str], Scalar | None] | None = None,
     locate: Callable[[Any], int | None] | None = None,
 ) -> BoundCalls:
     """Bind calls to the columns of a frame.
@@ -218,7 +247,7 @@ def bind(
     Parameters
     ----------
     outputs
-        What the user asked for; input columns among them are left out.
+        Calls; what stands in them of other calls is read by their places. All else among them is left out.
     columns
         The frame's columns in order; duplicates are allowed as long as no call names them.
     host
@@ -240,10 +269,9 @@ def bind(
     SpecError
         For an unknown or ambiguous column, a call without a window, an expression of another host.
     """
-    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field
-    names = unique_names(columns, folded=folded, without=".`" if host == "spark" else "")
+    names = own_names(columns, host=host, folded=folded)
     binder = _Binder(columns, names, host, folded, fallback, locate)
-    native = [binder.lower(o.name, o.call) for o in outputs if o.call is not None]
+    native = [binder.lower(o.name, o.item) for o in outputs if isinstance(o.item, Call)]
     return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
 
 
@@ -253,7 +281,7 @@ class _Binder:
     names: list[str]
     host: HostKind
     folded: bool
-    fallback: Callable[[str], Expr | None] | None
+    fallback: Callable[[str], Scalar | None] | None
     locate: Callable[[Any], int | None] | None
     temporaries: list[Temporary] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
@@ -299,20 +327,27 @@ class _Binder:
 
     def _column(self, expression: Expr) -> str:
         """Give the name of the column that holds an expression, making a temporary one where there is none."""
+        scalar: Scalar
+        if isinstance(expression, Call):
+            scalar = Column(place(expression))
+        elif isinstance(expression, Derived):
+            scalar = expression.expression
+        else:
+            scalar = expression
         index = None
-        if isinstance(expression, Host):
-            self._check_host(expression)
-            index = self.locate(expression.value) if self.locate is not None else None
-        elif isinstance(expression, Column):
-            index = self._find(expression.name)
+        if isinstance(scalar, Host):
+            self.check_host(scalar)
+            index = self.locate(scalar.value) if self.locate is not None else None
+        elif isinstance(scalar, Column):
+            index = self._find(scalar.name)
             if index is None:
-                other = self.fallback(expression.name) if self.fallback is not None else None
+                other = self.fallback(scalar.name) if self.fallback is not None else None
                 if other is None:
-                    _unknown(expression.name, self.columns, self.display)
+                    _unknown(scalar.name, self.columns, self.display)
                 else:
-                    expression = other
+                    scalar = other
         if index is None:
-            return self._temporary(expression)
+            return self._temporary(scalar, str(expression))
         self.read.add(index)
         return self.names[index]
 
@@ -326,15 +361,15 @@ class _Binder:
             )
         return found[0] if found else None
 
-    def _temporary(self, expression: Expr) -> str:
+    def _temporary(self, expression: Scalar, text: str) -> str:
         for temporary in self.temporaries:
             if _same(temporary.expression, expression):
                 return temporary.name
         name = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
-        self.temporaries.append(Temporary(name, expression))
+        self.temporaries.append(Temporary(name, expression, text))
         return name
 
-    def _check_host(self, expression: Host) -> None:
+    def check_host(self, expression: Host) -> None:
         if self.host == "spark" and not is_spark_column(expression.value):
             raise SpecError(
                 f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
@@ -347,13 +382,52 @@ class _Binder:
             )
 
 
-def _same(one: Expr, other: Expr) -> bool:
+def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: HostKind = "polars") -> list[Temporary]:
+    """Give the expressions over calls that the host must evaluate last.
+
+    Parameters
+    ----------
+    outputs
+        What the user asked for.
+    columns
+        The working frame's columns: the input's, and the calls' places.
+    host
+        Who evaluates expressions.
+
+    Returns
+    -------
+    list of Temporary
+        One for each output that is an expression over calls, by the output's name.
+
+    Raises
+    ------
+    SpecError
+        For an expression of another host.
+    """
+    binder = _Binder(columns, list(columns), host, False, None, None)
+    made = []
+    for output in outputs:
+        if isinstance(output.item, Derived):
+            binder.display = output.item.text
+            if isinstance(output.item.expression, Host):
+                binder.check_host(output.item.expression)
+            made.append(Temporary(output.name, output.item.expression, output.item.text))
+    return made
+
+
+def _same(one: Scalar, other: Scalar) -> bool:
     if isinstance(one, Host) and isinstance(other, Host):
         return one.value is other.value
     if isinstance(one, Sql) and isinstance(other, Sql):
         return one.text == other.text
     # literals are compared with their types: 1, 1.0 and True are equal in Python
     return type(one) is type(other) and repr(one) == repr(other)
+
+
+def own_names(columns: Sequence[str], *, host: HostKind, folded: bool) -> list[str]:
+    """Give each column the name by which calls know it."""
+    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field
+    return unique_names(columns, folded=folded, without=".`" if host == "spark" else "")
 
 
 def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:

@@ -7,9 +7,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .binding import BoundCalls, bind, read_items
+from .binding import Output, read_items
+from .call import Call
+from .chain import Chain
 from .config import current
-from .native import input_table, make_plan
+from .derived import levels, place
 from .table import kind_of, schema_of
 
 __all__ = ["Explanation", "explain"]
@@ -58,24 +60,40 @@ def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
         return explain_spark(frame, exprs, named)
     arrow, _, _ = schema_of(frame)
     outputs = read_items(exprs, named, arrow.names)
-    bound = bind(outputs, arrow.names)
-    empty = arrow.empty_table()
-    temporaries = []
-    if bound.temporaries:
-        from .polars import evaluate
+    operator = Chain(outputs, [], arrow, current(), None)
+    shown = shown_names(outputs)
+    rows: list[dict[str, Any]] = []
+    steps: list[str] = []
+    for number, level in enumerate(operator.levels, 1):
+        for row in level.explain_rows():
+            sort = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
+            rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
+        steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
+    steps += [f"Polars evaluates {text} into {name} last" for name, text in operator.expressions_over_calls()]
+    return Explanation(rows, steps)
 
-        temporaries = evaluate(bound.temporaries, dict(zip(bound.names, empty.columns, strict=True)), 0)
-    table = input_table(bound, empty.columns, temporaries, 0, arrow)
-    plan = make_plan(table.schema, bound.native, current())
-    return Explanation(list(plan.explain()), _expression_steps(bound, "Polars"))
+
+def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
+    """Give the name by which to show each call: that of its column, None where it is only part of other items.
+
+    Parameters
+    ----------
+    outputs
+        What was asked for.
+
+    Returns
+    -------
+    dict
+        A name for each place.
+    """
+    names: dict[str, str | None] = {
+        at: None for calls in levels(o.item for o in outputs if o.item is not None) for at in calls
+    }
+    return names | {place(o.item): o.name for o in outputs if isinstance(o.item, Call)}
 
 
 def _is_schema(frame: Any) -> bool:
     return type(frame).__name__ in ("Schema", "StructType")
-
-
-def _expression_steps(bound: BoundCalls, host: str) -> list[str]:
-    return [f"{host} evaluates {t.expression} into a column first" for t in bound.temporaries]
 
 
 class Explanation:

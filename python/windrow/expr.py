@@ -9,16 +9,21 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from .exceptions import SpecError, UnsupportedError
+from .exceptions import SpecError
 from .interval import Interval
 
-__all__ = ["Column", "Expr", "Host", "IntoExpr", "Literal", "Sql", "col", "expr", "lit"]
+if TYPE_CHECKING:
+    from .call import Call
+    from .derived import Derived
+
+__all__ = ["Column", "Expr", "Host", "IntoExpr", "Literal", "Scalar", "Sql", "col", "expr", "lit"]
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_OVER = re.compile(r"\bover\b", re.IGNORECASE)
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
 
 
@@ -71,7 +76,10 @@ class Host:
         return found[1] if found else text
 
 
-Expr: TypeAlias = Column | Literal | Sql | Host
+#: What a host evaluates.
+Scalar: TypeAlias = Column | Literal | Sql | Host
+#: What a call may read: a scalar, the result of another call, or a scalar over such results.
+Expr: TypeAlias = "Scalar | Call | Derived"
 #: What may stand where an expression is asked for: a string is a column's name.
 IntoExpr: TypeAlias = "str | Expr | Any"
 
@@ -131,19 +139,25 @@ def lit(value: Any) -> Literal:
     return Literal(value)
 
 
-def expr(text: str) -> Sql:
+def expr(text: str) -> Any:
     """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
 
     Parameters
     ----------
     text
-        SQL without window calls, such as ``"price * quantity"`` or ``"`a column` > 1"``. The text is the host's own
-        SQL: Spark's on a Spark DataFrame, that of ``polars.sql_expr`` elsewhere.
+        SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
+        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first.
 
     Returns
     -------
-    Sql
-        The expression, to be used as an argument, a key or a filter.
+    Sql, Derived or Call
+        The expression, to be used as an argument, a key or a filter; with window calls in it also as an item of
+        ``with_columns`` and ``select``.
+
+    Raises
+    ------
+    SpecError
+        If the text is empty, or has an OVER and cannot be read.
 
     Examples
     --------
@@ -153,9 +167,16 @@ def expr(text: str) -> Sql:
     >>> total = wr.sum(wr.expr("price * quantity")).filter(wr.expr("quantity > 0")).over(wr.window())
     >>> wr.with_columns(table, total=total)["total"].to_pylist()
     [10, 10, 10]
+    >>> step = wr.expr("price - lag(price) OVER (ORDER BY price)")
+    >>> wr.with_columns(table, largest=wr.max(step).over(wr.window()))["largest"].to_pylist()
+    [1, 1, 1]
     """
     if not isinstance(text, str) or not text.strip():
         raise SpecError(f"expr() takes SQL text, not {text!r}")
+    if _OVER.search(text):
+        from .sql import parse_expression
+
+        return parse_expression(text)
     return Sql(text.strip())
 
 
@@ -178,11 +199,8 @@ def as_expr(value: Any, role: str) -> Expr:
         return value
     if isinstance(value, str):
         return Column(value)
-    if is_call(value):
-        raise UnsupportedError(
-            f"{role}: {value!r} is itself a window call; calls inside calls are not supported yet. "
-            "Compute the inner one first, with with_columns, and use the column it gives"
-        )
+    if is_item(value):
+        return replace(value, name=None)
     if is_host_expression(value):
         return Host(value)
     plain = _plain(value)
@@ -217,11 +235,12 @@ def as_condition(value: Any, role: str) -> Expr:
     return as_expr(value, role)
 
 
-def is_call(value: Any) -> bool:
-    """Whether a value is a window call of the builder."""
-    from .call import Call  # a call holds expressions, so this module cannot import it at the top
+def is_item(value: Any) -> TypeGuard[Call | Derived]:
+    """Whether a value is a window call, or an expression over window calls."""
+    from .call import Call  # they hold expressions, so this module cannot import them at the top
+    from .derived import Derived
 
-    return isinstance(value, Call)
+    return isinstance(value, (Call, Derived))
 
 
 def root_module(value: Any) -> str:

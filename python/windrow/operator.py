@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import BoundCalls, Slot, arrange, bind, read_items
+from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
 from .native import input_table, make_plan, output_fields, whole
@@ -59,17 +59,18 @@ def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
     >>> [out["s"].to_pylist() for out in op([batch])]
     [[3, 7, 5]]
     """
+    from .chain import make_operator
     from .table import schema_of
 
     arrow, spark, timezone = schema_of(schema)
     outputs = read_items([exprs], {}, arrow.names)
-    if any(o.call is None for o in outputs) or not outputs:
+    if any(o.item is None for o in outputs) or not outputs:
         raise SpecError("operator() takes at least one window call")
     options = current()
     if options.timezone is None and timezone is not None:
         options = replace(options, timezone=timezone)
     slots = arrange(arrow.names, outputs, selecting=False)
-    return Operator(bind(outputs, arrow.names), slots, arrow, options, sort, spark)
+    return make_operator(outputs, slots, arrow, options, sort, spark)
 
 
 class Operator:
@@ -121,6 +122,14 @@ class Operator:
     def new_fields(self) -> list[pa.Field]:
         """The fields of the new columns, in the order of the calls."""
         return list(self._new)
+
+    def explain_rows(self) -> list[dict[str, Any]]:
+        """Say how each call is computed: one dict per call, in their order."""
+        return list(make_plan(self._empty, self._bound.native, self._options).explain())
+
+    def expressions(self) -> list[str]:
+        """List the expressions that are evaluated before the calls."""
+        return [t.text for t in self._bound.temporaries]
 
     def __repr__(self) -> str:
         """Show the calls."""

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import arrange, bind, read_items
+from .binding import Output, arrange, bind, read_items
+from .derived import levels
 from .exceptions import DataError
 from .table import new_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .call import Call
+    from .derived import Derived
 
 __all__ = ["run_pandas"]
 
@@ -50,14 +54,22 @@ def run_pandas(
     _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
     slots = arrange(names, outputs, selecting=selecting)
     result: pd.DataFrame = frame.iloc[:, [s.index for s in slots if not s.new]]
-    calls = [o for o in outputs if o.call is not None]
+    items = [o.item for o in outputs if o.item is not None]
     for position, slot in enumerate(slots):
         if slot.new:
-            read = bind([calls[slot.index]], names).read
-            values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in read])
+            values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in _read(items[slot.index], names)])
             values.index = frame.index
             result.insert(position, slot.name, values, allow_duplicates=True)
     return result
+
+
+def _read(item: Call | Derived, names: Sequence[str]) -> list[int]:
+    """List the frame's columns that an item's calls read, however deep they stand."""
+    working, read = list(names), set[int]()
+    for calls in levels([item]):
+        read.update(bind([Output(at, call) for at, call in calls.items()], working).read)
+        working += calls
+    return [i for i in read if i < len(names)]
 
 
 class _Columns:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import BoundCalls, Output, Temporary, arrange, bind, read_items
+from .binding import BoundCalls, Output, Temporary, arrange, bind, read_items, scalars
+from .call import Call
 from .config import Options, current
+from .derived import Derived, levels, place
 from .exceptions import SpecError, UnsupportedError, near
-from .expr import Column, Expr, Host, Literal, identifier
-from .native import input_table, make_plan, output_fields, window_columns
+from .expr import Column, Expr, Host, Literal, Scalar, identifier
+from .native import input_table, window_columns
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from .call import Call
 
 __all__ = ["evaluate", "run_frame", "run_lazy", "schema_of"]
 
@@ -36,7 +36,7 @@ def require() -> None:
         ) from None
 
 
-def to_polars(expression: Expr) -> pl.Expr:
+def to_polars(expression: Scalar) -> pl.Expr:
     """Turn an expression into one of Polars."""
     import polars as pl
 
@@ -93,13 +93,13 @@ def _checked(temporaries: Sequence[Temporary], columns: Collection[str]) -> tupl
     for temporary, expression in zip(temporaries, made, strict=True):
         for name in expression.meta.root_names():
             if name not in columns:
-                raise SpecError(f"expression {temporary.expression}: column {name!r} is unknown{near(name, columns)}")
+                raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{near(name, columns)}")
             needed.append(name)
     return made, list(dict.fromkeys(needed))
 
 
 def _failed(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
-    texts = ", ".join(str(t.expression) for t in temporaries)
+    texts = ", ".join(t.text for t in temporaries)
     return SpecError(f"Polars cannot evaluate {texts}: {str(error).splitlines()[0]}")
 
 
@@ -133,43 +133,52 @@ def run_frame(
         The frame with the new columns, its own columns shared.
     """
     outputs = read_items(items, named, frame.columns, selecting=selecting)
-    bound = bind(_enums_by_position(outputs, frame.schema), frame.columns)
-    return _compute(frame, bound, outputs, current(), selecting=selecting, in_order=in_order)
+    return _compute(frame, outputs, current(), selecting=selecting, in_order=in_order)
 
 
 def _compute(
-    frame: pl.DataFrame,
-    bound: BoundCalls,
-    outputs: Sequence[Output],
-    options: Options,
-    *,
-    selecting: bool,
-    in_order: bool,
+    frame: pl.DataFrame, outputs: Sequence[Output], options: Options, *, selecting: bool, in_order: bool
 ) -> pl.DataFrame:
     import polars as pl
 
-    new: list[pl.Series] = []
-    if bound.native:
-        table = _read(frame, bound)
+    working = frame
+    for calls in levels(o.item for o in outputs if o.item is not None):
+        level = [Output(at, call) for at, call in calls.items()]
+        bound = bind(_enums_by_position(level, working.schema), working.columns)
+        table = _read(working, bound)
         if in_order:
             from .operator import columns_in_order
 
             _, columns = columns_in_order(table, bound, options)
         else:
             _, columns = window_columns(table, bound, options)
-        computed = pl.DataFrame(pa.table(columns, names=[str(i) for i in range(len(columns))]))
-        new = [
-            _restore(series, call, frame.schema)
-            for series, call in zip(computed.iter_columns(), _calls(outputs), strict=True)
-        ]
+        computed = pl.DataFrame(pa.table(columns, names=list(calls)))
+        working = working.hstack(
+            [
+                _restore(series, calls[series.name], working.schema).alias(series.name)
+                for series in computed.iter_columns()
+            ]
+        )
+    made = _scalars(working, scalars(outputs, working.columns))
+    new = [
+        made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
+    ]
     slots = arrange(frame.columns, outputs, selecting=selecting)
-    return pl.DataFrame(
-        [(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots],
-    )
+    return pl.DataFrame([(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots])
 
 
-def _calls(outputs: Sequence[Output]) -> list[Call]:
-    return [o.call for o in outputs if o.call is not None]
+def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
+    """Evaluate expressions over a frame, by their names, which may be those of its columns."""
+    import polars as pl
+
+    if not temporaries:
+        return {}
+    made, _ = _checked(temporaries, frame.columns)
+    try:
+        evaluated = frame.with_columns(made)
+    except pl.exceptions.PolarsError as error:
+        raise _failed(temporaries, error) from None
+    return {t.name: evaluated[t.name] for t in temporaries}
 
 
 def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
@@ -233,7 +242,7 @@ def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataTy
 
     if not positions:
         return list(outputs)
-    return [o if o.call is None else replace(o, call=ordered(o.call)) for o in outputs]
+    return [replace(o, item=ordered(o.item)) if isinstance(o.item, Call) else o for o in outputs]
 
 
 def run_lazy(
@@ -262,13 +271,12 @@ def run_lazy(
     schema = frame.collect_schema()
     columns = schema.names()
     outputs = read_items(items, named, columns, selecting=selecting)
-    bound = bind(_enums_by_position(outputs, schema), columns)
     options = current()
-    empty = pl.DataFrame(schema=schema)
-    result = _empty_result(empty, bound, outputs, options, selecting=selecting)
+    # what is wrong is found on no rows
+    result = _compute(pl.DataFrame(schema=schema), outputs, options, selecting=selecting, in_order=False).schema
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
-        return _compute(collected, bound, outputs, options, selecting=selecting, in_order=in_order)
+        return _compute(collected, outputs, options, selecting=selecting, in_order=in_order)
 
     # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
     # must stay after it.
@@ -280,21 +288,3 @@ def run_lazy(
         schema=result,
         validate_output_schema=True,
     )
-
-
-def _empty_result(
-    empty: pl.DataFrame, bound: BoundCalls, outputs: Sequence[Output], options: Options, *, selecting: bool
-) -> pl.Schema:
-    """Say which schema the result will have, without computing anything."""
-    import polars as pl
-
-    fields: list[pa.Field] = []
-    if bound.native:
-        fields = output_fields(make_plan(_read(empty, bound).schema, bound.native, options))
-    new = pl.DataFrame(pa.schema([pa.field(str(i), f.type) for i, f in enumerate(fields)]).empty_table())
-    types = [
-        _dictionary_type(call, empty.schema, dtype) or dtype
-        for dtype, call in zip(new.schema.values(), _calls(outputs), strict=True)
-    ]
-    slots = arrange(empty.columns, outputs, selecting=selecting)
-    return pl.Schema({s.name: types[s.index] if s.new else empty.schema[s.name] for s in slots})

@@ -15,15 +15,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .call import Call, literal_flag
+from .derived import Derived, place
 from .exceptions import SpecError, UnsupportedError
-from .expr import Column, Expr, Literal, Sql
+from .expr import Column, Expr, Host, Literal, Scalar, Sql
 from .interval import Interval, parse_duration
 from .spec import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
-__all__ = ["call_of_parts", "parse_call", "parse_order"]
+__all__ = ["call_of_parts", "columns_of", "parse_call", "parse_expression", "parse_item", "parse_order"]
 
 # function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
 _FLAG_POSITION = {
@@ -35,8 +36,39 @@ _FLAG_POSITION = {
 _SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM"}
 
 
+def parse_item(text: str) -> Call | Derived:
+    """Read one SQL select item that holds at least one window call.
+
+    Parameters
+    ----------
+    text
+        SQL in Spark's dialect.
+
+    Returns
+    -------
+    Call or Derived
+        A call where the item is one and nothing more; its alias is its name.
+
+    Raises
+    ------
+    SpecError
+        If the text cannot be read, or has no OVER.
+    """
+    exp = _exp()
+    tree = _parse(text)
+    name = None
+    if isinstance(tree, exp.Alias):
+        name = tree.alias
+        tree = tree.this
+    if tree.find(exp.Window) is None:
+        raise SpecError(f"{text!r} has no window: write it as fn(...) OVER (PARTITION BY ... ORDER BY ...)")
+    item = _expression(tree)
+    assert isinstance(item, (Call, Derived))
+    return item if name is None else item.alias(name)
+
+
 def parse_call(text: str) -> Call:
-    """Read one SQL select item that is a window call.
+    """Read one SQL select item that is a window call and nothing more.
 
     Parameters
     ----------
@@ -51,34 +83,59 @@ def parse_call(text: str) -> Call:
     Raises
     ------
     SpecError
-        If the text cannot be read, or has no OVER.
-    UnsupportedError
-        If there is more than one window call, or an expression around it.
+        If the text cannot be read, has no OVER, or is an expression around a call.
     """
+    item = parse_item(text)
+    if isinstance(item, Derived):
+        raise SpecError(f"{text!r} is an expression around window calls, and not a call")
+    return item
+
+
+def parse_expression(text: str) -> Expr:
+    """Read a SQL expression, with window calls in it or without.
+
+    Parameters
+    ----------
+    text
+        SQL in Spark's dialect.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        The simplest that it is.
+
+    Raises
+    ------
+    SpecError
+        If the text cannot be read.
+    """
+    return _expression(_parse(text))
+
+
+def columns_of(expression: Scalar) -> set[str] | None:
+    """List the columns that a scalar expression may read, in lower case.
+
+    Parameters
+    ----------
+    expression
+        The expression.
+
+    Returns
+    -------
+    set of str or None
+        All parts of all names in it, so that ``a.b`` may be a column or a field; None where that cannot be told.
+    """
+    if isinstance(expression, Column):
+        return {expression.name.lower()}
+    if isinstance(expression, Literal):
+        return set()
+    if isinstance(expression, Host):
+        return None
     exp = _exp()
-    tree = _parse(text)
-    name = None
-    if isinstance(tree, exp.Alias):
-        name = tree.alias
-        tree = tree.this
-    while isinstance(tree, exp.Paren):
-        tree = tree.this
-    if not isinstance(tree, exp.Window):
-        if tree.find(exp.Window) is None:
-            raise SpecError(f"{text!r} has no window: write it as fn(...) OVER (PARTITION BY ... ORDER BY ...)")
-        inner = [_text(w) for w in tree.find_all(exp.Window)]
-        raise UnsupportedError(
-            f"{text!r}: expressions around a window call are not supported yet. Compute {' and '.join(inner)} "
-            "alone, give it a name with AS, and do the rest on the column it gives, with the frame's own expressions"
-        )
-    for part in tree.walk():
-        if isinstance(part, exp.Window) and part is not tree:
-            raise UnsupportedError(
-                f"{text!r}: a window call inside another is not supported yet. Compute {_text(part)} first "
-                "and use the column it gives"
-            )
-    call = _window_call(tree, text)
-    return call if name is None else call.alias(name)
+    tree = _parse(expression.text)
+    if tree.find(exp.Star) is not None:
+        return None
+    return {i.name.lower() for i in tree.find_all(exp.Identifier)}
 
 
 def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
@@ -279,11 +336,29 @@ def _text_offset(text: str) -> Any:
 
 def _expression(node: Any) -> Expr:
     exp = _exp()
+    if node.find(exp.Window) is not None:
+        while isinstance(node, exp.Paren):
+            node = node.this
+        return _window_call(node, _text(node)) if isinstance(node, exp.Window) else _derived(node)
     if isinstance(node, exp.Column) and not node.table:
         return Column(node.name)
     if (value := _value(node)) is not _NO_VALUE:
         return Literal(value)
     return Sql(_text(node))
+
+
+def _derived(node: Any) -> Derived:
+    """Take the window calls out of a scalar expression; columns named by their places stand for them."""
+    exp = _exp()
+    calls: dict[str, Call] = {}
+    rest = node.copy()
+    # the outermost calls; what stands inside them is theirs
+    for window in [w for w in rest.find_all(exp.Window) if w.find_ancestor(exp.Window) is None]:
+        call = _window_call(window, _text(window))
+        at = place(call)
+        calls[at] = call
+        window.replace(exp.column(at))
+    return Derived(Sql(_text(rest)), calls, _text(node))
 
 
 _NO_VALUE: Any = object()

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import pyarrow as pa
 
-from .binding import BoundCalls, Output, Slot, arrange, bind, read_items
+from .binding import Output, Slot, Temporary, arrange, bind, read_items, scalars, unique_names
+from .call import Call
 from .config import current
+from .derived import levels, place
 from .exceptions import SpecError, UnsupportedError
 from .native import input_table, whole, window_columns
 
@@ -275,23 +277,72 @@ def new_columns(
     tuple
         The new fields and the new columns.
     """
-    bound = bind(outputs, names)
-    if not bound.native:
-        return [], []
-    table = input_table(bound, columns, _temporaries(bound, columns, rows), rows, schema)
-    if in_order:
-        from .operator import columns_in_order
+    working = _Working(list(names), columns, schema)
+    for calls in levels(o.item for o in outputs if o.item is not None):
+        bound = bind([Output(at, call) for at, call in calls.items()], working.names)
+        data = _ByName(bound.names, working)
+        temporaries = _evaluated(bound.temporaries, data, rows)
+        table = input_table(bound, working, temporaries, rows, working.schema)
+        if in_order:
+            from .operator import columns_in_order
 
-        return columns_in_order(table, bound, current())
-    return window_columns(table, bound, current())
+            working.add(list(calls), *columns_in_order(table, bound, current()))
+        else:
+            working.add(list(calls), *window_columns(table, bound, current()))
+    last = scalars(outputs, working.names)
+    made = dict(
+        zip(
+            [t.name for t in last],
+            _evaluated(last, _ByName(unique_names(working.names), working), rows),
+            strict=True,
+        )
+    )
+    fields, results = [], []
+    for output in outputs:
+        if isinstance(output.item, Call):
+            field, column = working.result(place(output.item))
+        elif output.item is not None:
+            column = made[output.name]
+            field = pa.field(output.name, column.type)
+        else:
+            continue
+        fields.append(field)
+        results.append(column)
+    return fields, results
 
 
-def _temporaries(bound: BoundCalls, columns: Any, rows: int) -> list[pa.ChunkedArray]:
-    if not bound.temporaries:
+class _Working:
+    """The columns that calls may read: the frame's, and the results so far by their places."""
+
+    def __init__(self, names: list[str], columns: Any, schema: pa.Schema | None) -> None:
+        self.names = names
+        self.schema = schema
+        self._columns = columns
+        self._own = len(names)
+        self._fields: list[pa.Field] = []
+        self._results: list[pa.ChunkedArray] = []
+
+    def __getitem__(self, index: int) -> Any:
+        return self._columns[index] if index < self._own else self._results[index - self._own]
+
+    def add(self, places: Sequence[str], fields: Sequence[pa.Field], columns: Sequence[pa.ChunkedArray]) -> None:
+        self.names += places
+        self._fields += fields
+        self._results += columns
+        if self.schema is not None:
+            self.schema = pa.schema([*self.schema, *fields])
+
+    def result(self, at: str) -> tuple[pa.Field, pa.ChunkedArray]:
+        index = self.names.index(at, self._own) - self._own
+        return self._fields[index], self._results[index]
+
+
+def _evaluated(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
+    if not temporaries:
         return []
     from .polars import evaluate
 
-    return evaluate(bound.temporaries, _ByName(bound.names, columns), rows)
+    return evaluate(temporaries, columns, rows)
 
 
 class _ByName(Mapping[str, Any]):
@@ -317,13 +368,13 @@ def _run_reader(
     names = reader.schema.names
     outputs = read_items(items, named, names, selecting=selecting)
     slots = arrange(names, outputs, selecting=selecting)
-    if all(o.call is None for o in outputs):
+    if all(o.item is None for o in outputs):
         schema = pa.schema([reader.schema.field(s.index) for s in slots], metadata=reader.schema.metadata)
         return pa.RecordBatchReader.from_batches(schema, _projected(reader, slots, schema))
-    from .operator import Operator
+    from .chain import make_operator
 
     # A reader's rows arrive as they come: order is expected unless sorting is asked for, in a Spark task as elsewhere.
-    op = Operator(bind(outputs, names), slots, reader.schema, current(), bool(sort))
+    op = make_operator(outputs, slots, reader.schema, current(), bool(sort))
     return pa.RecordBatchReader.from_batches(op.schema, op(reader))
 
 

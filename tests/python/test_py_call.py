@@ -2,6 +2,7 @@
 
 import pickle
 
+import pyarrow as pa
 import pytest
 
 import windrow as wr
@@ -79,9 +80,12 @@ def test_a_call_is_no_condition():
         bool(wr.sum("x"))
 
 
-def test_calls_in_calls_are_refused_for_now():
-    with pytest.raises(wr.UnsupportedError, match="with_columns"):
-        wr.sum(wr.rank().over(wr.window(order_by="x")))
+def test_calls_in_calls():
+    inner = wr.rank().over(wr.window(order_by="x")).alias("r")
+    outer = wr.sum(inner).over(wr.window(wr.expr("count(*) OVER (PARTITION BY k) + 1")))
+    assert repr(outer) == "sum(rank() OVER (ORDER BY x)) OVER (PARTITION BY count(*) OVER (PARTITION BY k) + 1)"
+    with pytest.raises(wr.SpecError, match=r"sum\(x\) has no window"):
+        wr.with_columns(pa.table({"x": [1]}), wr.sum(wr.sum("x")).over())
 
 
 def test_over_takes_a_window():

@@ -12,12 +12,13 @@ from decimal import Decimal
 from typing import Any
 
 from ..call import Call
+from ..derived import Derived
 from ..exceptions import SpecError, UnsupportedError
 from ..expr import Column, Expr, Host, Literal
 from ..spec import Bound, Frame, Order, Window, relative
-from ..sql import call_of_parts, parse_call
+from ..sql import call_of_parts, parse_call, parse_item
 
-__all__ = ["position_in", "read_call", "read_order"]
+__all__ = ["position_in", "read_call", "read_item", "read_order"]
 
 
 @dataclass(slots=True)
@@ -41,6 +42,33 @@ class _Spec:
     end: Any = None
 
 
+def read_item(column: Any) -> Call | Derived:
+    """Read a PySpark Column that is a window call, or SQL text with window calls in it.
+
+    Parameters
+    ----------
+    column
+        Such as ``F.sum("v").over(Window.partitionBy("k")).alias("s")`` or ``F.expr("v - lag(v) OVER (...)")``.
+
+    Returns
+    -------
+    Call or Derived
+        The call, or the expression over calls, with the alias as its name.
+
+    Raises
+    ------
+    UnsupportedError
+        If an expression of PySpark's own stands around the window call.
+    SpecError
+        If there is no window call.
+    """
+    node, name = _without_alias(column)
+    if node.kind != "sql":
+        return read_call(column)
+    item = parse_item(node.text)
+    return item if name is None else item.alias(name)
+
+
 def read_call(column: Any) -> Call:
     """Read a PySpark Column that is one window call.
 
@@ -61,11 +89,7 @@ def read_call(column: Any) -> Call:
     SpecError
         If there is no window call.
     """
-    node = _node_of(column)
-    name = None
-    while node.kind == "alias":
-        name = name or node.text
-        node = _read(node.children[0])
+    node, name = _without_alias(column)
     if node.kind == "sql":
         call = parse_call(node.text)
     elif node.kind == "window":
@@ -170,6 +194,15 @@ def _expression(node: _Node) -> Expr:
     if node.kind == "literal":
         return Literal(node.value)
     return Host(node.column())
+
+
+def _without_alias(column: Any) -> tuple[_Node, str | None]:
+    node = _node_of(column)
+    name = None
+    while node.kind == "alias":
+        name = name or node.text
+        node = _read(node.children[0])
+    return node, name
 
 
 def _node_of(column: Any) -> _Node:

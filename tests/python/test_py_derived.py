@@ -1,0 +1,182 @@
+"""Calls inside calls, and scalar expressions over calls: every kind of frame, by every way of writing."""
+
+import pickle
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow.derived import Derived, levels, place
+from windrow.sql import parse_call, parse_item
+
+pytest.importorskip("polars")
+pytest.importorskip("sqlglot")
+import polars as pl
+
+table = pa.table({"id": [1, 2, 3, 4, 5], "k": ["a", "a", "b", "b", "b"], "v": [10, None, 30, 25, 31]})
+by_id = wr.window(order_by="id")
+ITEMS = {
+    "step": "v - lag(v) OVER (ORDER BY id)",
+    "before": "lag(v) OVER (ORDER BY id)",
+    "nested": "sum(row_number() OVER (ORDER BY id)) OVER (ORDER BY id)",
+    "built": wr.sum(wr.row_number().over(by_id)).over(by_id),
+    "key": wr.count().over(wr.window(wr.expr("row_number() OVER (ORDER BY id) % 2"))),
+    "best": "rank() OVER (ORDER BY coalesce(v - lag(v) OVER (ORDER BY id), 0) DESC)",
+    "share": "sum(v) FILTER (WHERE v >= max(v) OVER (PARTITION BY k)) OVER () + 0 * count(*) OVER (PARTITION BY k)",
+    "case": "CASE WHEN row_number() OVER (ORDER BY id) = 1 THEN 'first' ELSE k END",
+    "deep": "max(sum(row_number() OVER (ORDER BY id)) OVER (ORDER BY id) - id) OVER (PARTITION BY k) * 2",
+}
+EXPECTED = {
+    "step": [None, None, None, -5, 6],
+    "before": [None, 10, None, 30, 25],
+    "nested": [1, 3, 6, 10, 15],
+    "built": [1, 3, 6, 10, 15],
+    "key": [3, 2, 3, 2, 3],
+    "best": [2, 2, 2, 5, 1],
+    "share": [41] * 5,
+    "case": ["first", "a", "b", "b", "b"],
+    "deep": [2, 2, 20, 20, 20],
+}
+STREAMABLE = [n for n in ITEMS if n not in ("key", "best", "share", "deep")]
+
+
+class TestHosts:
+    def test_table(self):
+        out = wr.with_columns(table, ITEMS)
+        assert out.drop_columns(table.column_names).to_pydict() == EXPECTED
+        assert out.select(table.column_names) == table
+
+    def test_batch(self):
+        out = wr.select(table.to_batches()[0], ITEMS)
+        assert isinstance(out, pa.RecordBatch)
+        assert out.to_pydict() == EXPECTED
+
+    @pytest.mark.parametrize("lazy", [False, True])
+    def test_polars(self, lazy):
+        frame = pl.DataFrame(table)
+        out = wr.select(frame.lazy() if lazy else frame, ITEMS)
+        assert isinstance(out, pl.LazyFrame if lazy else pl.DataFrame)
+        schema = out.collect_schema()
+        collected = out.lazy().collect()
+        assert collected.to_dict(as_series=False) == EXPECTED
+        assert collected.schema == schema
+
+    def test_pandas(self):
+        pd = pytest.importorskip("pandas")
+        frame = table.to_pandas(types_mapper=pd.ArrowDtype).set_axis(list("vwxyz"))
+        out = wr.select(frame, ITEMS)
+        assert list(out.index) == list("vwxyz")
+        assert all(isinstance(t, pd.ArrowDtype) for t in out.dtypes)
+        assert pa.Table.from_pandas(out, preserve_index=False).to_pydict() == EXPECTED
+
+    def test_sorted_reader(self):
+        out = wr.select(table.to_reader(2), ITEMS, sort=True)
+        assert isinstance(out, pa.RecordBatchReader)
+        schema = out.schema
+        result = out.read_all()
+        assert (result.schema, result.to_pydict()) == (schema, EXPECTED)
+
+    def test_streaming_reader(self):
+        out = wr.select(table.to_reader(2), {n: ITEMS[n] for n in STREAMABLE})
+        assert out.read_all().to_pydict() == {n: EXPECTED[n] for n in STREAMABLE}
+
+    def test_operator(self):
+        op = pickle.loads(pickle.dumps(wr.operator(ITEMS, table.schema, sort=True)))
+        result = pa.Table.from_batches(op(table.to_batches(2)))
+        assert result.schema == op.schema
+        assert result.drop_columns(table.column_names).to_pydict() == EXPECTED
+        assert op.new_fields == [f for f in op.schema if f.name in ITEMS]
+        assert "v - lag(v) OVER (ORDER BY id) AS step" in repr(op)
+
+    def test_operator_without_rows(self):
+        op = wr.operator({n: ITEMS[n] for n in STREAMABLE}, table.schema)
+        assert list(op([])) == []
+        assert pa.Table.from_batches(op([table.to_batches()[0].slice(0, 0)]), op.schema).num_rows == 0
+
+    def test_in_order(self):
+        out = wr.select(table, {n: ITEMS[n] for n in STREAMABLE}, sort=False)
+        assert out.to_pydict() == {n: EXPECTED[n] for n in STREAMABLE}
+        with pytest.raises(wr.OrderError):
+            wr.select(table.take([1, 0]), ITEMS["nested"], sort=False)
+
+    def test_empty(self):
+        out = wr.with_columns(table.slice(0, 0), ITEMS)
+        assert out.num_rows == 0
+        assert out.schema == wr.with_columns(table, ITEMS).schema
+
+
+class TestNames:
+    def test_a_column_is_replaced_in_its_place(self):
+        out = wr.with_columns(table, "v - lag(v) OVER (ORDER BY id) AS k", "v + count(*) OVER () AS v")
+        assert out.to_pydict() == {"id": [1, 2, 3, 4, 5], "k": EXPECTED["step"], "v": [15, None, 35, 30, 36]}
+
+    def test_without_an_alias_the_text_is_the_name(self):
+        out = wr.select(table, "id", "v-lag(v) over (order by id)")
+        assert out.column_names == ["id", "v - lag(v) OVER (ORDER BY id)"]
+
+    def test_duplicates_that_no_item_reads_pass(self):
+        double = pa.table([table["id"], table["v"], table["v"]], ["id", "v", "v"])
+        out = wr.with_columns(double, "1 + sum(row_number() OVER (ORDER BY id)) OVER () AS s")
+        assert out.column_names == ["id", "v", "v", "s"]
+        assert out["s"].to_pylist() == [16] * 5
+
+    def test_the_same_call_under_two_names(self):
+        out = wr.select(table, "count(*) OVER () AS a", "count(*) OVER () AS b", "count(*) OVER () + 1 AS c")
+        assert out.to_pylist()[0] == {"a": 5, "b": 5, "c": 6}
+
+
+class TestModel:
+    def test_equal_calls_are_computed_once(self):
+        items = [parse_item(t) for t in ("v - lag(v) OVER (ORDER BY id)", "lag(v) OVER (ORDER BY id) * 2")]
+        items.append(wr.lag("v").over(by_id).alias("p"))
+        assert [len(level) for level in levels(items)] == [1]
+
+    def test_what_differs_has_a_place_of_its_own(self):
+        w = wr.window(order_by="id")
+        calls = [
+            wr.lag("v", 1, 1).over(w),
+            wr.lag("v", 1, 1.0).over(w),
+            wr.lag("v", 1, True).over(w),
+            wr.lag("v", 1, wr.col("1")).over(w),
+            wr.lag(pl.col("v")).over(w),
+            wr.lag(pl.col("v")).over(w),
+            wr.sum("v").over(wr.window(min_rows=1)),
+            wr.sum("v").over(wr.window(min_rows=2)),
+        ]
+        assert len({place(c) for c in calls}) == len(calls)
+        assert place(calls[0].alias("x")) == place(calls[0])
+
+    def test_levels(self):
+        item = parse_item(ITEMS["deep"])
+        assert isinstance(item, Derived)
+        laid = levels([item])
+        assert [[c.function for c in level.values()] for level in laid] == [["row_number"], ["sum"], ["max"]]
+
+    def test_the_text_survives(self):
+        text = "coalesce(v - lag(v) OVER (ORDER BY id), 0) AS s"
+        assert repr(parse_item(text)) == text
+        call = parse_call("sum(v - lag(v) OVER (ORDER BY id)) OVER (PARTITION BY k)")
+        assert parse_call(repr(call)) == call
+
+    def test_a_call_is_no_condition(self):
+        with pytest.raises(wr.SpecError, match="no truth"):
+            bool(parse_item("1 + count(*) OVER ()"))
+
+    def test_explain(self):
+        plan = wr.explain(table, ITEMS["deep"] + " AS deep", p=wr.lag("v").over(by_id))
+        assert [(r["name"], r["sort"]) for r in plan.rows] == [
+            ("row_number() OVER (ORDER BY id)", "level 1, sort 0"),
+            ("p", "level 1, sort 0"),
+            ("sum(row_number() OVER (ORDER BY id)) OVER (ORDER BY id)", "level 2, sort 0"),
+            (ITEMS["deep"].removesuffix(" * 2"), "level 3, sort 0"),
+        ]
+        assert "level 3, sort 0: PARTITION BY k" in str(plan)
+        assert any(s.endswith("into deep last") for s in plan.steps)
+
+
+def test_mistakes_are_found_before_any_row_is_read():
+    for frame in (table, pl.DataFrame(table), pl.DataFrame(table).lazy(), table.to_reader()):
+        with pytest.raises(wr.SpecError, match="vv"):
+            wr.with_columns(frame, "vv - lag(v) OVER (ORDER BY id)")
+        with pytest.raises(wr.SpecError, match="column 'vv' is unknown"):
+            wr.with_columns(frame, "v - lag(vv) OVER (ORDER BY id)")
