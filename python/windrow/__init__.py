@@ -13,7 +13,8 @@ running total); without an order, the whole partition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .call import Call
 from .config import config
@@ -69,11 +70,15 @@ from .spec import Window, asc, desc, following, preceding, window
 from .table import select, with_columns
 
 if TYPE_CHECKING:
+    from . import spark
+
     __version__: str
 
 
-def __getattr__(name: str) -> str:
-    """Look the version up when it is asked for: the import of its reader costs more than all of this package."""
+def __getattr__(name: str) -> Any:
+    """Look up what costs more than all of this package when it is asked for: the version, and what is for Spark."""
+    if name == "spark":
+        return import_module(".spark", __name__)
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version
 
@@ -133,6 +138,7 @@ __all__ = [
     "row_number",
     "select",
     "some",
+    "spark",
     "std",
     "stddev",
     "stddev_pop",

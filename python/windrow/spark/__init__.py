@@ -2,3 +2,7 @@
 
 Imported only when something of PySpark's is used. Works with Spark Classic and Spark Connect.
 """
+
+from .accelerate import accelerate
+
+__all__ = ["accelerate"]
