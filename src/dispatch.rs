@@ -14,13 +14,16 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::aggregate::{Aggregate, Retractable};
 use crate::bounds::OrderColumn;
 use crate::error::{Error, Result};
 use crate::evaluate::at_least::AtLeast;
+use crate::evaluate::codes::Values;
 use crate::evaluate::fold::{mergeable, retractable, selective};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::count::Count;
+use crate::functions::distinct;
 use crate::functions::extrema::{Bytes, Extremum, Natives};
 use crate::functions::logic::Logic;
 use crate::functions::moments::Spread;
@@ -32,6 +35,7 @@ use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::inclusion::Inclusion;
 use crate::literal;
+use crate::parallel;
 use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
 use crate::rows::SortColumn;
 use crate::section::Section;
@@ -62,6 +66,7 @@ struct Inputs<'a> {
     call: &'a PlannedCall,
     section: &'a Section,
     ansi: bool,
+    threads: usize,
     /// The arguments, the first as the type the function reads.
     args: Vec<ArrayRef>,
     /// The rows that take part.
@@ -95,7 +100,8 @@ impl<'a> Inputs<'a> {
             None => None,
         };
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
-        Ok(Self { call, section, ansi, args, inclusion })
+        let threads = parallel::threads(plan.options().threads);
+        Ok(Self { call, section, ansi, threads, args, inclusion })
     }
 
     /// The argument order over the section.
@@ -108,6 +114,33 @@ impl<'a> Inputs<'a> {
             })
         };
         self.call.argument_order.iter().map(key).collect()
+    }
+
+    /// The values of `keys` that take part, by their codes.
+    fn values(&self, keys: &[SortColumn]) -> Result<Values> {
+        Values::new(self.section, self.inclusion.clone(), keys, self.threads)
+    }
+
+    /// The different arguments.
+    fn distinct(&self) -> Result<Values> {
+        let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
+        self.values(&keys)
+    }
+
+    /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
+    fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
+        if self.call.distinct {
+            return Ok(distinct::mergeable(aggregate, self.call, self.distinct()?));
+        }
+        mergeable(aggregate, self.call.strategy, self.section)
+    }
+
+    /// As [`Inputs::mergeable`], of one that can also subtract.
+    fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
+        if self.call.distinct {
+            return Ok(distinct::retractable(aggregate, self.call, self.distinct()?));
+        }
+        retractable(aggregate, self.call.strategy, self.section)
     }
 
     fn naive(&self) -> bool {
@@ -127,15 +160,15 @@ impl<'a> Inputs<'a> {
             let column = self.first()?.clone();
             Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
         };
-        if call.signature.algebra == Algebra::Counted {
-            return counted::evaluator(self);
+        if let Some(evaluator) = counted::evaluator(self)? {
+            return Ok(evaluator);
         }
         if call.signature.algebra == Algebra::Ordered {
             return ordered::evaluator(self);
         }
         match call.function.kernel {
-            Kernel::Count | Kernel::RegrCount => retractable(Count::new(inclusion), strategy, section),
-            Kernel::CountIf => retractable(Count::new(self.where_true()?), strategy, section),
+            Kernel::Count | Kernel::RegrCount => self.retractable(Count::new(inclusion)),
+            Kernel::CountIf => self.retractable(Count::new(self.where_true()?)),
             Kernel::Sum | Kernel::TrySum => self.sum(),
             Kernel::Avg | Kernel::TryAvg => self.average(self.first()?),
             Kernel::RegrAvgx | Kernel::RegrAvgy => {
@@ -199,8 +232,8 @@ impl<'a> Inputs<'a> {
     }
 
     fn sum(&self) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, ansi, inclusion, .. } = self;
-        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
+        let Self { call, ansi, inclusion, .. } = self;
+        let (values, inclusion) = (self.first()?, inclusion.clone());
         let output = call.signature.output.clone();
         let tries = call.function.kernel == Kernel::TrySum;
         let on = |otherwise| match (tries, *ansi) {
@@ -210,20 +243,16 @@ impl<'a> Inputs<'a> {
         };
         macro_rules! integers {
             ($type:ty, $on:expr) => {
-                retractable(
-                    IntegerSum::over(sum::integers::<$type>(values, inclusion)?, output, $on),
-                    strategy,
-                    section,
-                )
+                self.retractable(IntegerSum::over(sum::integers::<$type>(values, inclusion)?, output, $on))
             };
         }
         macro_rules! decimals {
             ($type:ty) => {
-                retractable(
-                    DecimalSum::over(sum::decimals::<$type>(values, inclusion)?, output, on(OnOverflow::Null))?,
-                    strategy,
-                    section,
-                )
+                self.retractable(DecimalSum::over(
+                    sum::decimals::<$type>(values, inclusion)?,
+                    output,
+                    on(OnOverflow::Null),
+                )?)
             };
         }
         match Native::of(values.data_type()) {
@@ -235,14 +264,14 @@ impl<'a> Inputs<'a> {
             Some(Native::U64) => integers!(UInt64Type, on(OnOverflow::Wrap)),
             Some(Native::I128) => decimals!(Decimal128Type),
             Some(Native::I256) => decimals!(Decimal256Type),
-            Some(Native::F64) => mergeable(FloatSum::over(sum::floats(values, inclusion)?), strategy, section),
+            Some(Native::F64) => self.mergeable(FloatSum::over(sum::floats(values, inclusion)?)),
             None => Err(self.unexpected()),
         }
     }
 
     fn average(&self, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, ansi, inclusion, .. } = self;
-        let (strategy, inclusion) = (call.strategy, inclusion.clone());
+        let Self { call, ansi, inclusion, .. } = self;
+        let inclusion = inclusion.clone();
         let (input, output) = (values.data_type(), call.signature.output.clone());
         let tries = call.function.kernel == Kernel::TryAvg;
         let on_overflow = if *ansi && !tries { OnOverflow::Error } else { OnOverflow::Null };
@@ -250,15 +279,15 @@ impl<'a> Inputs<'a> {
             ($type:ty) => {{
                 let integers = sum::integers::<$type>(values, inclusion)?;
                 match output {
-                    DataType::Float64 => retractable(FloatAverage::over(integers), strategy, section),
-                    _ => retractable(IntervalAverage::over(integers, input), strategy, section),
+                    DataType::Float64 => self.retractable(FloatAverage::over(integers)),
+                    _ => self.retractable(IntervalAverage::over(integers, input)),
                 }
             }};
         }
         macro_rules! decimals {
             ($type:ty, $scale:expr) => {{
                 let decimals = sum::decimals::<$type>(values, inclusion)?;
-                retractable(DecimalAverage::over(decimals, $scale, output, on_overflow)?, strategy, section)
+                self.retractable(DecimalAverage::over(decimals, $scale, output, on_overflow)?)
             }};
         }
         match (Native::of(input), input) {
@@ -267,7 +296,7 @@ impl<'a> Inputs<'a> {
             (Some(Native::U64), _) => integers!(UInt64Type),
             (Some(Native::I128), DataType::Decimal128(_, scale)) => decimals!(Decimal128Type, *scale),
             (Some(Native::I256), DataType::Decimal256(_, scale)) => decimals!(Decimal256Type, *scale),
-            (Some(Native::F64), _) => mergeable(FloatAverage::over(sum::floats(values, inclusion)?), strategy, section),
+            (Some(Native::F64), _) => self.mergeable(FloatAverage::over(sum::floats(values, inclusion)?)),
             _ => Err(self.unexpected()),
         }
     }
@@ -293,12 +322,12 @@ impl<'a> Inputs<'a> {
 
     fn spread(&self, sample: bool, root: bool) -> Result<Box<dyn Evaluator>> {
         let spread = Spread { sample, root }.over(self.first()?, self.inclusion.clone())?;
-        mergeable(spread, self.call.strategy, self.section)
+        self.mergeable(spread)
     }
 
     fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
-        retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
+        self.retractable(logic.over(values, self.inclusion.clone()))
     }
 
     fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {

@@ -19,6 +19,7 @@
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
 pub mod at_least;
+pub(crate) mod codes;
 pub(crate) mod dense;
 pub mod deque;
 pub mod fold;
@@ -27,6 +28,8 @@ pub mod naive;
 pub mod prefix;
 pub mod scan;
 pub mod segment_tree;
+pub(crate) mod state_tree;
+pub(crate) mod sweep;
 pub mod two_stacks;
 pub mod whole;
 

@@ -6,6 +6,7 @@
 pub mod average;
 pub mod count;
 pub(crate) mod decimal;
+pub(crate) mod distinct;
 pub mod exact;
 pub mod extrema;
 pub mod logic;

@@ -11,10 +11,10 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
-use windrow::functions::registry::{self, FUNCTIONS, Family, Function, Kernel};
+use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, Kernel};
 use windrow::functions::signature::{Modifiers, signature};
 use windrow::rows::{SortColumn, gather, sort};
-use windrow::{Arg, Call, Cancel, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::{Arg, Bound, Call, Cancel, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
 /// A window over the columns of [`batch`].
 #[derive(Debug, Clone)]
@@ -27,13 +27,22 @@ struct Window {
     filtered: bool,
     ignore_nulls: bool,
     min_rows: Option<u64>,
+    distinct: bool,
 }
 
 fn window() -> impl Strategy<Value = Window> {
     let key = prop_oneof![Just("k"), Just("kf"), Just("kd")];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (flags, key, frame(units()), prop_oneof![4 => Just(None), 1 => (0..4_u64).prop_map(Some)]).prop_map(
-        |((partitioned, descending, nulls_first, filtered, ignore_nulls), key, frame, min_rows)| Window {
+    // Of eight frames one begins, one ends, and one does both by each row's own offset.
+    let frame = (frame(units()), 0..8_u8).prop_map(|(frame, by_column)| {
+        let off = || Arg::column("off");
+        let start = if by_column % 2 == 1 && by_column < 4 { Bound::Preceding(off()) } else { frame.start };
+        let end = if matches!(by_column, 2 | 3) { Bound::Following(off()) } else { frame.end };
+        Frame { start, end, ..frame }
+    });
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (flags, key, frame, prop_oneof![4 => Just(None), 1 => (0..4_u64).prop_map(Some)]).prop_map(
+        |((partitioned, descending, nulls_first, filtered, ignore_nulls, distinct), key, frame, min_rows)| Window {
+            distinct,
             partitioned,
             key,
             descending,
@@ -102,13 +111,26 @@ impl Window {
             }
             call
         };
-        calls.into_iter().map(dress).collect()
+        let distinct = |call: Call| match function.distinct() {
+            Distinct::Counts if !call.args.is_empty() && self.distinct => call.distinct(),
+            _ => call,
+        };
+        calls.into_iter().map(dress).map(distinct).collect()
     }
 }
 
 fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<windrow::Strategy>) -> Plan {
     let options = Options { threads: 1, strategy, ..Options::default() };
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
+}
+
+fn modifiers(call: &Call) -> Modifiers {
+    Modifiers {
+        distinct: call.distinct,
+        argument_order: !call.argument_order.is_empty(),
+        respect_nulls: call.nulls == Nulls::Respect,
+        ..Modifiers::default()
+    }
 }
 
 /// Functions in the table that have no evaluator yet.
@@ -142,7 +164,6 @@ const PENDING: &[Kernel] = &[
     Kernel::Mad,
     Kernel::Mode,
     Kernel::Entropy,
-    Kernel::ApproxCountDistinct,
     Kernel::CollectSet,
     Kernel::CollectList,
     Kernel::Listagg,
@@ -217,7 +238,7 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
                 Arg::Literal(_) => None,
             });
             let types: Vec<_> = columns.collect();
-            let able = signature(function, &types, Modifiers::default()).unwrap().algebra.strategies();
+            let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();
             let naive = plan(&batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(&batch).unwrap();
             for strategy in able.iter().copied().map(Some).chain([None]) {
                 let found = plan(&batch, &spec, &call, strategy).compute(&batch).unwrap();
@@ -263,6 +284,7 @@ fn every_function_has_calls() {
         filtered: false,
         ignore_nulls: false,
         min_rows: None,
+        distinct: false,
     };
     let batch = batch(&[]);
     for function in functions() {

@@ -51,7 +51,7 @@ fn finite(value: i32) -> f64 {
     f64::from(value) * 0.7
 }
 
-/// The columns p, k (int), kf (float), kd (date), flag, and one value column per type.
+/// The columns p, k (int), kf (float), kd (date), flag, off, and one value column per type.
 pub fn batch(rows: &[Row]) -> RecordBatch {
     let values = || rows.iter().map(|row| row.value);
     let text = |value: Option<i32>| value.map(|value| ["1", "0", "10", "-2", " 3 "][value.unsigned_abs() as usize % 5]);
@@ -84,6 +84,8 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
         ("kf", Arc::new(rows.iter().map(|row| row.key.map(float)).collect::<Float64Array>())),
         ("kd", Arc::new(rows.iter().map(|row| row.key.map(|key| key * 20)).collect::<Date32Array>())),
         ("flag", Arc::new(rows.iter().map(|row| row.flag).collect::<BooleanArray>())),
+        // Offsets, some of them negative, that let frames jump.
+        ("off", Arc::new(values().map(|value| (value.unwrap_or(7) * 3).rem_euclid(7) - 2).collect::<Int32Array>())),
         ("i8", Arc::new(values().map(|value| value.map(|value| value as i8)).collect::<Int8Array>())),
         ("i16", Arc::new(values().map(|value| value.map(|value| value as i16)).collect::<Int16Array>())),
         ("i32", Arc::new(ints)),

@@ -1,0 +1,436 @@
+//! Codes: how often each value is in the frame, kept as rows come and go.
+//!
+//! ```text
+//!   codes     2 0 2 1 1 0 2
+//!   frame 1   [---------)             counts   1 2 2         of codes 0, 1, 2
+//!   frame 2       [---------)         counts   1 2 1  ->     2 leaves twice and comes once, 0 leaves and comes
+//! ```
+//!
+//! Values are numbered in their order within a partition ([`super::dense`]), so a count is an array element. A
+//! [`Tally`] hears of each change and keeps what its question needs: a state over the values present, a tree of the
+//! greatest counts, a bitmap. Of EXCLUDE's pieces each moves as monotonically as the frames do, so a row enters and
+//! leaves O(1) times.
+//!
+//! Cost: O(1) changes per row, amortised, at the tally's price each (at most O(log n)); 8 bytes per row of a section and
+//! 4 per value of a partition. Frames that jump are answered in Mo's order (by begin in strides of n / sqrt(n), and by
+//! end, up and down in turn, within a stride), O(sqrt(n)) changes per row: nothing better is known for modes, and
+//! none for unions of runs such as EXCLUDE leaves. DISTINCT of an aggregate has a faster way, `sweep.rs`.
+//!
+//! Source: R. Wesley, F. Xu, "Incremental Computation of Common Windowed Holistic Aggregates" (PVLDB 9, 2016); Mo's
+//! order: D. Mount et al. for range modes in D. Krizanc, P. Morin, M. Smid, "Range Mode and Range Median Queries on
+//! Lists and Trees" (Nordic J. of Computing 12, 2005).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::dense::{Dense, Places};
+use super::{Cancel, Evaluator, each_frame};
+use crate::bitmap::Edges;
+use crate::bounds::{Frames, SubRanges};
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::inclusion::Inclusion;
+use crate::plan::PlannedCall;
+use crate::rows::{SortColumn, restore};
+use crate::section::Section;
+
+/// Cancellation is looked for at least once in so many changes.
+const WORK: usize = 1 << 22;
+
+/// No place has a value of this code.
+const NONE: u32 = u32::MAX;
+
+/// The rows that take part and the codes of their values.
+#[derive(Debug)]
+pub(crate) struct Values {
+    pub(crate) places: Places,
+    /// Per place.
+    pub(crate) codes: Vec<u32>,
+    /// At the partition's first place + code: the first place of that value.
+    firsts: Vec<u32>,
+    /// Where the section's partitions begin.
+    partitions: Edges,
+}
+
+/// The values of one partition.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Partition {
+    /// Its rows.
+    pub(crate) rows: Range<usize>,
+    /// The places of its rows that take part.
+    pub(crate) places: Range<usize>,
+    /// How many different values they have.
+    pub(crate) codes: usize,
+}
+
+impl Values {
+    /// The codes of `keys`, equal ones alike.
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: usize) -> Result<Self> {
+        let places = Places::new(section, inclusion);
+        let Dense { codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
+        let mut firsts = vec![NONE; codes.len()];
+        let mut partition = 0;
+        for (at, &place) in sorted.iter().enumerate() {
+            if places.partitions.starts_at(at) {
+                partition = at;
+            }
+            let first = &mut firsts[partition + codes[place as usize] as usize];
+            *first = place.min(*first);
+        }
+        Ok(Self { places, codes, firsts, partitions: section.partitions.clone() })
+    }
+
+    /// Each row's number in the order of `keys`, ties in row order: no two alike.
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn in_order(
+        section: &Section,
+        inclusion: Inclusion,
+        keys: &[SortColumn],
+        threads: usize,
+    ) -> Result<Self> {
+        let places = Places::new(section, inclusion);
+        let Dense { mut codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
+        let mut partition = 0;
+        for (at, &place) in sorted.iter().enumerate() {
+            if places.partitions.starts_at(at) {
+                partition = at;
+            }
+            codes[place as usize] = (at - partition) as u32;
+        }
+        Ok(Self { places, codes, firsts: sorted, partitions: section.partitions.clone() })
+    }
+
+    /// The partition that holds `row`.
+    pub(crate) fn partition(&self, row: usize) -> Partition {
+        let rows = self.partitions.run(row);
+        let places = self.places.of(rows.clone());
+        let codes = self.firsts[places.clone()].partition_point(|&first| first != NONE);
+        Partition { rows, places, codes }
+    }
+
+    /// A place of the partition whose value has this code.
+    #[inline]
+    pub(crate) fn place(&self, partition: &Partition, code: usize) -> u32 {
+        self.firsts[partition.places.start + code]
+    }
+
+    /// A row of the partition whose value has this code.
+    #[inline]
+    pub(crate) fn row(&self, partition: &Partition, code: usize) -> usize {
+        self.places.row(self.place(partition, code) as usize)
+    }
+
+    /// How often each code is in the pieces, counted row by row.
+    pub(crate) fn count(&self, pieces: SubRanges) -> BTreeMap<u32, u32> {
+        let mut counts = BTreeMap::new();
+        for row in pieces.flatten().filter(|&row| self.places.includes(row)) {
+            let place = self.places.of(row..row + 1).start;
+            *counts.entry(self.codes[place]).or_insert(0) += 1;
+        }
+        counts
+    }
+}
+
+/// A question about the values of a frame and how often each is there.
+pub(crate) trait Tally: Send + Sync {
+    /// What is known of the values present.
+    type Kept: Default;
+    /// Where answers gather.
+    type Builder;
+
+    /// Whether it asks how often a value is there, or only whether it is. It then hears of the counts 0 and 1.
+    fn counts(&self) -> bool;
+
+    /// No value of `partition` is there.
+    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition);
+
+    /// The value of `code` is now there `count` times.
+    ///
+    /// # Errors
+    /// An aggregate's.
+    fn set(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition, code: usize, count: u32)
+    -> Result<()>;
+
+    /// An empty builder for `capacity` answers.
+    fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Appends the answer of `row`.
+    ///
+    /// # Errors
+    /// It does not fit its type.
+    fn answer(
+        &self,
+        kept: &mut Self::Kept,
+        values: &Values,
+        partition: &Partition,
+        row: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()>;
+
+    /// Appends the answer of `row` from its definition: `counts` are of the values present, by code.
+    ///
+    /// # Errors
+    /// It does not fit its type.
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &Values,
+        partition: &Partition,
+        row: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()>;
+
+    /// The answers as a column.
+    ///
+    /// # Errors
+    /// They do not make an array.
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+}
+
+/// A tally over any frames.
+#[derive(Debug)]
+pub(crate) struct Codes<T> {
+    values: Values,
+    tally: T,
+    visits: Visits,
+}
+
+/// The order in which rows are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visits {
+    /// As they come: their frames never go back, or are best read one by one.
+    AsTheyCome,
+    /// In Mo's order.
+    Mo,
+    /// As they come, each frame counted anew: the oracle.
+    Naive,
+}
+
+impl<T: Tally + 'static> Codes<T> {
+    /// `tally` over the frames of `call`.
+    pub(crate) fn boxed(call: &PlannedCall, values: Values, tally: T) -> Box<dyn Evaluator> {
+        let visits = if call.strategy == super::Strategy::Naive {
+            Visits::Naive
+        } else if call.frame.monotone() {
+            Visits::AsTheyCome
+        } else {
+            Visits::Mo
+        };
+        Box::new(Self { values, tally, visits })
+    }
+
+    /// As [`Codes::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
+    pub(crate) fn boxed_as_they_come(call: &PlannedCall, values: Values, tally: T) -> Box<dyn Evaluator> {
+        let naive = call.strategy == super::Strategy::Naive;
+        Box::new(Self { values, tally, visits: if naive { Visits::Naive } else { Visits::AsTheyCome } })
+    }
+}
+
+impl<T: Tally> Evaluator for Codes<T> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let Self { values, tally, visits } = self;
+        let mut out = tally.builder(rows.len());
+        match visits {
+            Visits::AsTheyCome => {
+                let mut moving = Moving::new(values, tally, cancel);
+                each_frame(frames, rows, cancel, |row, pieces| moving.answer(row, &lanes(values, pieces), &mut out))?;
+            }
+            Visits::Mo => {
+                let mut all = Vec::with_capacity(rows.len());
+                each_frame(frames, rows.clone(), cancel, |_, pieces| {
+                    all.push(lanes(values, pieces));
+                    Ok(())
+                })?;
+                let order = mo(values, &rows, &all);
+                let mut moving = Moving::new(values, tally, cancel);
+                for &at in &order {
+                    moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
+                }
+                return restore(&tally.finish(out)?, &order);
+            }
+            Visits::Naive => {
+                let mut partition = Partition::default();
+                each_frame(frames, rows, cancel, |row, pieces| {
+                    if !partition.rows.contains(&row) {
+                        partition = values.partition(row);
+                    }
+                    tally.define(&values.count(pieces), values, &partition, row, &mut out)
+                })?;
+            }
+        }
+        tally.finish(out)
+    }
+
+    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+        Err(Error::internal("no state stands for values that are counted"))
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release_without_carry(answered)
+    }
+}
+
+/// The places in each of EXCLUDE's pieces.
+type Lanes = [Range<u32>; 3];
+
+fn lanes(values: &Values, pieces: SubRanges) -> Lanes {
+    let mut lanes = Lanes::default();
+    for (lane, piece) in lanes.iter_mut().zip(pieces) {
+        if !piece.is_empty() {
+            let places = values.places.of(piece);
+            *lane = places.start as u32..places.end as u32;
+        }
+    }
+    lanes
+}
+
+/// The counts of one frame, moved on to the next.
+struct Moving<'a, T: Tally> {
+    values: &'a Values,
+    tally: &'a T,
+    cancel: &'a Cancel,
+    partition: Partition,
+    lanes: Lanes,
+    counts: Vec<u32>,
+    kept: T::Kept,
+    work: usize,
+}
+
+impl<'a, T: Tally> Moving<'a, T> {
+    fn new(values: &'a Values, tally: &'a T, cancel: &'a Cancel) -> Self {
+        let (partition, lanes, counts, kept) = Default::default();
+        Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
+    }
+
+    fn answer(&mut self, row: usize, lanes: &Lanes, out: &mut T::Builder) -> Result<()> {
+        if !self.partition.rows.contains(&row) {
+            self.partition = self.values.partition(row);
+            self.counts.clear();
+            self.counts.resize(self.partition.codes, 0);
+            self.lanes = Lanes::default();
+            self.tally.restart(&mut self.kept, self.values, &self.partition);
+        }
+        let before = std::mem::replace(&mut self.lanes, lanes.clone());
+        // Rows come before others leave, so that a value that is in both frames is never away in between.
+        for (old, new) in before.iter().zip(lanes) {
+            for part in beyond(new, old) {
+                self.change(part, true)?;
+            }
+        }
+        for (old, new) in before.iter().zip(lanes) {
+            for part in beyond(old, new) {
+                self.change(part, false)?;
+            }
+        }
+        self.tally.answer(&mut self.kept, self.values, &self.partition, row, out)
+    }
+
+    fn change(&mut self, places: Range<u32>, enter: bool) -> Result<()> {
+        self.work += places.len();
+        if self.work > WORK {
+            self.cancel.check()?;
+            self.work = 0;
+        }
+        let Self { values, tally, partition, counts, kept, .. } = self;
+        let every = tally.counts();
+        for &code in &values.codes[places.start as usize..places.end as usize] {
+            let code = code as usize;
+            let before = counts[code];
+            let count = if enter { before + 1 } else { before - 1 };
+            counts[code] = count;
+            if every || before == 0 || count == 0 {
+                tally.set(kept, values, partition, code, count)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of `run` lies before and behind `other`.
+fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
+    if run.start >= other.end || other.start >= run.end {
+        return [run.clone(), 0..0];
+    }
+    [run.start..other.start.max(run.start), other.end.min(run.end)..run.end]
+}
+
+/// The order of the rows, from 0, in which their frames are never far from the one before.
+fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
+    let mut order = Vec::with_capacity(frames.len());
+    let hull = |at: u32| {
+        let mut lanes = frames[at as usize].iter().filter(|lane| !lane.is_empty());
+        let begin = lanes.next();
+        let end = lanes.next_back().or(begin).map_or(0, |lane| lane.end);
+        begin.map_or(0, |lane| lane.start)..end
+    };
+    let mut at = rows.start;
+    while at < rows.end {
+        let partition = values.partition(at);
+        let end = partition.rows.end.min(rows.end);
+        let mut here: Vec<u32> = ((at - rows.start) as u32..(end - rows.start) as u32).collect();
+        let stride = (partition.places.len() as f64 / (here.len() as f64).sqrt()).max(1.0) as u32;
+        here.sort_unstable_by_key(|&at| {
+            let Range { start, end } = hull(at);
+            let stride = start / stride;
+            (stride, if stride % 2 == 0 { end } else { u32::MAX - end }, at)
+        });
+        order.append(&mut here);
+        at = end;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::StringArray;
+
+    use super::*;
+
+    fn values(in_order: bool) -> Values {
+        let begins = [true, false, false, false, false, true, false, false].into_iter().collect();
+        let edges = Edges::new(begins);
+        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
+        let make = if in_order { Values::in_order } else { Values::new };
+        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], 1).unwrap()
+    }
+
+    #[test]
+    fn values_are_found_by_their_codes() {
+        let values = values(false);
+        let partition = values.partition(3);
+        assert_eq!((partition.rows.clone(), partition.places.clone(), partition.codes), (0..5, 0..4, 3));
+        assert_eq!((0..3).map(|code| values.row(&partition, code)).collect::<Vec<_>>(), [1, 4, 0]);
+        let partition = values.partition(6);
+        assert_eq!((partition.places.clone(), partition.codes), (4..6, 2));
+        assert_eq!((0..2).map(|code| values.row(&partition, code)).collect::<Vec<_>>(), [7, 5]);
+    }
+
+    #[test]
+    fn in_order_no_two_rows_are_alike() {
+        let values = values(true);
+        assert_eq!(values.codes, [2, 0, 3, 1, 1, 0]);
+        assert_eq!(values.partition(0).codes, 4);
+        assert_eq!((0..4).map(|code| values.row(&values.partition(0), code)).collect::<Vec<_>>(), [1, 4, 0, 3]);
+    }
+
+    #[test]
+    fn what_lies_beyond() {
+        assert_eq!(beyond(&(2..9), &(4..6)), [2..4, 6..9]);
+        assert_eq!(beyond(&(4..6), &(2..9)), [4..4, 6..6]);
+        assert_eq!(beyond(&(4..9), &(2..6)), [4..4, 6..9]);
+        assert_eq!(beyond(&(4..9), &(0..2)), [4..9, 0..0]);
+        assert_eq!(beyond(&(4..9), &(0..0)), [4..9, 0..0]);
+    }
+}

@@ -1,0 +1,87 @@
+//! A tree of states whose leaves come and go: what is there merges to the state at its root.
+//!
+//! ```text
+//!   1                 [ merge of all ]
+//!   2 3          [ 0 and 1 ]    [ 2 and 3 ]
+//!   4 5 6 7      0      1       2      .         leaf 3 is away: the state of no rows
+//! ```
+//!
+//! Cost: O(log n) merges per leaf that comes or goes and per range that is read; two states a leaf. Left before right,
+//! so merge need not commute. For states that cannot be subtracted; those that can need no tree.
+
+use std::ops::Range;
+
+use crate::aggregate::Aggregate;
+use crate::error::Result;
+
+/// Leaves and their merges.
+#[derive(Debug)]
+pub(crate) struct StateTree<S> {
+    /// Node `n` has the children `2n` and `2n + 1`; leaves are the last half.
+    nodes: Vec<S>,
+}
+
+impl<S> Default for StateTree<S> {
+    fn default() -> Self {
+        Self { nodes: Vec::new() }
+    }
+}
+
+impl<S: Clone + Send + Sync> StateTree<S> {
+    /// `leaves` leaves, all away.
+    pub(crate) fn restart<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaves: usize) {
+        self.nodes.clear();
+        self.nodes.resize(2 * leaves.next_power_of_two(), aggregate.init());
+    }
+
+    /// The leaf becomes `state`.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::merge`].
+    pub(crate) fn set<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaf: usize, state: S) -> Result<()> {
+        let mut node = self.nodes.len() / 2 + leaf;
+        self.nodes[node] = state;
+        while node > 1 {
+            node /= 2;
+            let mut merged = self.nodes[2 * node].clone();
+            aggregate.merge(&mut merged, &self.nodes[2 * node + 1])?;
+            self.nodes[node] = merged;
+        }
+        Ok(())
+    }
+
+    /// The state of all leaves.
+    pub(crate) fn root(&self) -> Option<&S> {
+        self.nodes.get(1)
+    }
+
+    /// The state of the leaves `range`.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::merge`].
+    pub(crate) fn range<A: Aggregate<State = S>>(&self, aggregate: &A, range: Range<usize>) -> Result<S> {
+        let leaves = self.nodes.len() / 2;
+        let (mut low, mut high) = (leaves + range.start, leaves + range.end);
+        let mut state = aggregate.init();
+        // Nodes right of the middle, found from the outside in.
+        let mut aside = [0; usize::BITS as usize];
+        let mut kept = 0;
+        while low < high {
+            if low % 2 == 1 {
+                aggregate.merge(&mut state, &self.nodes[low])?;
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                aside[kept] = high;
+                kept += 1;
+            }
+            low /= 2;
+            high /= 2;
+        }
+        for &node in aside[..kept].iter().rev() {
+            aggregate.merge(&mut state, &self.nodes[node])?;
+        }
+        Ok(state)
+    }
+}

@@ -1,0 +1,105 @@
+//! Sweep: DISTINCT over frames that jump, by their ends.
+//!
+//! ```text
+//!   values      a b a c b          swept up to here: only the last place of each value holds its state
+//!   states      . . a c b |
+//!   frame         [-------)        each value that is in a frame ending here has its last place in it
+//! ```
+//!
+//! A sweep along the partition's places keeps a tree over them in which each value stands at its last place. The frames
+//! that end where the sweep stands find each of their values there exactly once, whatever their begins.
+//!
+//! Cost: O(log n) merges per row of the partition and per frame, and a sort of the frames by their ends; two states per
+//! place. For any mergeable state and frames of one piece; what EXCLUDE leaves may be several (`codes.rs`).
+//! Source: the offline form of counting distinct values in ranges, as in R. Wesley, F. Xu, "Incremental Computation of
+//! Common Windowed Holistic Aggregates" (PVLDB 9, 2016), section 4.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::codes::Values;
+use super::state_tree::StateTree;
+use super::{Cancel, Evaluator, each_frame};
+use crate::aggregate::Aggregate;
+use crate::bounds::Frames;
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::rows::restore;
+
+/// The value has not been met.
+const NOWHERE: usize = usize::MAX;
+
+/// An aggregate of each frame's different values.
+#[derive(Debug)]
+pub(crate) struct Sweep<A> {
+    aggregate: A,
+    values: Values,
+}
+
+impl<A: Aggregate> Sweep<A> {
+    pub(crate) fn new(aggregate: A, values: Values) -> Self {
+        Self { aggregate, values }
+    }
+}
+
+impl<A: Aggregate> Evaluator for Sweep<A> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let Self { aggregate, values } = self;
+        let mut runs = Vec::with_capacity(rows.len());
+        each_frame(frames, rows.clone(), cancel, |_, pieces| {
+            let mut pieces = pieces.filter(|piece| !piece.is_empty());
+            let run = pieces.next().map_or(0..0, |piece| values.places.of(piece));
+            runs.push(run.start as u32..run.end as u32);
+            if pieces.next().is_some() { Err(Error::internal("a frame of several pieces")) } else { Ok(()) }
+        })?;
+        let mut out = aggregate.builder(rows.len());
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        let (mut tree, mut last) = (StateTree::default(), Vec::new());
+        let mut at = 0;
+        while at < rows.len() {
+            cancel.check()?;
+            let partition = values.partition(rows.start + at);
+            let end = partition.rows.end.min(rows.end) - rows.start;
+            let here = &mut order[at..end];
+            here.sort_unstable_by_key(|&row| (runs[row as usize].end, row));
+            let runs_here = || here.iter().map(|&row| &runs[row as usize]).filter(|run| !run.is_empty());
+            let first = runs_here().map(|run| run.start as usize).min().unwrap_or(0);
+            let behind = runs_here().next_back().map_or(first, |run| run.end as usize);
+            tree.restart(aggregate, behind - first);
+            last.clear();
+            last.resize(partition.codes, NOWHERE);
+            let mut swept = first;
+            for &row in here.iter() {
+                let run = &runs[row as usize];
+                if run.is_empty() {
+                    aggregate.evaluate(&aggregate.init(), &mut out)?;
+                    continue;
+                }
+                for place in swept..run.end as usize {
+                    let row = values.places.row(place);
+                    let mut state = aggregate.init();
+                    aggregate.update(&mut state, row..row + 1)?;
+                    let before = std::mem::replace(&mut last[values.codes[place] as usize], place);
+                    if before != NOWHERE {
+                        tree.set(aggregate, before - first, aggregate.init())?;
+                    }
+                    tree.set(aggregate, place - first, state)?;
+                }
+                swept = run.end as usize;
+                let state = tree.range(aggregate, run.start as usize - first..swept - first)?;
+                aggregate.evaluate(&state, &mut out)?;
+            }
+            at = end;
+        }
+        restore(&aggregate.finish(out)?, &order)
+    }
+
+    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+        Err(Error::internal("no state stands for values that are counted"))
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release_without_carry(answered)
+    }
+}

@@ -1,0 +1,195 @@
+//! DISTINCT: an aggregate of the frame's different values.
+//!
+//! No aggregate knows of it. A value that comes to the frame is one row to update with, and where it leaves again that
+//! row is retracted, or its leaf in a tree of states becomes that of no rows. The row is the value's first in the
+//! partition: the same one for every frame that holds the value.
+//!
+//! Cost: see [`crate::evaluate::codes`] and [`crate::evaluate::sweep`]; O(1) per change where the aggregate
+//! retracts, O(log n) merges where it merges. The naive twin counts each frame anew and folds one row of each value.
+
+use std::collections::BTreeMap;
+
+use arrow_array::ArrayRef;
+
+use crate::aggregate::{Aggregate, Retractable};
+use crate::error::Result;
+use crate::evaluate::codes::{Codes, Partition, Tally, Values};
+use crate::evaluate::state_tree::StateTree;
+use crate::evaluate::sweep::Sweep;
+use crate::evaluate::{Evaluator, Strategy};
+use crate::frame::Exclude;
+use crate::plan::PlannedCall;
+
+/// The evaluator of any aggregate over the different values of `call`'s frames.
+pub(crate) fn mergeable<A: Aggregate + 'static>(
+    aggregate: A,
+    call: &PlannedCall,
+    values: Values,
+) -> Box<dyn Evaluator> {
+    if sweeps(call) { Box::new(Sweep::new(aggregate, values)) } else { Codes::boxed(call, values, Merged(aggregate)) }
+}
+
+/// As [`mergeable`], of an aggregate that can also subtract.
+pub(crate) fn retractable<A: Retractable + 'static>(
+    aggregate: A,
+    call: &PlannedCall,
+    values: Values,
+) -> Box<dyn Evaluator> {
+    if sweeps(call) {
+        Box::new(Sweep::new(aggregate, values))
+    } else {
+        Codes::boxed(call, values, Retracted(aggregate))
+    }
+}
+
+/// Whether frames jump and are of one piece each.
+fn sweeps(call: &PlannedCall) -> bool {
+    let jumps = !call.frame.monotone() && call.strategy != Strategy::Naive;
+    jumps && call.frame.frame().exclude == Exclude::NoOthers
+}
+
+/// Appends the aggregate of one row of each value.
+fn fold<A: Aggregate>(
+    aggregate: &A,
+    counts: &BTreeMap<u32, u32>,
+    values: &Values,
+    partition: &Partition,
+    out: &mut A::Builder,
+) -> Result<()> {
+    let mut state = aggregate.init();
+    for &code in counts.keys() {
+        let row = values.row(partition, code as usize);
+        aggregate.update(&mut state, row..row + 1)?;
+    }
+    aggregate.evaluate(&state, out)
+}
+
+/// One state, from which values are taken again.
+struct Retracted<A>(A);
+
+impl<A: Retractable> Tally for Retracted<A> {
+    type Kept = Option<A::State>;
+    type Builder = A::Builder;
+
+    fn counts(&self) -> bool {
+        false
+    }
+
+    fn restart(&self, kept: &mut Self::Kept, _: &Values, _: &Partition) {
+        *kept = Some(self.0.init());
+    }
+
+    fn set(
+        &self,
+        kept: &mut Self::Kept,
+        values: &Values,
+        partition: &Partition,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
+        let row = values.row(partition, code);
+        let state = kept.get_or_insert_with(|| self.0.init());
+        if count > 0 {
+            return self.0.update(state, row..row + 1);
+        }
+        let mut gone = self.0.init();
+        self.0.update(&mut gone, row..row + 1)?;
+        self.0.retract(state, &gone);
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        self.0.builder(capacity)
+    }
+
+    fn answer(
+        &self,
+        kept: &mut Self::Kept,
+        _: &Values,
+        _: &Partition,
+        _: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        self.0.evaluate(kept.get_or_insert_with(|| self.0.init()), out)
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &Values,
+        partition: &Partition,
+        _: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        fold(&self.0, counts, values, partition, out)
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        self.0.finish(out)
+    }
+}
+
+/// A tree of the states of the values present.
+struct Merged<A>(A);
+
+impl<A: Aggregate> Tally for Merged<A> {
+    type Kept = StateTree<A::State>;
+    type Builder = A::Builder;
+
+    fn counts(&self) -> bool {
+        false
+    }
+
+    fn restart(&self, kept: &mut Self::Kept, _: &Values, partition: &Partition) {
+        kept.restart(&self.0, partition.codes);
+    }
+
+    fn set(
+        &self,
+        kept: &mut Self::Kept,
+        values: &Values,
+        partition: &Partition,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
+        let mut state = self.0.init();
+        if count > 0 {
+            let row = values.row(partition, code);
+            self.0.update(&mut state, row..row + 1)?;
+        }
+        kept.set(&self.0, code, state)
+    }
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        self.0.builder(capacity)
+    }
+
+    fn answer(
+        &self,
+        kept: &mut Self::Kept,
+        _: &Values,
+        _: &Partition,
+        _: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        match kept.root() {
+            Some(state) => self.0.evaluate(state, out),
+            None => self.0.evaluate(&self.0.init(), out),
+        }
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &Values,
+        partition: &Partition,
+        _: usize,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        fold(&self.0, counts, values, partition, out)
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        self.0.finish(out)
+    }
+}
