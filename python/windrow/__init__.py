@@ -16,6 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import functions
 from .call import Call
 from .config import config
 from .exceptions import (
@@ -30,40 +31,7 @@ from .exceptions import (
 )
 from .explain import explain
 from .expr import col, expr, lit
-from .functions import (
-    any,
-    any_value,
-    avg,
-    bool_and,
-    bool_or,
-    count,
-    cume_dist,
-    dense_rank,
-    every,
-    first,
-    first_value,
-    lag,
-    last,
-    last_value,
-    lead,
-    max,
-    mean,
-    min,
-    nth_value,
-    ntile,
-    percent_rank,
-    rank,
-    row_number,
-    some,
-    std,
-    stddev,
-    stddev_pop,
-    stddev_samp,
-    sum,
-    var_pop,
-    var_samp,
-    variance,
-)
+from .functions import *  # noqa: F403
 from .interval import Interval, interval
 from .operator import Operator, operator
 from .spec import Window, asc, desc, following, preceding, window
@@ -102,51 +70,20 @@ __all__ = [
     "UnsupportedError",
     "Window",
     "WindrowError",
-    "any",
-    "any_value",
     "asc",
-    "avg",
-    "bool_and",
-    "bool_or",
     "col",
     "config",
-    "count",
-    "cume_dist",
-    "dense_rank",
     "desc",
-    "every",
     "explain",
     "expr",
-    "first",
-    "first_value",
     "following",
     "interval",
-    "lag",
-    "last",
-    "last_value",
-    "lead",
     "lit",
-    "max",
-    "mean",
-    "min",
-    "nth_value",
-    "ntile",
     "operator",
-    "percent_rank",
     "preceding",
-    "rank",
-    "row_number",
     "select",
-    "some",
     "spark",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "sum",
-    "var_pop",
-    "var_samp",
-    "variance",
     "window",
     "with_columns",
 ]
+__all__ += functions.__all__

@@ -117,7 +117,8 @@ def lit(value: Any) -> Literal:
     Parameters
     ----------
     value
-        None, a bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta or Interval.
+        None, a bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta or Interval; or a list of these,
+        where a function takes several values, such as the shares of a percentile.
 
     Returns
     -------
@@ -134,8 +135,9 @@ def lit(value: Any) -> Literal:
     ['none', 'a']
     """
     value = _plain(value)
-    if value is not None and not isinstance(value, SCALARS):
-        raise SpecError(f"lit() takes a scalar Python value, not {type(value).__name__}")
+    for item in value if isinstance(value, tuple) else (value,):
+        if item is not None and not isinstance(item, SCALARS):
+            raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
     return Literal(value)
 
 
@@ -290,11 +292,13 @@ def literal_sql(value: Any) -> str:
         return str(Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds))
     if isinstance(value, Decimal):
         return format(value, "f")
+    if isinstance(value, tuple):
+        return f"array({', '.join(map(literal_sql, value))})"
     return str(value)
 
 
 def _plain(value: Any) -> Any:
-    """Give the plain Python value of a numpy scalar, and any other value as it is."""
-    if root_module(value) == "numpy" and getattr(value, "ndim", None) == 0:
-        return value.item()
-    return value
+    """Give the plain Python value of a numpy scalar, a tuple for a list or a numpy array, and else the value itself."""
+    if root_module(value) == "numpy" and getattr(value, "ndim", None) in (0, 1):
+        value = value.tolist()
+    return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value

@@ -398,6 +398,9 @@ def _value(node: Any) -> Any:
             return convert(str(node.this.this)) if convert else _NO_VALUE
         except ValueError:
             return _NO_VALUE
+    if isinstance(node, exp.Array) or (isinstance(node, exp.Anonymous) and str(node.this).lower() == "array"):
+        values = tuple(_value(item) for item in node.expressions)
+        return _NO_VALUE if _NO_VALUE in values else values
     return _NO_VALUE
 
 

@@ -7,76 +7,41 @@ Arguments are checked against their types when the plan is made, before any row 
 
 from __future__ import annotations
 
-from .aggregates import (
-    any,
-    avg,
-    bool_and,
-    bool_or,
-    count,
-    every,
-    max,
-    mean,
-    min,
-    some,
-    std,
-    stddev,
-    stddev_pop,
-    stddev_samp,
-    sum,
-    var_pop,
-    var_samp,
-    variance,
+from . import (
+    aggregates,
+    extrema,
+    frequencies,
+    lists,
+    logic,
+    quantiles,
+    ranking,
+    regression,
+    running,
+    statistics,
+    values,
 )
-from .ranking import (
-    cume_dist,
-    dense_rank,
-    ntile,
-    percent_rank,
-    rank,
-    row_number,
-)
-from .values import (
-    any_value,
-    first,
-    first_value,
-    lag,
-    last,
-    last_value,
-    lead,
-    nth_value,
-)
+from .aggregates import *  # noqa: F403
+from .extrema import *  # noqa: F403
+from .frequencies import *  # noqa: F403
+from .lists import *  # noqa: F403
+from .logic import *  # noqa: F403
+from .quantiles import *  # noqa: F403
+from .ranking import *  # noqa: F403
+from .regression import *  # noqa: F403
+from .running import *  # noqa: F403
+from .statistics import *  # noqa: F403
+from .values import *  # noqa: F403
 
-__all__ = [
-    "any",
-    "any_value",
-    "avg",
-    "bool_and",
-    "bool_or",
-    "count",
-    "cume_dist",
-    "dense_rank",
-    "every",
-    "first",
-    "first_value",
-    "lag",
-    "last",
-    "last_value",
-    "lead",
-    "max",
-    "mean",
-    "min",
-    "nth_value",
-    "ntile",
-    "percent_rank",
-    "rank",
-    "row_number",
-    "some",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "sum",
-    "var_pop",
-    "var_samp",
-    "variance",
-]
+# the list of names is each module's own
+__all__: list[str] = []
+__all__ += aggregates.__all__
+__all__ += extrema.__all__
+__all__ += frequencies.__all__
+__all__ += lists.__all__
+__all__ += logic.__all__
+__all__ += quantiles.__all__
+__all__ += ranking.__all__
+__all__ += regression.__all__
+__all__ += running.__all__
+__all__ += statistics.__all__
+__all__ += values.__all__

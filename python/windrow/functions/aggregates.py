@@ -1,4 +1,4 @@
-"""Aggregates: count, sums, averages, extremes, moments and booleans, each over every frame."""
+"""Aggregates: counts, sums, means and products, each over every frame."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from typing import Any
 from ..call import Call, call
 
 __all__ = [
-    "any",
     "avg",
-    "bool_and",
-    "bool_or",
     "count",
-    "every",
-    "max",
+    "count_distinct",
+    "count_if",
+    "geomean",
+    "geometric_mean",
     "mean",
-    "min",
-    "some",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
+    "product",
     "sum",
-    "var_pop",
-    "var_samp",
-    "variance",
+    "sum_distinct",
+    "try_avg",
+    "try_sum",
 ]
 
 
@@ -57,6 +51,67 @@ def count(*columns: Any) -> Call:
     if len(columns) == 1 and isinstance(columns[0], str) and columns[0] == "*":
         columns = ()
     return call("count", *columns)
+
+
+def count_distinct(x: Any, *more: Any) -> Call:
+    """Count the frame's different values: ``count(x).distinct()``, under PySpark's name.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has an order.
+    *more
+        Further columns: different combinations are counted.
+
+    Returns
+    -------
+    Call
+        A bigint, never null; rows in which any of the columns is null are passed over.
+
+    Notes
+    -----
+    Counts per value are kept as rows enter and leave the frame: O(1) amortised per row over moving frames.
+    -0.0 and 0.0 are one value, and so are all NaNs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3, 4], "x": ["a", "b", "a", None]})
+    >>> w = wr.window(order_by="id", rows=(-2, 0))
+    >>> wr.with_columns(table, n=wr.count_distinct("x").over(w))["n"].to_pylist()
+    [1, 2, 2, 2]
+    """
+    return call("count", x, *more).distinct()
+
+
+def count_if(x: Any) -> Call:
+    """Count the frame's rows for which a condition is true; null counts as false.
+
+    Parameters
+    ----------
+    x
+        A boolean column, ``wr.expr("SQL")`` or an expression of the host.
+
+    Returns
+    -------
+    Call
+        A bigint, never null; 0 for an empty frame.
+
+    Notes
+    -----
+    O(1) per row over frames of fixed bounds, by difference of prefix counts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [5, -1, 7]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, n=wr.count_if(wr.expr("x > 0")).over(w))["n"].to_pylist()
+    [1, 1, 1]
+    """
+    return call("count_if", x)
 
 
 def sum(x: Any) -> Call:
@@ -93,6 +148,63 @@ def sum(x: Any) -> Call:
     [3, 6, 9, 7]
     """
     return call("sum", x)
+
+
+def sum_distinct(x: Any) -> Call:
+    """Add up the frame's different values: ``sum(x).distinct()``, under PySpark's name.
+
+    Parameters
+    ----------
+    x
+        A numeric column, as for :func:`sum`.
+
+    Returns
+    -------
+    Call
+        What :func:`sum` gives; null for a frame without values.
+
+    Notes
+    -----
+    Counts per value are kept as rows enter and leave the frame: O(1) amortised per row for whole numbers and decimals
+    over moving frames, O(log n) for floats, which are never subtracted.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"k": ["a", "a", "a"], "x": [5, 5, 2]})
+    >>> wr.with_columns(table, s=wr.sum_distinct("x").over(wr.window("k")))["s"].to_pylist()
+    [7, 7, 7]
+    """
+    return call("sum", x).distinct()
+
+
+def try_sum(x: Any) -> Call:
+    """Add up the frame's values, giving null where the sum overflows; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A numeric column, as for :func:`sum`.
+
+    Returns
+    -------
+    Call
+        The type :func:`sum` gives; null for a frame without values, or whose sum does not fit.
+
+    Notes
+    -----
+    Costs what :func:`sum` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2], "x": [2**63 - 1, 1]})
+    >>> wr.with_columns(table, s=wr.try_sum("x").over(wr.window(order_by="id")))["s"].to_pylist()
+    [9223372036854775807, None]
+    """
+    return call("try_sum", x)
 
 
 def avg(x: Any) -> Call:
@@ -139,66 +251,95 @@ def mean(x: Any) -> Call:
     return call("mean", x)
 
 
-def min(x: Any) -> Call:
-    """Find the frame's smallest value; nulls are passed over.
+def try_avg(x: Any) -> Call:
+    """Average the frame's values, giving null where the mean overflows; nulls are passed over.
 
     Parameters
     ----------
     x
-        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+        A numeric column, as for :func:`avg`.
 
     Returns
     -------
     Call
-        The column's own type; null for a frame without values.
+        The type :func:`avg` gives; null for a frame without values, or whose mean does not fit.
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+    Costs what :func:`avg` costs.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> import windrow as wr
-    >>> table = pa.table({"id": [1, 2, 3], "x": [5, 1, 3]})
+    >>> table = pa.table({"x": [1, 2, None]})
+    >>> wr.with_columns(table, m=wr.try_avg("x").over(wr.window()))["m"].to_pylist()
+    [1.5, 1.5, 1.5]
+    """
+    return call("try_avg", x)
+
+
+def product(x: Any) -> Call:
+    """Multiply the frame's values; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A numeric column, or text that holds numbers.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without values.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks: nothing is divided out, so a zero or an infinity leaves
+    with its row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [2, 0, 4]})
     >>> w = wr.window(order_by="id", rows=(-1, 0))
-    >>> wr.with_columns(table, m=wr.min("x").over(w))["m"].to_pylist()
-    [5, 1, 1]
+    >>> wr.with_columns(table, p=wr.product("x").over(w))["p"].to_pylist()
+    [2.0, 0.0, 0.0]
     """
-    return call("min", x)
+    return call("product", x)
 
 
-def max(x: Any) -> Call:
-    """Find the frame's greatest value; nulls are passed over.
+def geometric_mean(x: Any) -> Call:
+    """Give the geometric mean of the frame's values, the n-th root of their product; nulls are passed over.
 
     Parameters
     ----------
     x
-        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+        A numeric column, or text that holds numbers.
 
     Returns
     -------
     Call
-        The column's own type; null for a frame without values.
+        A double; null for a frame without values.
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+    O(1) amortised per row over moving frames, by two stacks of summed logarithms.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> import windrow as wr
-    >>> table = pa.table({"id": [1, 2, 3], "x": [5, 1, 3]})
-    >>> w = wr.window(order_by="id", rows=(-1, 0))
-    >>> wr.with_columns(table, m=wr.max("x").over(w))["m"].to_pylist()
-    [5, 5, 3]
+    >>> table = pa.table({"x": [1, 4, 16]})
+    >>> m = wr.with_columns(table, m=wr.geometric_mean("x").over(wr.window()))["m"].to_pylist()
+    >>> [round(v, 9) for v in m]
+    [4.0, 4.0, 4.0]
     """
-    return call("max", x)
+    return call("geometric_mean", x)
 
 
-def var_pop(x: Any) -> Call:
-    """Give the variance of the frame's values, taken as the whole population.
+def geomean(x: Any) -> Call:
+    """Give the geometric mean: another name of :func:`geometric_mean`.
 
     Parameters
     ----------
@@ -208,256 +349,6 @@ def var_pop(x: Any) -> Call:
     Returns
     -------
     Call
-        A double; null for a frame without values, 0.0 for one value.
-
-    Notes
-    -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"x": [1, 3]})
-    >>> wr.with_columns(table, v=wr.var_pop("x").over(wr.window()))["v"].to_pylist()
-    [1.0, 1.0]
+        See :func:`geometric_mean`.
     """
-    return call("var_pop", x)
-
-
-def var_samp(x: Any) -> Call:
-    """Give the variance of the frame's values, taken as a sample.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        A double; null for fewer than two values, as in Spark.
-
-    Notes
-    -----
-    Costs what :func:`var_pop` costs.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"x": [1, 3]})
-    >>> wr.with_columns(table, v=wr.var_samp("x").over(wr.window()))["v"].to_pylist()
-    [2.0, 2.0]
-    """
-    return call("var_samp", x)
-
-
-def variance(x: Any) -> Call:
-    """Give the sample variance: another name of :func:`var_samp`.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        See :func:`var_samp`.
-    """
-    return call("variance", x)
-
-
-def stddev_pop(x: Any) -> Call:
-    """Give the standard deviation of the frame's values, taken as the whole population.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        A double; null for a frame without values, 0.0 for one value.
-
-    Notes
-    -----
-    Costs what :func:`var_pop` costs.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"x": [1, 5]})
-    >>> wr.with_columns(table, s=wr.stddev_pop("x").over(wr.window()))["s"].to_pylist()
-    [2.0, 2.0]
-    """
-    return call("stddev_pop", x)
-
-
-def stddev_samp(x: Any) -> Call:
-    """Give the standard deviation of the frame's values, taken as a sample.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        A double; null for fewer than two values, as in Spark.
-
-    Notes
-    -----
-    Costs what :func:`var_pop` costs.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"x": [1, 3, 5]})
-    >>> wr.with_columns(table, s=wr.stddev_samp("x").over(wr.window()))["s"].to_pylist()
-    [2.0, 2.0, 2.0]
-    """
-    return call("stddev_samp", x)
-
-
-def stddev(x: Any) -> Call:
-    """Give the sample standard deviation: another name of :func:`stddev_samp`.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        See :func:`stddev_samp`.
-    """
-    return call("stddev", x)
-
-
-def std(x: Any) -> Call:
-    """Give the sample standard deviation: another name of :func:`stddev_samp`.
-
-    Parameters
-    ----------
-    x
-        A numeric column.
-
-    Returns
-    -------
-    Call
-        See :func:`stddev_samp`.
-    """
-    return call("std", x)
-
-
-def bool_and(x: Any) -> Call:
-    """Whether all of the frame's values are true; nulls are passed over.
-
-    Parameters
-    ----------
-    x
-        A boolean column.
-
-    Returns
-    -------
-    Call
-        A boolean; null for a frame without values.
-
-    Notes
-    -----
-    O(1) per row.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"id": [1, 2, 3], "ok": [True, False, True]})
-    >>> w = wr.window(order_by="id", rows=(-1, 0))
-    >>> wr.with_columns(table, a=wr.bool_and("ok").over(w))["a"].to_pylist()
-    [True, False, False]
-    """
-    return call("bool_and", x)
-
-
-def every(x: Any) -> Call:
-    """Whether all of the frame's values are true: another name of :func:`bool_and`.
-
-    Parameters
-    ----------
-    x
-        A boolean column.
-
-    Returns
-    -------
-    Call
-        See :func:`bool_and`.
-    """
-    return call("every", x)
-
-
-def bool_or(x: Any) -> Call:
-    """Whether any of the frame's values is true; nulls are passed over.
-
-    Parameters
-    ----------
-    x
-        A boolean column.
-
-    Returns
-    -------
-    Call
-        A boolean; null for a frame without values.
-
-    Notes
-    -----
-    O(1) per row.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> table = pa.table({"id": [1, 2, 3], "ok": [True, False, False]})
-    >>> w = wr.window(order_by="id", rows=(-1, 0))
-    >>> wr.with_columns(table, a=wr.bool_or("ok").over(w))["a"].to_pylist()
-    [True, True, False]
-    """
-    return call("bool_or", x)
-
-
-def some(x: Any) -> Call:
-    """Whether any of the frame's values is true: another name of :func:`bool_or`.
-
-    Parameters
-    ----------
-    x
-        A boolean column.
-
-    Returns
-    -------
-    Call
-        See :func:`bool_or`.
-    """
-    return call("some", x)
-
-
-def any(x: Any) -> Call:
-    """Whether any of the frame's values is true: another name of :func:`bool_or`.
-
-    Parameters
-    ----------
-    x
-        A boolean column.
-
-    Returns
-    -------
-    Call
-        See :func:`bool_or`.
-    """
-    return call("any", x)
+    return call("geomean", x)

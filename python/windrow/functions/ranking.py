@@ -13,6 +13,8 @@ __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_numb
 def row_number() -> Call:
     """Number the partition's rows from 1 in the window's order; ties keep the order they came in.
 
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+
     Returns
     -------
     Call
@@ -21,11 +23,11 @@ def row_number() -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order.
+        When the plan is made, if the window has no order, or has a frame and the call no order of its own.
 
     Notes
     -----
-    O(1) per row.
+    O(1) per row; O(log n) with an order of its own.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def row_number() -> Call:
 def rank() -> Call:
     """Rank the partition's rows in the window's order; ties share a rank, and the next rank skips as many.
 
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+
     Returns
     -------
     Call
@@ -49,11 +53,11 @@ def rank() -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order.
+        When the plan is made, if the window has no order, or has a frame and the call no order of its own.
 
     Notes
     -----
-    O(1) per row.
+    O(1) per row; O(log n) with an order of its own.
 
     Examples
     --------
@@ -62,12 +66,18 @@ def rank() -> Call:
     >>> table = pa.table({"x": [10, 20, 10]})
     >>> wr.with_columns(table, r=wr.rank().over(wr.window(order_by="x")))["r"].to_pylist()
     [1, 3, 1]
+    >>> table = pa.table({"day": [1, 2, 3, 4], "score": [50, 70, 60, 80]})
+    >>> so_far = wr.rank().order_by(wr.desc("score")).over(wr.window(order_by="day", rows=(-2, 0)))
+    >>> wr.with_columns(table, r=so_far)["r"].to_pylist()
+    [1, 1, 2, 1]
     """
     return Call("rank")
 
 
 def dense_rank() -> Call:
     """Rank the partition's rows in the window's order; ties share a rank, and no rank is skipped.
+
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
 
     Returns
     -------
@@ -77,11 +87,11 @@ def dense_rank() -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order.
+        When the plan is made, if the window has no order, or has a frame and the call no order of its own.
 
     Notes
     -----
-    O(1) per row.
+    O(1) per row; O(log n) with an order of its own.
 
     Examples
     --------
@@ -97,6 +107,8 @@ def dense_rank() -> Call:
 def percent_rank() -> Call:
     """Give each row's rank as a fraction of the partition: ``(rank - 1) / (rows - 1)``, and 0.0 for a lone row.
 
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+
     Returns
     -------
     Call
@@ -105,11 +117,11 @@ def percent_rank() -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order.
+        When the plan is made, if the window has no order, or has a frame and the call no order of its own.
 
     Notes
     -----
-    O(1) per row; holds a partition until it is complete.
+    O(1) per row, O(log n) with an order of its own; holds a partition until it is complete.
 
     Examples
     --------
@@ -125,6 +137,8 @@ def percent_rank() -> Call:
 def cume_dist() -> Call:
     """Give the fraction of the partition's rows that come no later than the row and its ties.
 
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+
     Returns
     -------
     Call
@@ -133,11 +147,11 @@ def cume_dist() -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order.
+        When the plan is made, if the window has no order, or has a frame and the call no order of its own.
 
     Notes
     -----
-    O(1) per row; holds a partition until it is complete.
+    O(1) per row, O(log n) with an order of its own; holds a partition until it is complete.
 
     Examples
     --------
@@ -153,6 +167,8 @@ def cume_dist() -> Call:
 def ntile(n: Any = 1) -> Call:
     """Deal the partition's rows, in order, into n buckets whose sizes differ by one at most, and number these from 1.
 
+    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+
     Parameters
     ----------
     n
@@ -166,11 +182,12 @@ def ntile(n: Any = 1) -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if n is less than 1 or the window has no order.
+        When the plan is made, if n is less than 1, if the window has no order, or has a frame and the call no order of
+        its own.
 
     Notes
     -----
-    O(1) per row; holds a partition until it is complete.
+    O(1) per row, O(log n) with an order of its own; holds a partition until it is complete.
 
     Examples
     --------

@@ -139,7 +139,8 @@ def nth_value(x: Any, n: Any) -> Call:
     x
         A column of any type.
     n
-        Which value, from 1.
+        Which value, from 1: a number, or a column of whole numbers, each row's own. Where that is null or less than 1,
+        the answer is null. Spark takes a number only.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def nth_value(x: Any, n: Any) -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if n is less than 1.
+        When the plan is made, if n is a number less than 1.
 
     Notes
     -----
@@ -176,7 +177,8 @@ def lag(x: Any, offset: Any = 1, default: Any = None) -> Call:
         A column of any type.
     offset
         How many rows before; negative is after, as :func:`lead`. With ``.ignore_nulls()`` only rows count in which x
-        is not null.
+        is not null. A column of whole numbers gives each row an offset of its own, and null gives null; Spark takes a
+        number only.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
         current row. A string is a column's name, as everywhere.
@@ -216,7 +218,8 @@ def lead(x: Any, offset: Any = 1, default: Any = None) -> Call:
         A column of any type.
     offset
         How many rows after; negative is before, as :func:`lag`. With ``.ignore_nulls()`` only rows count in which x is
-        not null.
+        not null. A column of whole numbers gives each row an offset of its own, and null gives null; Spark takes a
+        number only.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
         current row. A string is a column's name, as everywhere.

@@ -1,0 +1,191 @@
+"""Extremes: the least and the greatest value, and what stands beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+
+__all__ = ["arg_max", "arg_min", "max", "max_by", "min", "min_by"]
+
+
+def min(x: Any) -> Call:
+    """Find the frame's smallest value; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for a frame without values.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [5, 1, 3]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, m=wr.min("x").over(w))["m"].to_pylist()
+    [5, 1, 1]
+    """
+    return call("min", x)
+
+
+def max(x: Any) -> Call:
+    """Find the frame's greatest value; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for a frame without values.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [5, 1, 3]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, m=wr.max("x").over(w))["m"].to_pylist()
+    [5, 5, 3]
+    """
+    return call("max", x)
+
+
+def min_by(x: Any, y: Any, k: int | None = None) -> Call:
+    """Give the value of one column where another is least within the frame.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    y
+        A column of any type that has an order; rows in which it is null are passed over. Of several rows with the
+        least value the last one counts, as in Spark.
+    k
+        Give the values of the k least instead, as a list: the least first, of ties the earlier rows first.
+
+    Returns
+    -------
+    Call
+        The type of x, or a list of it with k; null for a frame without values of y.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if k is not between 1 and 100000.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row, and
+    O(k log n) with k.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "drink": ["tea", "cocoa", "juice"], "price": [3, 2, 4]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, d=wr.min_by("drink", "price").over(w))["d"].to_pylist()
+    ['tea', 'cocoa', 'cocoa']
+    >>> wr.with_columns(table, d=wr.min_by("drink", "price", 2).over(wr.window()))["d"].to_pylist()[0]
+    ['cocoa', 'tea']
+    """
+    return call("min_by", x, y) if k is None else call("min_by", x, y, k)
+
+
+def arg_min(x: Any, y: Any, k: int | None = None) -> Call:
+    """Give the value of one column where another is least: another name of :func:`min_by`.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    y
+        A column of any type that has an order.
+    k
+        How many values to give, as a list.
+
+    Returns
+    -------
+    Call
+        See :func:`min_by`.
+    """
+    return call("arg_min", x, y) if k is None else call("arg_min", x, y, k)
+
+
+def max_by(x: Any, y: Any, k: int | None = None) -> Call:
+    """Give the value of one column where another is greatest within the frame.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    y
+        A column of any type that has an order; rows in which it is null are passed over. Of several rows with the
+        greatest value the last one counts, as in Spark.
+    k
+        Give the values of the k greatest instead, as a list: the greatest first, of ties the earlier rows first.
+
+    Returns
+    -------
+    Call
+        The type of x, or a list of it with k; null for a frame without values of y.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if k is not between 1 and 100000.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row, and
+    O(k log n) with k.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "drink": ["tea", "cocoa", "juice"], "price": [3, 2, 4]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, d=wr.max_by("drink", "price").over(w))["d"].to_pylist()
+    ['tea', 'tea', 'juice']
+    >>> wr.with_columns(table, d=wr.max_by("drink", "price", 2).over(wr.window()))["d"].to_pylist()[0]
+    ['juice', 'tea']
+    """
+    return call("max_by", x, y) if k is None else call("max_by", x, y, k)
+
+
+def arg_max(x: Any, y: Any, k: int | None = None) -> Call:
+    """Give the value of one column where another is greatest: another name of :func:`max_by`.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    y
+        A column of any type that has an order.
+    k
+        How many values to give, as a list.
+
+    Returns
+    -------
+    Call
+        See :func:`max_by`.
+    """
+    return call("arg_max", x, y) if k is None else call("arg_max", x, y, k)

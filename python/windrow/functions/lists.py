@@ -1,0 +1,143 @@
+"""Lists: the frame's values gathered, or joined as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+from ..expr import lit
+
+__all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
+
+
+def collect_list(x: Any) -> Call:
+    """Gather the frame's values into a list, in the order of its rows; nulls are passed over.
+
+    ``.respect_nulls()`` keeps nulls; ``.order_by(...)`` orders the values by other columns; ``.distinct()`` keeps each
+    once.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        A list of the column's type, never null; empty for a frame without values.
+
+    Notes
+    -----
+    Over frames without EXCLUDE and in the window's order, all lists share one copy of the values where the host takes
+    list views, O(1) per row; else the cost is that of the lists' lengths.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": ["a", None, "c"]})
+    >>> w = wr.window(order_by="id")
+    >>> wr.with_columns(table, xs=wr.collect_list("x").over(w))["xs"].to_pylist()
+    [['a'], ['a'], ['a', 'c']]
+    >>> wr.with_columns(table, xs=wr.collect_list("x").respect_nulls().over(w))["xs"].to_pylist()
+    [['a'], ['a', None], ['a', None, 'c']]
+    """
+    return call("collect_list", x)
+
+
+def array_agg(x: Any) -> Call:
+    """Gather the frame's values into a list: another name of :func:`collect_list`.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+
+    Returns
+    -------
+    Call
+        See :func:`collect_list`.
+    """
+    return call("array_agg", x)
+
+
+def collect_set(x: Any) -> Call:
+    """Gather the frame's different values into a list, in ascending order; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has an order.
+
+    Returns
+    -------
+    Call
+        A list of the column's type, never null; empty for a frame without values.
+
+    Notes
+    -----
+    The cost is that of the lists' lengths, beside O(1) amortised per row for the counts of values. -0.0 is given as
+    0.0, and all NaNs are one. Spark's order is that of a hash table.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": ["b", "a", "b"]})
+    >>> wr.with_columns(table, xs=wr.collect_set("x").over(wr.window(order_by="id")))["xs"].to_pylist()
+    [['b'], ['a', 'b'], ['a', 'b']]
+    """
+    return call("collect_set", x)
+
+
+def listagg(x: Any, delimiter: str | bytes | None = None) -> Call:
+    """Join the frame's values as texts, in the order of its rows; nulls are passed over.
+
+    ``.order_by(...)`` orders the values by other columns, as SQL's ``WITHIN GROUP (ORDER BY ...)``; ``.distinct()``
+    keeps each once.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has a text; bytes stay bytes.
+    delimiter
+        What to put between two values; nothing by default.
+
+    Returns
+    -------
+    Call
+        Text, or bytes for bytes; null for a frame without values.
+
+    Notes
+    -----
+    The cost is that of the texts' lengths.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": ["b", "a", None]})
+    >>> wr.with_columns(table, s=wr.listagg("x", ", ").over(wr.window(order_by="id")))["s"].to_pylist()
+    ['b', 'b, a', 'b, a']
+    >>> wr.with_columns(table, s=wr.listagg("x").order_by("x").over(wr.window()))["s"].to_pylist()
+    ['ab', 'ab', 'ab']
+    """
+    return call("listagg", x) if delimiter is None else call("listagg", x, lit(delimiter))
+
+
+def string_agg(x: Any, delimiter: str | bytes | None = None) -> Call:
+    """Join the frame's values as texts: another name of :func:`listagg`.
+
+    Parameters
+    ----------
+    x
+        A column of any type that has a text.
+    delimiter
+        What to put between two values; nothing by default.
+
+    Returns
+    -------
+    Call
+        See :func:`listagg`.
+    """
+    return call("string_agg", x) if delimiter is None else call("string_agg", x, lit(delimiter))

@@ -1,0 +1,199 @@
+"""Booleans and bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+
+__all__ = ["any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
+
+
+def bool_and(x: Any) -> Call:
+    """Whether all of the frame's values are true; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A boolean column.
+
+    Returns
+    -------
+    Call
+        A boolean; null for a frame without values.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "ok": [True, False, True]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, a=wr.bool_and("ok").over(w))["a"].to_pylist()
+    [True, False, False]
+    """
+    return call("bool_and", x)
+
+
+def every(x: Any) -> Call:
+    """Whether all of the frame's values are true: another name of :func:`bool_and`.
+
+    Parameters
+    ----------
+    x
+        A boolean column.
+
+    Returns
+    -------
+    Call
+        See :func:`bool_and`.
+    """
+    return call("every", x)
+
+
+def bool_or(x: Any) -> Call:
+    """Whether any of the frame's values is true; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A boolean column.
+
+    Returns
+    -------
+    Call
+        A boolean; null for a frame without values.
+
+    Notes
+    -----
+    O(1) per row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "ok": [True, False, False]})
+    >>> w = wr.window(order_by="id", rows=(-1, 0))
+    >>> wr.with_columns(table, a=wr.bool_or("ok").over(w))["a"].to_pylist()
+    [True, True, False]
+    """
+    return call("bool_or", x)
+
+
+def some(x: Any) -> Call:
+    """Whether any of the frame's values is true: another name of :func:`bool_or`.
+
+    Parameters
+    ----------
+    x
+        A boolean column.
+
+    Returns
+    -------
+    Call
+        See :func:`bool_or`.
+    """
+    return call("some", x)
+
+
+def any(x: Any) -> Call:
+    """Whether any of the frame's values is true: another name of :func:`bool_or`.
+
+    Parameters
+    ----------
+    x
+        A boolean column.
+
+    Returns
+    -------
+    Call
+        See :func:`bool_or`.
+    """
+    return call("any", x)
+
+
+def bit_and(x: Any) -> Call:
+    """Give the bits that are set in all of the frame's values; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of whole numbers.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for a frame without values.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [7, 5, None]})
+    >>> wr.with_columns(table, b=wr.bit_and("x").over(wr.window()))["b"].to_pylist()
+    [5, 5, 5]
+    """
+    return call("bit_and", x)
+
+
+def bit_or(x: Any) -> Call:
+    """Give the bits that are set in any of the frame's values; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of whole numbers.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for a frame without values.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 4, None]})
+    >>> wr.with_columns(table, b=wr.bit_or("x").over(wr.window()))["b"].to_pylist()
+    [5, 5, 5]
+    """
+    return call("bit_or", x)
+
+
+def bit_xor(x: Any) -> Call:
+    """Give the bits that are set in an odd number of the frame's values; nulls are passed over.
+
+    Parameters
+    ----------
+    x
+        A column of whole numbers.
+
+    Returns
+    -------
+    Call
+        The column's own type; null for a frame without values.
+
+    Notes
+    -----
+    O(1) per row over frames of fixed bounds, by difference of prefixes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [7, 5, None]})
+    >>> wr.with_columns(table, b=wr.bit_xor("x").over(wr.window()))["b"].to_pylist()
+    [2, 2, 2]
+    """
+    return call("bit_xor", x)

@@ -1,0 +1,289 @@
+"""Regressions: the straight line through the frame's pairs, its dependent variable first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+
+__all__ = [
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+]
+
+
+def regr_count(y: Any, x: Any) -> Call:
+    """Count the frame's pairs in which neither is null.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A bigint, never null.
+
+    Notes
+    -----
+    O(1) per row over frames of fixed bounds, by difference of prefix counts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_count("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    3
+    """
+    return call("regr_count", y, x)
+
+
+def regr_avgx(y: Any, x: Any) -> Call:
+    """Average the independent variable over the frame's pairs.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        The type that :func:`avg` of x gives; null for a frame without pairs.
+
+    Notes
+    -----
+    Costs what :func:`avg` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_avgx("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    2.0
+    """
+    return call("regr_avgx", y, x)
+
+
+def regr_avgy(y: Any, x: Any) -> Call:
+    """Average the dependent variable over the frame's pairs.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        The type that :func:`avg` of y gives; null for a frame without pairs.
+
+    Notes
+    -----
+    Costs what :func:`avg` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_avgy("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    5.0
+    """
+    return call("regr_avgy", y, x)
+
+
+def regr_slope(y: Any, x: Any) -> Call:
+    """Give the slope of the line that fits the frame's pairs best (least squares).
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null where x does not vary.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_slope("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    2.0
+    """
+    return call("regr_slope", y, x)
+
+
+def regr_intercept(y: Any, x: Any) -> Call:
+    """Give the value at x = 0 of the line that fits the frame's pairs best (least squares).
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null where x does not vary.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_intercept("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    1.0
+    """
+    return call("regr_intercept", y, x)
+
+
+def regr_r2(y: Any, x: Any) -> Call:
+    """Give how much of the dependent variable the line explains: the square of the correlation.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double between 0 and 1; null where x does not vary, 1.0 where only y does not.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_r2("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    1.0
+    """
+    return call("regr_r2", y, x)
+
+
+def regr_sxx(y: Any, x: Any) -> Call:
+    """Add up the squared distances of x from its mean over the frame's pairs.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without pairs, 0.0 for one pair.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_sxx("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    2.0
+    """
+    return call("regr_sxx", y, x)
+
+
+def regr_syy(y: Any, x: Any) -> Call:
+    """Add up the squared distances of y from its mean over the frame's pairs.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without pairs, 0.0 for one pair.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_syy("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    8.0
+    """
+    return call("regr_syy", y, x)
+
+
+def regr_sxy(y: Any, x: Any) -> Call:
+    """Add up the products of the distances of x and y from their means over the frame's pairs.
+
+    Parameters
+    ----------
+    y
+        The dependent variable, a numeric column: first, as in SQL.
+    x
+        The independent variable; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without pairs, 0.0 for one pair.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"y": [3, 5, 7, None], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, r=wr.regr_sxy("y", "x").over(wr.window()))["r"].to_pylist()[0]
+    4.0
+    """
+    return call("regr_sxy", y, x)

@@ -1,0 +1,329 @@
+"""Moments: variances, standard deviations, skewness, kurtosis, covariances and the correlation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, call
+
+__all__ = [
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "kurtosis",
+    "skewness",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "var_pop",
+    "var_samp",
+    "variance",
+]
+
+
+def var_pop(x: Any) -> Call:
+    """Give the variance of the frame's values, taken as the whole population.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without values, 0.0 for one value.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 3]})
+    >>> wr.with_columns(table, v=wr.var_pop("x").over(wr.window()))["v"].to_pylist()
+    [1.0, 1.0]
+    """
+    return call("var_pop", x)
+
+
+def var_samp(x: Any) -> Call:
+    """Give the variance of the frame's values, taken as a sample.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        A double; null for fewer than two values, as in Spark.
+
+    Notes
+    -----
+    Costs what :func:`var_pop` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 3]})
+    >>> wr.with_columns(table, v=wr.var_samp("x").over(wr.window()))["v"].to_pylist()
+    [2.0, 2.0]
+    """
+    return call("var_samp", x)
+
+
+def variance(x: Any) -> Call:
+    """Give the sample variance: another name of :func:`var_samp`.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        See :func:`var_samp`.
+    """
+    return call("variance", x)
+
+
+def stddev_pop(x: Any) -> Call:
+    """Give the standard deviation of the frame's values, taken as the whole population.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without values, 0.0 for one value.
+
+    Notes
+    -----
+    Costs what :func:`var_pop` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 5]})
+    >>> wr.with_columns(table, s=wr.stddev_pop("x").over(wr.window()))["s"].to_pylist()
+    [2.0, 2.0]
+    """
+    return call("stddev_pop", x)
+
+
+def stddev_samp(x: Any) -> Call:
+    """Give the standard deviation of the frame's values, taken as a sample.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        A double; null for fewer than two values, as in Spark.
+
+    Notes
+    -----
+    Costs what :func:`var_pop` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 3, 5]})
+    >>> wr.with_columns(table, s=wr.stddev_samp("x").over(wr.window()))["s"].to_pylist()
+    [2.0, 2.0, 2.0]
+    """
+    return call("stddev_samp", x)
+
+
+def stddev(x: Any) -> Call:
+    """Give the sample standard deviation: another name of :func:`stddev_samp`.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        See :func:`stddev_samp`.
+    """
+    return call("stddev", x)
+
+
+def std(x: Any) -> Call:
+    """Give the sample standard deviation: another name of :func:`stddev_samp`.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+
+    Returns
+    -------
+    Call
+        See :func:`stddev_samp`.
+    """
+    return call("std", x)
+
+
+def skewness(x: Any) -> Call:
+    """Give the skewness of the frame's values, taken as the whole population.
+
+    Parameters
+    ----------
+    x
+        A numeric column, or text that holds numbers.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without values, or whose values are all equal.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 1, 1, 5]})
+    >>> s = wr.with_columns(table, s=wr.skewness("x").over(wr.window()))["s"].to_pylist()
+    >>> round(s[0], 6)
+    1.154701
+    """
+    return call("skewness", x)
+
+
+def kurtosis(x: Any) -> Call:
+    """Give the excess kurtosis of the frame's values, taken as the whole population: 0 for a normal distribution.
+
+    Parameters
+    ----------
+    x
+        A numeric column, or text that holds numbers.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without values, or whose values are all equal.
+
+    Notes
+    -----
+    Costs what :func:`skewness` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 2, 1, 2]})
+    >>> wr.with_columns(table, k=wr.kurtosis("x").over(wr.window()))["k"].to_pylist()
+    [-2.0, -2.0, -2.0, -2.0]
+    """
+    return call("kurtosis", x)
+
+
+def covar_pop(x: Any, y: Any) -> Call:
+    """Give the covariance of two columns over the frame, taken as the whole population.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+    y
+        Another one; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for a frame without pairs, 0.0 for one pair.
+
+    Notes
+    -----
+    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 3], "y": [10, 30]})
+    >>> wr.with_columns(table, c=wr.covar_pop("x", "y").over(wr.window()))["c"].to_pylist()
+    [10.0, 10.0]
+    """
+    return call("covar_pop", x, y)
+
+
+def covar_samp(x: Any, y: Any) -> Call:
+    """Give the covariance of two columns over the frame, taken as a sample.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+    y
+        Another one; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for fewer than two pairs.
+
+    Notes
+    -----
+    Costs what :func:`covar_pop` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 3], "y": [10, 30]})
+    >>> wr.with_columns(table, c=wr.covar_samp("x", "y").over(wr.window()))["c"].to_pylist()
+    [20.0, 20.0]
+    """
+    return call("covar_samp", x, y)
+
+
+def corr(x: Any, y: Any) -> Call:
+    """Give the correlation of two columns over the frame (Pearson's), between -1 and 1.
+
+    Parameters
+    ----------
+    x
+        A numeric column.
+    y
+        Another one; rows in which either is null are passed over.
+
+    Returns
+    -------
+    Call
+        A double; null for fewer than two pairs, or where one of the columns does not vary.
+
+    Notes
+    -----
+    Costs what :func:`covar_pop` costs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [1, 2, 3], "y": [30, 20, 10]})
+    >>> wr.with_columns(table, c=wr.corr("x", "y").over(wr.window()))["c"].to_pylist()
+    [-1.0, -1.0, -1.0]
+    """
+    return call("corr", x, y)
