@@ -34,6 +34,7 @@ from .expr import col, expr, lit
 from .functions import *  # noqa: F403
 from .interval import Interval, interval
 from .operator import Operator, operator
+from .query import sql
 from .spec import Window, asc, desc, following, preceding, window
 from .table import select, with_columns
 
@@ -83,6 +84,7 @@ __all__ = [
     "preceding",
     "select",
     "spark",
+    "sql",
     "window",
     "with_columns",
 ]

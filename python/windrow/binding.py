@@ -23,10 +23,21 @@ HostKind = OneOf["polars", "spark"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One column of the result: a call, an expression over calls, or (None) an input column by its name."""
+    """One column of the result: a call, an expression over calls, or (None) an input column.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    item
+        What it is.
+    column
+        The input column's name, where the result has another.
+    """
 
     name: str
     item: Call | Derived | None
+    column: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,9 @@ def read_items(
     outputs: list[Output] = []
 
     def add(item: Any, name: str | None) -> None:
-        if isinstance(item, Mapping):
+        if isinstance(item, Output):  # read already
+            outputs.append(item)
+        elif isinstance(item, Mapping):
             for key, value in item.items():
                 if not isinstance(key, str):
                     raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
@@ -100,12 +113,12 @@ def read_items(
         elif selecting and name is None and item == "*" and isinstance(item, str):
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
-            found = [c for c in columns if c == plain] or [c for c in columns if folded and c.lower() == plain.lower()]
+            found = _named(plain, columns, folded=folded)
             if not found:
                 _unknown(plain, columns)
             if name is not None:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
-            outputs.extend(Output(c, None) for c in dict.fromkeys(found))
+            outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
             made = read_item(item)
             outputs.append(Output(name if name is not None else made.output_name, made))
@@ -195,7 +208,8 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
             if output.item is not None:
                 slots.append(Slot(output.name, True, new.index(output)))
             else:
-                slots.extend(Slot(c, False, i) for i, c in enumerate(columns) if c == output.name)
+                source = output.name if output.column is None else output.column
+                slots.extend(Slot(output.name, False, i) for i, c in enumerate(columns) if c == source)
         return slots
     by_name = {fold(o.name): i for i, o in enumerate(new)}
     replaced = {fold(c) for c in columns}
@@ -352,13 +366,9 @@ class _Binder:
         return self.names[index]
 
     def _find(self, name: str) -> int | None:
-        found = [i for i, c in enumerate(self.columns) if c == name]
-        if not found and self.folded:
-            found = [i for i, c in enumerate(self.columns) if c.lower() == name.lower()]
+        found = _named(name, self.columns, folded=self.folded)
         if len(found) > 1:
-            raise SpecError(
-                f"{self.display}: column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one"
-            )
+            _ambiguous(name, found, self.display)
         return found[0] if found else None
 
     def _temporary(self, expression: Scalar, text: str) -> str:
@@ -452,6 +462,46 @@ def fresh(name: str, taken: set[str]) -> str:
     while name.lower() in taken or name in taken:
         name += "_"
     return name
+
+
+def find_column(name: str, columns: Sequence[str], *, folded: bool) -> int:
+    """Find the one column of a name.
+
+    Parameters
+    ----------
+    name
+        The name.
+    columns
+        The frame's columns.
+    folded
+        Whether names are found regardless of case.
+
+    Returns
+    -------
+    int
+        Its position.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or more than one.
+    """
+    found = _named(name, columns, folded=folded)
+    if not found:
+        _unknown(name, columns)
+    if len(found) > 1:
+        _ambiguous(name, found)
+    return found[0]
+
+
+def _named(name: str, columns: Sequence[str], *, folded: bool) -> list[int]:
+    found = [i for i, c in enumerate(columns) if c == name]
+    return found or [i for i, c in enumerate(columns) if folded and c.lower() == name.lower()]
+
+
+def _ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
+    where = f"{display}: " if display else ""
+    raise SpecError(f"{where}column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one")
 
 
 def _unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:

@@ -11,6 +11,9 @@ from .spec import Order, Window, _order, _sequence
 
 __all__ = ["Call"]
 
+#: Functions of an ordered set: their first argument is what they are ordered by, ``WITHIN GROUP (ORDER BY x)``.
+ORDERED_SET = ("mode", "percentile_cont", "percentile_disc")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Call:
@@ -196,12 +199,18 @@ class Call:
     @property
     def sql(self) -> str:
         """The call as SQL text, without its name."""
-        inside = ", ".join(map(str, self.args)) or ("*" if self.function == "count" else "")
+        order = ", ".join(map(str, self.argument_order))
+        # an ordered set's key is its first argument as well
+        within = self.function in ORDERED_SET and [o.key for o in self.argument_order] == list(self.args[:1])
+        args = self.args[1:] if within else self.args
+        inside = ", ".join(map(str, args)) or ("*" if self.function == "count" else "")
         if self.is_distinct:
             inside = "DISTINCT " + inside
-        if self.argument_order:
-            inside = f"{inside} ORDER BY {', '.join(map(str, self.argument_order))}".lstrip()
+        if order and not within:
+            inside = f"{inside} ORDER BY {order}".lstrip()
         text = f"{self.function}({inside})"
+        if within:
+            text += f" WITHIN GROUP (ORDER BY {order})"
         if self.condition is not None:
             text += f" FILTER (WHERE {self.condition})"
         if self.nulls_ignored is not None:

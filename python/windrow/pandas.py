@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .call import Call
     from .derived import Derived
 
-__all__ = ["run_pandas"]
+__all__ = ["names_of", "run_pandas"]
 
 
 def run_pandas(
@@ -48,12 +48,14 @@ def run_pandas(
     pandas.DataFrame
         With the same index.
     """
-    # a label that is no string gets a name that no user can have meant
-    names = [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
+    names = names_of(frame)
     outputs = read_items(items, named, names, selecting=selecting)
     _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
     slots = arrange(names, outputs, selecting=selecting)
-    result: pd.DataFrame = frame.iloc[:, [s.index for s in slots if not s.new]]
+    old = [s for s in slots if not s.new]
+    result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
+    if any(s.name != names[s.index] for s in old):
+        result.columns = [frame.columns[s.index] if s.name == names[s.index] else s.name for s in old]
     items = [o.item for o in outputs if o.item is not None]
     for position, slot in enumerate(slots):
         if slot.new:
@@ -61,6 +63,11 @@ def run_pandas(
             values.index = frame.index
             result.insert(position, slot.name, values, allow_duplicates=True)
     return result
+
+
+def names_of(frame: pd.DataFrame) -> list[str]:
+    """Name a frame's columns; a label that is no string gets a name that no user can have meant."""
+    return [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
 
 
 def _read(item: Call | Derived, names: Sequence[str]) -> list[int]:

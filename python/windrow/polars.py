@@ -19,7 +19,7 @@ from .native import input_table, window_columns
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["evaluate", "run_frame", "run_lazy", "schema_of"]
+__all__ = ["condition_of", "evaluate", "run_frame", "run_lazy", "schema_of"]
 
 
 _EXTREMES = ("min", "max")
@@ -101,6 +101,40 @@ def _checked(temporaries: Sequence[Temporary], columns: Collection[str]) -> tupl
 def _failed(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
     texts = ", ".join(t.text for t in temporaries)
     return SpecError(f"Polars cannot evaluate {texts}: {str(error).splitlines()[0]}")
+
+
+def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Expr:
+    """Turn a condition into an expression of Polars, checked against a frame's columns and types.
+
+    Parameters
+    ----------
+    frame
+        The frame that is to be filtered.
+    condition
+        The condition.
+
+    Returns
+    -------
+    polars.Expr
+        The expression.
+
+    Raises
+    ------
+    SpecError
+        If it names no column of the frame, or is neither true nor false.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    temporary = Temporary("", condition, str(condition))
+    (made,), _ = _checked([temporary], schema.names())
+    try:
+        dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
+    except pl.exceptions.PolarsError as error:
+        raise _failed([temporary], error) from None
+    if dtype not in (pl.Boolean, pl.Null):
+        raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
+    return made
 
 
 def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:

@@ -1,36 +1,48 @@
-"""SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...) [AS name]``, read by sqlglot into builder calls.
+"""SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...)``, and scalars around and inside it.
 
-The dialect is sqlglot's Spark with one change: it knows no functions, so that each keeps the name and the arguments the
-user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own grammar lacks, are
-read too.
+They are read by sqlglot. The dialect is its Spark with one change: it knows no functions, so that each keeps the name
+and the arguments the user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own
+grammar lacks, are read too.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
-import re
-from collections.abc import Callable
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .call import Call, literal_flag
+from .call import ORDERED_SET, Call, literal_flag
 from .derived import Derived, place
 from .exceptions import SpecError, UnsupportedError
 from .expr import Column, Expr, Host, Literal, Scalar, Sql
-from .interval import Interval, parse_duration
+from .interval import parse_duration
+from .literals import NO_VALUE, value_of
 from .spec import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
-__all__ = ["call_of_parts", "columns_of", "parse_call", "parse_expression", "parse_item", "parse_order"]
+__all__ = [
+    "call_of_parts",
+    "columns_of",
+    "function_name",
+    "parse_call",
+    "parse_expression",
+    "parse_item",
+    "parse_order",
+    "read_tree",
+]
 
 # function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
 _FLAG_POSITION = {
     "first": 1, "first_value": 1, "last": 1, "last_value": 1, "any_value": 1, "nth_value": 2, "lag": 3, "lead": 3,
 }  # fmt: skip
 
+
+# how many arguments a function has whose first one is the key of WITHIN GROUP, as Call has them
+_ARITY = {"mode": 1, "percentile_cont": 2, "percentile_disc": 2}
+_CONCATENATIONS = ("listagg", "string_agg")
+# what stands between a function and its OVER
+_MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 
 # functions whose arguments have a grammar of their own: these sqlglot must read itself
 _SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM"}
@@ -62,7 +74,7 @@ def parse_item(text: str) -> Call | Derived:
         tree = tree.this
     if tree.find(exp.Window) is None:
         raise SpecError(f"{text!r} has no window: write it as fn(...) OVER (PARTITION BY ... ORDER BY ...)")
-    item = _expression(tree)
+    item = read_tree(tree)
     assert isinstance(item, (Call, Derived))
     return item if name is None else item.alias(name)
 
@@ -109,7 +121,42 @@ def parse_expression(text: str) -> Expr:
     SpecError
         If the text cannot be read.
     """
-    return _expression(_parse(text))
+    return read_tree(_parse(text))
+
+
+def read_tree(tree: Any) -> Expr:
+    """Read a syntax tree of an expression, refusing window functions that have no OVER.
+
+    Parameters
+    ----------
+    tree
+        A tree of sqlglot's, without an alias.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        The simplest that it is.
+    """
+    exp = _exp()
+    for node in tree.find_all(exp.Anonymous, exp.Any):
+        name = function_name(node)
+        outer = node
+        while type(outer.parent).__name__ in _MODIFIERS and outer.parent.this is outer:
+            outer = outer.parent
+        if name in _window_functions() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
+            bare = text_of(outer)
+            raise SpecError(
+                f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
+                f"or {bare} OVER () for all rows"
+            )
+    return _expression(tree)
+
+
+@functools.cache
+def _window_functions() -> frozenset[str]:
+    from ._windrow import functions
+
+    return frozenset(n for f in functions() for n in (f["name"], *f["aliases"]))
 
 
 def columns_of(expression: Scalar) -> set[str] | None:
@@ -204,7 +251,7 @@ def _dialect() -> type[Dialect]:
     return WindrowSpark
 
 
-def _text(node: Any) -> str:
+def text_of(node: Any) -> str:
     return str(node.sql(dialect=_dialect(), normalize_functions=False))
 
 
@@ -229,32 +276,51 @@ def _parse(text: str) -> Any:
     return trees[0]
 
 
-def _window_call(tree: Any, text: str) -> Call:
+def _window_call(tree: Any) -> Call:
     exp = _exp()
     node = tree.this
     modifiers: dict[str, Any] = {}
+    within: tuple[Order, ...] = ()
     while True:
         if isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
             modifiers["nulls_ignored"] = isinstance(node, exp.IgnoreNulls)
         elif isinstance(node, exp.Filter):
             modifiers["condition"] = _expression(node.expression.this)
+        elif isinstance(node, exp.WithinGroup):
+            within = tuple(_order(o) for o in node.expression.expressions)
         else:
             break
         node = node.this
-    if isinstance(node, exp.WithinGroup):
-        raise UnsupportedError(f"{text!r}: WITHIN GROUP is not supported yet")
-    if isinstance(node, exp.Any):  # "any" is a keyword to sqlglot
-        node = exp.Anonymous(this="any", expressions=[node.this.unnest()])
-    if not isinstance(node, exp.Anonymous):
-        raise SpecError(f"{text!r}: {_text(node)} is not a function that OVER could follow")
-    function = str(node.this).lower()
+    function = function_name(node)
+    if function is None:
+        raise SpecError(f"{text_of(tree)}: {text_of(node)} is not a function that OVER could follow")
+    arguments = [node.this.unnest()] if isinstance(node, exp.Any) else node.expressions
     args: list[Expr] = []
-    for argument in node.expressions:
+    for argument in arguments:
         _read_argument(argument, args, modifiers)
-    if function == "count" and not node.expressions:
-        raise SpecError(f"{text!r}: count() takes what to count; write count(*) for rows")
-    modifiers["window"] = _window(tree, text)
+    if function == "count" and not arguments:
+        raise SpecError(f"{text_of(tree)}: count() takes what to count; write count(*) for rows")
+    if function in ORDERED_SET and (within or len(args) < _ARITY[function]):
+        if len(within) != 1 or "argument_order" in modifiers:
+            raise SpecError(f"{text_of(tree)}: {function} takes one key, written WITHIN GROUP (ORDER BY x)")
+        args.insert(0, within[0].key)
+    elif within and function not in _CONCATENATIONS:
+        raise SpecError(
+            f"{text_of(tree)}: WITHIN GROUP belongs to {', '.join((*ORDERED_SET, *_CONCATENATIONS))}; "
+            f"to give {function} its rows in another order, write {function}(... ORDER BY x)"
+        )
+    if within:
+        modifiers["argument_order"] = within
+    modifiers["window"] = _window(tree)
     return call_of_parts(function, args, **modifiers)
+
+
+def function_name(node: Any) -> str | None:
+    """Give the name of the function that a syntax tree's node calls, None where it calls none."""
+    exp = _exp()
+    if isinstance(node, exp.Any):  # "any" is a keyword to sqlglot
+        return "any"
+    return str(node.this).lower() if isinstance(node, exp.Anonymous) else None
 
 
 def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:
@@ -274,9 +340,13 @@ def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> No
         args.append(_expression(node))
 
 
-def _window(tree: Any, text: str) -> Window:
-    if tree.args.get("alias") is not None:
-        raise UnsupportedError(f"{text!r}: named windows are not supported yet; write the window out in OVER (...)")
+def _window(tree: Any) -> Window:
+    name = tree.args.get("alias")
+    if name is not None:
+        raise SpecError(
+            f"{text_of(tree)}: there is no window {name.name!r}; define it in wr.sql with WINDOW {name.name} AS (...), "
+            "or write it out in OVER (...)"
+        )
     order = tree.args.get("order")
     orders = tuple(_order(o) for o in order.expressions) if order is not None else ()
     spec = tree.args.get("spec")
@@ -318,7 +388,7 @@ def _bound(value: Any, side: str | None, default: str) -> Bound:
     if isinstance(value, str):
         return Bound("unbounded_following" if forwards else "unbounded_preceding")
     if side is None:
-        raise SpecError(f"the frame's bound {_text(value)} says neither PRECEDING nor FOLLOWING")
+        raise SpecError(f"the frame's bound {text_of(value)} says neither PRECEDING nor FOLLOWING")
     offset = _expression(value)
     if isinstance(offset, Literal):
         if isinstance(offset.value, str):
@@ -339,12 +409,12 @@ def _expression(node: Any) -> Expr:
     if node.find(exp.Window) is not None:
         while isinstance(node, exp.Paren):
             node = node.this
-        return _window_call(node, _text(node)) if isinstance(node, exp.Window) else _derived(node)
+        return _window_call(node) if isinstance(node, exp.Window) else _derived(node)
     if isinstance(node, exp.Column) and not node.table:
         return Column(node.name)
-    if (value := _value(node)) is not _NO_VALUE:
+    if (value := value_of(node)) is not NO_VALUE:
         return Literal(value)
-    return Sql(_text(node))
+    return Sql(text_of(node))
 
 
 def _derived(node: Any) -> Derived:
@@ -354,92 +424,8 @@ def _derived(node: Any) -> Derived:
     rest = node.copy()
     # the outermost calls; what stands inside them is theirs
     for window in [w for w in rest.find_all(exp.Window) if w.find_ancestor(exp.Window) is None]:
-        call = _window_call(window, _text(window))
+        call = _window_call(window)
         at = place(call)
         calls[at] = call
         window.replace(exp.column(at))
-    return Derived(Sql(_text(rest)), calls, _text(node))
-
-
-_NO_VALUE: Any = object()
-_CASTS: dict[str, Callable[[Any], Any]] = {
-    "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
-    # a TIMESTAMP's text is read in the session's zone: that is left to the host
-    "DATE": dt.date.fromisoformat, "TIMESTAMPNTZ": dt.datetime.fromisoformat,
-}  # fmt: skip
-
-
-def _value(node: Any) -> Any:
-    """Give the Python value of a literal, or of arithmetic between literals; else ``_NO_VALUE``."""
-    exp = _exp()
-    if isinstance(node, exp.Paren):
-        return _value(node.this)
-    if isinstance(node, exp.Null):
-        return None
-    if isinstance(node, exp.Boolean):
-        return bool(node.this)
-    if isinstance(node, exp.Literal):
-        if node.is_string:
-            return str(node.this)
-        text = str(node.this)
-        if re.fullmatch(r"\d+", text):
-            return int(text)
-        return float(text) if "e" in text.lower() else Decimal(text)
-    if isinstance(node, exp.Interval):
-        return _interval(node)
-    if isinstance(node, exp.Neg):
-        value = _value(node.this)
-        return -value if isinstance(value, (int, float, Decimal, Interval)) else _NO_VALUE
-    if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
-        return _fold(node, _value(node.this), _value(node.expression))
-    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-        convert = _CASTS.get(node.to.this.value if hasattr(node.to.this, "value") else str(node.to.this))
-        try:
-            return convert(str(node.this.this)) if convert else _NO_VALUE
-        except ValueError:
-            return _NO_VALUE
-    if isinstance(node, exp.Array) or (isinstance(node, exp.Anonymous) and str(node.this).lower() == "array"):
-        values = tuple(_value(item) for item in node.expressions)
-        return _NO_VALUE if _NO_VALUE in values else values
-    return _NO_VALUE
-
-
-def _fold(node: Any, left: Any, right: Any) -> Any:
-    exp = _exp()
-    if isinstance(left, Interval) and isinstance(right, Interval) and not isinstance(node, exp.Mul):
-        right = -right if isinstance(node, exp.Sub) else right
-        return Interval(left.months + right.months, left.days + right.days, left.microseconds + right.microseconds)
-    if type(left) is not type(right) or not isinstance(left, (int, Decimal)) or isinstance(left, bool):
-        return _NO_VALUE
-    if isinstance(node, exp.Add):
-        return left + right
-    return left - right if isinstance(node, exp.Sub) else left * right
-
-
-def _interval(node: Any) -> Any:
-    exp = _exp()
-    unit = node.args.get("unit")
-    value = _NO_VALUE if node.this is None else _value(node.this)
-    if isinstance(value, (int, Decimal)):
-        value = str(value)
-    if not isinstance(value, str):
-        return _NO_VALUE
-    if unit is None:
-        return parse_duration(value)
-    if isinstance(unit, exp.IntervalSpan):
-        return _span(value, str(unit.this.this).upper(), str(unit.expression.this).upper())
-    return parse_duration(f"{value} {unit.this}")
-
-
-def _span(text: str, largest: str, smallest: str) -> Interval:
-    """Read ``INTERVAL '1 02:03:04.5' DAY TO SECOND`` and ``INTERVAL '1-2' YEAR TO MONTH``."""
-    fields = ["DAY", "HOUR", "MINUTE", "SECOND"]
-    match = re.fullmatch(r"\s*([+-]?)\s*([\d .:-]+?)\s*", text)
-    if match:
-        sign = -1 if match[1] == "-" else 1
-        parts = re.split(r"[ :-]+", match[2])
-        names = ["YEAR", "MONTH"] if largest == "YEAR" else fields[fields.index(largest) : fields.index(smallest) + 1]
-        if len(parts) == len(names):
-            span = parse_duration(" ".join(f"{part} {name}" for part, name in zip(parts, names, strict=True)))
-            return span if sign == 1 else -span
-    raise SpecError(f"INTERVAL {text!r} {largest} TO {smallest} cannot be read")
+    return Derived(Sql(text_of(rest)), calls, text_of(node))

@@ -40,7 +40,7 @@ from ..sql import columns_of
 from .columns import position_in
 from .schema import SAME_TYPE, carried, check_columns, check_keys, session_timezone, to_arrow
 
-__all__ = ["explain_spark", "run_spark"]
+__all__ = ["explain_spark", "functions_of", "run_spark", "spark_column"]
 
 _ONE_PARTITION = (
     "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious "
@@ -156,7 +156,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
         )
     session = frame.sparkSession
     folded = str(session.conf.get("spark.sql.caseSensitive")).lower() != "true"
-    functions = _functions(frame)
+    functions = functions_of(frame)
     outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded)
     slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
     laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), frame, folded=folded)
@@ -210,10 +210,10 @@ def _lifted(
 
 def _run(plan: _Plan, *, in_order: bool) -> tuple[Any, list[list[Operator]]]:
     """Put the plan into Spark's, and give the operators of each level."""
-    functions = _functions(plan.frame)
+    functions = functions_of(plan.frame)
     working = plan.frame
     if plan.inputs:
-        working = working.select("*", *[_spark_column(t, functions).alias(t.name) for t in plan.inputs])
+        working = working.select("*", *[spark_column(t, functions).alias(t.name) for t in plan.inputs])
     width = len(plan.frame.columns) + len(plan.inputs)
     present = list(range(width))  # which of plan.columns the working frame has
     operators: list[list[Operator]] = []
@@ -251,7 +251,7 @@ def _with_expressions(
         shown = [plan.columns[i] for i in present]
         if list(working.columns) != shown:  # toDF would part a Column that is bound to the frame from it
             working = working.toDF(*shown)
-        working = working.select("*", *[_spark_column(t, functions).alias(t.name) for t in temporaries])
+        working = working.select("*", *[spark_column(t, functions).alias(t.name) for t in temporaries])
         names += [t.name for t in temporaries]
     return (working if list(working.columns) == names else working.toDF(*names)), names
 
@@ -317,12 +317,14 @@ def _options(session: Any) -> Options:
     return replace(options, timezone=session_timezone(session))
 
 
-def _functions(frame: Any) -> Any:
+def functions_of(frame: Any) -> Any:
+    """Give the module of functions that makes Columns for a DataFrame, Classic or Connect."""
     connect = type(frame).__module__.startswith("pyspark.sql.connect")
     return importlib.import_module("pyspark.sql.connect.functions" if connect else "pyspark.sql.functions")
 
 
-def _spark_column(temporary: Temporary, functions: Any) -> Any:
+def spark_column(temporary: Temporary, functions: Any) -> Any:
+    """Turn an expression into a Column."""
     expression = temporary.expression
     if isinstance(expression, Host):
         return expression.value

@@ -1,0 +1,71 @@
+"""Queries over PySpark DataFrames: what comes before and after the select is Spark's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..binding import Output, Temporary
+from ..call import Call
+from ..derived import Derived
+from ..expr import Column, Expr
+from ..query import Query
+from ..spec import Order
+from ..table import select
+from .dataframe import functions_of, spark_column
+
+__all__ = ["answer"]
+
+_QUALIFY = "__windrow_keep"
+
+
+def answer(frame: Any, query: Query) -> Any:
+    """Answer a query over a DataFrame.
+
+    Parameters
+    ----------
+    frame
+        A PySpark DataFrame.
+    query
+        The query.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Lazy, as every DataFrame.
+    """
+    functions = functions_of(frame)
+    if query.where is not None:
+        frame = frame.where(spark_column(Temporary("", query.where, str(query.where)), functions))
+    hidden = [] if query.qualify is None else [_output(_QUALIFY, query.qualify)]
+    if query.distinct:  # then each key is an item
+        items: list[Expr] = [Column(o.column or o.name) if o.item is None else o.item for o in query.outputs]
+        keys = [query.outputs[items.index(o.key)].name for o in query.order]
+    else:
+        keys = [f"__windrow_order_{i}" for i in range(len(query.order))]
+        hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]
+    result = select(frame, *query.outputs, *hidden)
+    if query.qualify is not None:
+        result = result.where(functions.col(_QUALIFY)).drop(_QUALIFY)
+    if query.distinct:
+        result = result.distinct()
+    if query.order:
+        result = result.orderBy(*[_sorted(n, o, functions) for n, o in zip(keys, query.order, strict=True)])
+    if query.offset:
+        result = result.offset(query.offset)
+    if query.limit is not None:
+        result = result.limit(query.limit)
+    return result if query.distinct else result.drop(*keys)
+
+
+def _output(name: str, expression: Expr) -> Output:
+    if isinstance(expression, Column):
+        return Output(name, None, expression.name)
+    if isinstance(expression, (Call, Derived)):
+        return Output(name, expression)
+    return Output(name, Derived(expression, {}, str(expression)))
+
+
+def _sorted(name: str, order: Order, functions: Any) -> Any:
+    column = functions.col("`" + name.replace("`", "``") + "`")
+    nulls = "first" if order.nulls_first else "last"
+    return getattr(column, f"{'desc' if order.descending else 'asc'}_nulls_{nulls}")()
