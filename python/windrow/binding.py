@@ -110,7 +110,7 @@ def read_items(
         elif isinstance(item, (list, tuple)):
             for part in item:
                 add(part, name)
-        elif selecting and name is None and item == "*" and isinstance(item, str):
+        elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
             found = _named(plain, columns, folded=folded)
@@ -120,7 +120,7 @@ def read_items(
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
-            made = read_item(item)
+            made = read_item(item, plain=selecting)
             outputs.append(Output(name if name is not None else made.output_name, made))
 
     for item in items:
@@ -143,13 +143,15 @@ def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
     return None
 
 
-def read_item(item: Any) -> Call | Derived:
+def read_item(item: Any, *, plain: bool = False) -> Call | Derived:
     """Read one select item that holds a window call.
 
     Parameters
     ----------
     item
         A builder call, an expression over calls, a SQL string or a PySpark Column.
+    plain
+        Whether a PySpark Column may hold none.
 
     Returns
     -------
@@ -170,7 +172,7 @@ def read_item(item: Any) -> Call | Derived:
     if is_spark_column(item):
         from .spark.columns import read_item as read_column
 
-        return read_column(item)
+        return read_column(item, plain=plain)
     if is_polars_expression(item):
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
