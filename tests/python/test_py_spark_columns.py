@@ -70,6 +70,15 @@ def test_names(df):
     assert replaced.columns == ["id", "device", "LEVEL"]
 
 
+def test_names_of_a_join(df):
+    left, right = df.select("id", "device", "level").alias("l"), df.select("id", "level").alias("r")
+    both = left.join(right, F.expr("l.id = r.id + 1")).select("l.id", "device", "l.level", "r.level")
+    step = F.col("l.level") - F.lag("r.level").over(Window.partitionBy("device").orderBy("l.id"))
+    ours = wr.select(both, "id", "device", step.alias("step"), F.expr("r.level + 1").alias("next"))
+    theirs = both.select("id", "device", step.alias("step"), F.expr("r.level + 1").alias("next"))
+    assert ours.orderBy("id").collect() == theirs.orderBy("id").collect()
+
+
 def refused(text):
     return lambda: F.expr(text)
 

@@ -16,7 +16,7 @@ from ..sql import parse_item
 from .catalyst import bound_of, class_of, is_descending, items, value_of
 from .columns import Function, Node, WindowSpec
 
-__all__ = ["ClassicTree", "bound_position"]
+__all__ = ["ClassicTree", "bound_keys"]
 
 # Values of these need no type beside them; all others Spark may evaluate.
 _PLAIN_TYPES = (
@@ -96,7 +96,7 @@ class ClassicTree:
             parts = [str(p) for p in items(raw.nameParts())]
             if len(parts) == 1:
                 return Node("column", parts[0])
-            return Node("field", value=parts[-1], reads=[p.lower() for p in parts])
+            return Node("field", str(raw.name()), parts[-1])
         if kind == "UnresolvedStar":
             return Node("star", ".".join(map(str, items(raw.target().get()))) if raw.target().isDefined() else "")
         if kind == "SortOrder":
@@ -137,6 +137,10 @@ class ClassicTree:
         rest = items(raw.children())[len(children) :]  # a function's filter and order
         return raw.withNewChildren(self.jvm.PythonUtils.toSeq([*children, *rest]))
 
+    def bound_key(self, raw: Any) -> Any:
+        """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
+        return raw.exprId().id() if class_of(raw) == "AttributeReference" else None
+
     def reference(self, name: str) -> Any:
         """Give a node that is a column by its name."""
         attribute = self.jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -164,14 +168,9 @@ class ClassicTree:
         return item, parser.parseExpression(str(item.expression))
 
 
-def bound_position(frame: Any, raw: Any) -> int | None:
-    """Say which column of a frame a node is, if it is one of its attributes."""
-    if class_of(raw) != "AttributeReference":
-        return None
-    output = items(frame._jdf.queryExecution().analyzed().output())
-    ids = [a.exprId().id() for a in output]
-    wanted = raw.exprId().id()
-    return ids.index(wanted) if ids.count(wanted) == 1 else None
+def bound_keys(frame: Any) -> list[Any]:
+    """List what each column of a frame has in common with the nodes that are bound to it."""
+    return [a.exprId().id() for a in items(frame._jdf.queryExecution().analyzed().output())]
 
 
 def _name_of(raw: Any) -> str | None:

@@ -8,6 +8,7 @@ what both have in common.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
 
-__all__ = ["Function", "Node", "Tree", "WindowSpec", "position_in", "read_item", "read_order"]
+__all__ = ["Function", "Node", "Tree", "WindowSpec", "locator", "read_item", "read_order"]
 
 # Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
 # are Spark's to evaluate, because their type decides the result's.
@@ -51,14 +52,14 @@ class Node:
         and no other), ``literal``, ``star``, ``sort``, ``function``, ``window``, ``python`` (a Python aggregate),
         ``sql`` (text), or ``other``.
     text
-        The name of an alias, a column or a function; SQL text; for a bound node, what tells it from others.
+        The name of an alias, a column or a function; SQL text; for a field or a bound node, what tells it from others.
     value
         A literal's value, the name of a field or a bound node, a sort's ``(descending, nulls_first)``, a
         :class:`Function` or a :class:`WindowSpec`.
     children
         What stands below, as the tree has it.
     reads
-        The columns that the node itself reads, in lower case.
+        The columns that SQL text reads, in lower case.
     """
 
     kind: str
@@ -98,6 +99,9 @@ class Tree(Protocol):
     def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:
         """Give a node with other children."""
 
+    def bound_key(self, raw: Any) -> Any:
+        """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
+
     def reference(self, name: str) -> Any:
         """Give a node that is a column by its name."""
 
@@ -111,7 +115,7 @@ class Tree(Protocol):
         """Read SQL text that holds window calls: a Call, or a Derived of text, and a node of its expression."""
 
 
-def read_item(column: Any, *, plain: bool = False) -> Call | Derived:
+def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
     """Read a PySpark Column with window calls in it.
 
     Parameters
@@ -121,6 +125,8 @@ def read_item(column: Any, *, plain: bool = False) -> Call | Derived:
         ``F.expr("v - lag(v) OVER (...)")``.
     plain
         Whether a Column without a window call will do, for Spark to evaluate.
+    own
+        Gives the name of the column of the frame at hand that a Column is, if it is one and no other has that name.
 
     Returns
     -------
@@ -141,7 +147,7 @@ def read_item(column: Any, *, plain: bool = False) -> Call | Derived:
         name = name or node.text
         raw = node.children[0]
         node = tree.read(raw)
-    reader = _Reader(tree)
+    reader = _Reader(tree, own)
     item = reader.expression(raw)
     if plain and not isinstance(item, (Call, Derived)):
         item = reader.derived(raw)
@@ -159,41 +165,47 @@ def read_order(column: Any) -> Order:
     return _Reader(tree).order(raw)
 
 
-def position_in(frame: Any, column: Any, *, folded: bool) -> int | None:
-    """Say which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is, if it is one and nothing more.
+def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
+    """Give what says which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame.
-    column
-        A PySpark Column.
     folded
         Whether names are found regardless of case.
 
     Returns
     -------
-    int or None
-        Its position.
+    function
+        From a Column to a position; to None where it is not one column of the frame and nothing more.
     """
-    tree, raw = _tree(column)
-    node = tree.read(raw)
-    if node.kind == "column":
-        fold: Callable[[str], str] = str.lower if folded else str
-        found = [i for i, c in enumerate(frame.columns) if fold(c) == fold(node.text)]
-        return found[0] if len(found) == 1 else None
-    if node.kind != "bound":
-        return None
-    if _is_connect(column):
-        from .connect import bound_position
-    else:
-        from .classic import bound_position
-    return bound_position(frame, raw)
+    fold: Callable[[str], str] = str.lower if folded else str
+    names = [fold(c) for c in frame.columns]
+
+    @functools.cache
+    def keys() -> list[Any]:
+        if hasattr(frame, "_jdf"):
+            from .classic import bound_keys
+        else:
+            from .connect import bound_keys
+        return bound_keys(frame)
+
+    def locate(column: Any) -> int | None:
+        tree, raw = _tree(column)
+        node = tree.read(raw)
+        if node.kind == "column":
+            return names.index(fold(node.text)) if names.count(fold(node.text)) == 1 else None
+        key = tree.bound_key(raw) if node.kind == "bound" else None
+        return keys().index(key) if key is not None and keys().count(key) == 1 else None
+
+    return locate
 
 
 class _Reader:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, own: Callable[[Any], str | None] | None = None) -> None:
         self.tree = tree
+        self.own = own
 
     def expression(self, raw: Any) -> Expr:
         """Read what stands as an item, an argument, a key or a filter."""
@@ -205,6 +217,8 @@ class _Reader:
             return self._call(node)
         if node.kind == "column":
             return Column(node.text)
+        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+            return Column(name)
         if node.kind == "sql":
             item: Call | Derived | None = self.tree.parsed(node.text)[0]
             if item is not None:
@@ -242,7 +256,10 @@ class _Reader:
             at = place(call)
             parts.calls[at] = call
             return self.tree.reference(at)
-        if node.kind == "bound":
+        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+            parts.add([name.lower()])
+            return self.tree.reference(name)
+        if node.kind in ("bound", "field"):
             name = f"__windrow_of_{hashlib.sha256(node.text.encode()).hexdigest()[:16]}"
             parts.inputs[name] = self._host(raw)
             return self.tree.reference(name)
@@ -257,8 +274,7 @@ class _Reader:
                 parts.reads = None
                 return rest
         parts.star = parts.star or node.kind == "star"
-        if parts.reads is not None:
-            parts.reads.update([node.text.lower()] if node.kind == "column" else node.reads)
+        parts.add([node.text.lower()] if node.kind == "column" else node.reads)
         new = [self._without_calls(child, parts) for child in node.children]
         if node.kind == "function" and node.text in _NAMING:
             new = [self._named(old, child) for old, child in zip(node.children, new, strict=True)]
@@ -266,13 +282,16 @@ class _Reader:
             return raw
         return self.tree.rebuilt(raw, new)
 
+    def _own_name(self, raw: Any) -> str | None:
+        return None if self.own is None else self.own(self.tree.column(raw))
+
     def _named(self, old: Any, new: Any) -> Any:
         """Let what stands for a node be called as the node was."""
         if new is old:
             return new
         node = self.tree.read(old)
-        if node.kind in ("bound", "window", "sql"):
-            return self.tree.named(new, node.value if node.kind == "bound" else None)
+        if node.kind in ("bound", "field", "window", "sql"):
+            return self.tree.named(new, node.value if node.kind in ("bound", "field") else None)
         return new
 
     # ----------------------------------------------------------------------------------------------------------- calls
@@ -347,6 +366,11 @@ class _Parts:
     inputs: dict[str, Scalar] = field(default_factory=dict)
     reads: set[str] | None = field(default_factory=set)
     star: bool = False
+
+    def add(self, names: Sequence[str]) -> None:
+        """Remember names that are read, unless it is lost already which ones are."""
+        if self.reads is not None:
+            self.reads.update(names)
 
 
 def is_plain(value: Any) -> bool:

@@ -12,7 +12,7 @@ from ..expr import Sql
 from ..sql import columns_of, parse_item
 from .columns import Function, Node, WindowSpec, is_plain
 
-__all__ = ["ConnectTree", "bound_position"]
+__all__ = ["ConnectTree", "bound_keys"]
 
 # Other literals hold Spark's inner value (a date's day number, for example); Spark may evaluate these.
 _PLAIN_LITERALS = (
@@ -36,8 +36,7 @@ class ConnectTree:
                 return Node("bound", f"{raw._plan_id} {raw._unparsed_identifier}", last_part(raw._unparsed_identifier))
             name = plain_name(raw._unparsed_identifier)
             if name is None:
-                reads = sorted(columns_of(Sql(raw._unparsed_identifier)) or ())
-                return Node("field", value=last_part(raw._unparsed_identifier), reads=reads)
+                return Node("field", raw._unparsed_identifier, last_part(raw._unparsed_identifier))
             return Node("column", name)
         if kind == "LiteralExpression" and type(raw._dataType).__name__ in _PLAIN_LITERALS and is_plain(raw._value):
             return Node("literal", value=raw._value)
@@ -69,11 +68,15 @@ class ConnectTree:
             setattr(new, name, _mapped(value, lambda _: next(rest)))
         return new
 
+    def bound_key(self, raw: Any) -> Any:
+        """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
+        return raw._plan_id, plain_name(raw._unparsed_identifier)
+
     def reference(self, name: str) -> Any:
         """Give a node that is a column by its name."""
         from pyspark.sql.connect.expressions import ColumnReference
 
-        return ColumnReference(f"`{name}`")
+        return ColumnReference("`" + name.replace("`", "``") + "`")
 
     def named(self, raw: Any, name: str | None) -> Any:
         """Give a node of the same value with a name, or (None) without one."""
@@ -97,13 +100,9 @@ class ConnectTree:
         return item, SQLExpression(str(item.expression)) if isinstance(item, Derived) else None
 
 
-def bound_position(frame: Any, raw: Any) -> int | None:
-    """Say which column of a frame a node is, which is bound to that frame by its plan."""
-    if raw._plan_id != frame._plan._plan_id:
-        return None
-    name = plain_name(raw._unparsed_identifier)
-    found = [i for i, c in enumerate(frame.columns) if c == name]
-    return found[0] if len(found) == 1 else None
+def bound_keys(frame: Any) -> list[Any]:
+    """List what each column of a frame has in common with the nodes that are bound to it."""
+    return [(frame._plan._plan_id, name) for name in frame.columns]
 
 
 def plain_name(identifier: str) -> str | None:
