@@ -69,6 +69,24 @@ pub trait Retractable: Aggregate {
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
 
+/// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
+pub trait Removable: Aggregate {
+    /// Takes `rows`, the first of those `state` stands for, out of it.
+    ///
+    /// # Errors
+    /// As for `update`.
+    fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
+}
+
+impl<A: Retractable> Removable for A {
+    fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+        let mut gone = self.init();
+        self.update(&mut gone, rows)?;
+        self.retract(state, &gone);
+        Ok(())
+    }
+}
+
 /// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
 pub trait Selective: Aggregate {
     /// Whether `row` takes part at all.

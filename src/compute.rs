@@ -116,6 +116,8 @@ pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<
 
 /// The call's column over all rows of a section of whole partitions.
 fn answer(plan: &Plan, call: &PlannedCall, section: &Section, threads: usize, cancel: &Cancel) -> Result<ArrayRef> {
+    // A user's code is called from the caller's own thread, and by one at a time.
+    let threads = if call.user.is_some() { 1 } else { threads };
     let evaluator = dispatch::evaluator(plan, call, section)?;
     let frames = Frames::new(&call.frame, section, 0)?;
     let ranges = parallel::ranges(&section.own, &section.partitions, threads, starts_anywhere(call));

@@ -7,6 +7,7 @@ mod lists;
 mod ordered;
 mod pairs;
 mod running;
+mod user;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
@@ -52,7 +53,9 @@ pub(crate) fn evaluator(plan: &Plan, call: &PlannedCall, section: &Section) -> R
         None => Ok(evaluator),
         Some(rows) => {
             let strategy = match call.strategy {
-                Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes => Strategy::Prefix,
+                Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes | Strategy::Blocks => {
+                    Strategy::Prefix
+                }
                 other => other,
             };
             let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
@@ -167,6 +170,7 @@ impl<'a> Inputs<'a> {
             return ordered::evaluator(self);
         }
         match call.function.kernel {
+            Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => user::evaluator(self),
             Kernel::Count | Kernel::RegrCount => self.retractable(Count::new(inclusion)),
             Kernel::CountIf => self.retractable(Count::new(self.where_true()?)),
             Kernel::Sum | Kernel::TrySum => self.sum(),
@@ -354,7 +358,7 @@ impl<'a> Inputs<'a> {
 fn nulls_of<'a>(call: &PlannedCall, args: &'a [ArrayRef]) -> &'a [ArrayRef] {
     let several = |count: usize| args.get(..count).unwrap_or(args);
     match (call.function.family, call.function.kernel) {
-        (Family::Ranking, _) => &[],
+        (Family::Ranking, _) | (_, Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions) => &[],
         (Family::Value | Family::Offset, _) if call.nulls != Nulls::Ignore => &[],
         (_, Kernel::CollectList) if call.nulls == Nulls::Respect => &[],
         (_, Kernel::Count) => args,

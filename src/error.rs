@@ -1,6 +1,7 @@
 //! The one error type. A message names the call as the user wrote it, the column, its type, and what to do instead.
 
 use std::fmt;
+use std::sync::Arc;
 
 use arrow_schema::ArrowError;
 
@@ -21,6 +22,8 @@ pub enum ErrorKind {
     Order,
     /// A value cannot be read as the type a function needs, such as `'x'` as a double.
     Data,
+    /// A user's own function failed: the cause is the error's source.
+    User,
     /// The memory limit would be exceeded.
     MemoryLimit,
     /// The caller asked the work to stop.
@@ -39,12 +42,13 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into() }))
+        Self(Box::new(Inner { kind, message: message.into(), source: None }))
     }
 
     /// The question is wrong.
@@ -75,6 +79,11 @@ impl Error {
     /// "Cannot happen".
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
+    }
+
+    /// A user's own function failed with `source`.
+    pub fn user(message: impl Into<String>, source: Option<Arc<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), source }))
     }
 
     /// The caller asked the work to stop.
@@ -117,7 +126,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
 
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {

@@ -20,6 +20,7 @@ use crate::explain::{self, Explanation};
 use crate::frame::{Bound, Frame};
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
 use crate::functions::signature::{self, Modifiers, Signature};
+use crate::functions::user::UserFunction;
 use crate::literal;
 use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
 
@@ -92,6 +93,8 @@ pub(crate) struct Order {
 pub(crate) struct PlannedCall {
     pub(crate) order: usize,
     pub(crate) function: &'static Function,
+    /// The function itself, where it is a user's.
+    pub(crate) user: Option<UserFunction>,
     pub(crate) signature: Signature,
     pub(crate) args: Vec<PlannedArg>,
     pub(crate) filter: Option<usize>,
@@ -165,6 +168,12 @@ impl Plan {
         columns
     }
 
+    /// Whether code of a user's is called: on the thread that computes, and on no other.
+    #[must_use]
+    pub fn calls_user(&self) -> bool {
+        self.calls.iter().any(|call| call.user.is_some())
+    }
+
     /// How each call will be answered.
     #[must_use]
     pub fn explain(&self) -> Vec<Explanation> {
@@ -190,7 +199,10 @@ impl Plan {
     }
 
     fn call(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
-        let function = registry::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?;
+        let function = match &call.user {
+            Some(user) => registry::of_user(user),
+            None => registry::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?,
+        };
         check::modifiers(function, call)?;
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
@@ -202,7 +214,10 @@ impl Plan {
             argument_order: !argument_order.is_empty(),
             respect_nulls: call.nulls == Nulls::Respect,
         };
-        let mut signature = signature::signature(function, &types, modifiers)?;
+        let mut signature = match &call.user {
+            Some(user) => signature::of_user(user, types, modifiers),
+            None => signature::signature(function, &types, modifiers)?,
+        };
         if let (Kernel::CollectList, true, DataType::List(field)) =
             (function.kernel, self.options.list_views, &signature.output)
         {
@@ -213,11 +228,13 @@ impl Plan {
         }
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
+        check::exclude(function, &frame)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         Ok(PlannedCall {
             order,
             function,
+            user: call.user.clone(),
             signature,
             args,
             filter,
@@ -370,7 +387,9 @@ impl Plan {
 
     fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {
         let ordered = !spec.order_by.is_empty() || !call.argument_order.is_empty();
+        let partitions = function.kernel == Kernel::UserPartitions;
         if !ordered
+            && !partitions
             && (!function.takes_frame(true) || function.family == Family::Ranking || function.kernel == Kernel::Nth)
         {
             return Err(Error::spec(format!(
@@ -378,7 +397,7 @@ impl Plan {
                 function.name
             )));
         }
-        let own = Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow);
+        let own = if partitions { Frame::entire() } else { Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow) };
         let asked = match function.family {
             Family::Aggregate | Family::Value => call.frame.as_ref(),
             Family::Ranking if !call.argument_order.is_empty() => call.frame.as_ref(),

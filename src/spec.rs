@@ -3,6 +3,7 @@
 use arrow_buffer::i256;
 
 use crate::frame::Frame;
+use crate::functions::user::UserFunction;
 
 /// Calls over one partitioning and one order.
 ///
@@ -86,8 +87,10 @@ impl OrderKey {
 /// One function over one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The function's name or alias, in lower case.
+    /// The function's name or alias, in lower case; a user's function has the name they gave it.
     pub function: String,
+    /// A function that is none of the table's, but a user's.
+    pub user: Option<UserFunction>,
     /// Its arguments; `count()` counts rows.
     pub args: Vec<Arg>,
     /// The frame; `None` is the SQL default (RANGE UNBOUNDED PRECEDING..CURRENT ROW with an order, the whole
@@ -116,6 +119,7 @@ impl Call {
         Self {
             name: function.clone(),
             function,
+            user: None,
             args: args.into_iter().collect(),
             frame: None,
             filter: None,
@@ -125,6 +129,11 @@ impl Call {
             min_rows: None,
             display: String::new(),
         }
+    }
+
+    /// A call of a user's function, which is called `name` in messages.
+    pub fn user(name: impl Into<String>, function: UserFunction, args: impl IntoIterator<Item = Arg>) -> Self {
+        Self { user: Some(function), ..Self::new(name, args) }
     }
 
     /// Sets the frame.

@@ -125,6 +125,12 @@ impl Stream {
         self.rows + self.waiting
     }
 
+    /// Whether code of a user's is called: on the thread that calls `push` and `finish`, and on no other.
+    #[must_use]
+    pub fn calls_user(&self) -> bool {
+        self.plan.calls_user()
+    }
+
     /// A handle that stops `push` and `finish`.
     #[must_use]
     pub fn cancel(&self) -> Cancel {

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use windrow::{Error, ErrorKind};
 
+use crate::user;
+
 /// The exception of `windrow.exceptions` for this kind of error.
 fn class(kind: ErrorKind) -> &'static str {
     match kind {
@@ -13,6 +15,7 @@ fn class(kind: ErrorKind) -> &'static str {
         ErrorKind::Overflow => "ArithmeticOverflowError",
         ErrorKind::Order => "OrderError",
         ErrorKind::Data => "DataError",
+        ErrorKind::User => "UserError",
         ErrorKind::MemoryLimit => "MemoryLimitError",
         _ => "InternalError",
     }
@@ -23,7 +26,15 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if error.kind() == ErrorKind::Cancelled {
         return PyKeyboardInterrupt::new_err(());
     }
-    raise(py, class(error.kind()), error.message())
+    let cause = user::cause(py, error);
+    if let Some(cause) = cause.as_ref().filter(|cause| user::passes(py, cause)) {
+        return cause.clone_ref(py);
+    }
+    let raised = raise(py, class(error.kind()), error.message());
+    if cause.is_some() {
+        raised.set_cause(py, cause);
+    }
+    raised
 }
 
 /// The exception of this name with this message.

@@ -3,7 +3,9 @@
 mod error;
 mod plan;
 mod spec;
+mod state;
 mod stream;
+mod user;
 mod work;
 
 use pyo3::prelude::*;

@@ -74,7 +74,7 @@ impl PyPlan {
         let plan = &self.0;
         let cancel = Cancel::default();
         let stop = cancel.clone();
-        let result = interruptible(py, &cancel, move || {
+        let result = interruptible(py, &cancel, plan.calls_user(), move || {
             let schema = plan.schema();
             let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
             let batch = match batches.as_slice() {

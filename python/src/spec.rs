@@ -10,6 +10,7 @@ use pyo3::types::{
 use windrow::{Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Nulls, Options, OrderKey, Units, WindowSpec};
 
 use crate::error::{raise, to_python};
+use crate::user::user_function;
 
 /// The value of a key that must be there.
 fn get<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -25,6 +26,7 @@ fn get_some<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<
 pub(crate) fn window_spec(dict: &Bound<'_, PyDict>) -> PyResult<WindowSpec> {
     let args = get(dict, "args")?.try_iter()?.map(|item| arg(&item?)).collect::<PyResult<Vec<_>>>()?;
     let mut call = Call::new(get(dict, "function")?.extract::<String>()?, args);
+    call.user = get_some(dict, "user")?.map(|function| user_function(&function)).transpose()?;
     call.name = get(dict, "name")?.extract()?;
     call.display = get_some(dict, "display")?.map(|text| text.extract()).transpose()?.unwrap_or_default();
     call.frame = get_some(dict, "frame")?.map(|dict| frame(dict.cast::<PyDict>()?)).transpose()?;

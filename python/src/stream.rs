@@ -30,7 +30,7 @@ impl PyStream {
         })?;
         let stream = &mut *stream;
         let cancel = stream.cancel();
-        let batches = interruptible(py, &cancel, move || step(stream))?;
+        let batches = interruptible(py, &cancel, stream.calls_user(), move || step(stream))?;
         Ok(batches.into_iter().map(PyRecordBatch::new).collect())
     }
 }

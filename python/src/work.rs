@@ -15,13 +15,20 @@ const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Runs `work` on a thread of its own and waits, looking for signals; `cancel` is what stops it.
 ///
+/// With `here` it runs on the caller's thread: code of the user's that `work` calls finds what it left there (its
+/// context, a debugger, Spark's task) and Python interrupts it itself.
+///
 /// # Errors
 /// What `work` failed with, what a signal handler raised, or `InternalError` for a panic.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
+    here: bool,
     work: impl FnOnce() -> windrow::Result<T> + Send,
 ) -> PyResult<T> {
+    if here {
+        return guarded(py, work);
+    }
     let (done, finished) = sync_channel::<()>(1);
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {

@@ -27,6 +27,7 @@ from .exceptions import (
     OrderError,
     SpecError,
     UnsupportedError,
+    UserError,
     WindrowError,
 )
 from .explain import explain
@@ -37,6 +38,7 @@ from .operator import Operator, operator
 from .query import sql
 from .spec import Window, asc, desc, following, preceding, window
 from .table import select, with_columns
+from .user import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:
     from . import spark
@@ -69,8 +71,10 @@ __all__ = [
     "OrderError",
     "SpecError",
     "UnsupportedError",
+    "UserError",
     "Window",
     "WindrowError",
+    "aggregate",
     "asc",
     "col",
     "config",
@@ -81,10 +85,12 @@ __all__ = [
     "interval",
     "lit",
     "operator",
+    "partition_function",
     "preceding",
     "select",
     "spark",
     "sql",
+    "vectorized",
     "window",
     "with_columns",
 ]

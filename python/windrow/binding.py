@@ -75,7 +75,6 @@ def read_items(
     *,
     selecting: bool = False,
     folded: bool = False,
-    own: Callable[[Any], str | None] | None = None,
 ) -> list[Output]:
     """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
 
@@ -92,8 +91,6 @@ def read_items(
         Whether names of columns are allowed.
     folded
         Whether names are found regardless of case, as in Spark by default.
-    own
-        Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
 
     Returns
     -------
@@ -113,7 +110,7 @@ def read_items(
         elif isinstance(item, (list, tuple)):
             for part in item:
                 add(part, name)
-        elif selecting and name is None and isinstance(item, str) and item == "*":
+        elif selecting and name is None and item == "*" and isinstance(item, str):
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
             found = _named(plain, columns, folded=folded)
@@ -123,7 +120,7 @@ def read_items(
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
-            made = read_item(item, plain=selecting, own=own)
+            made = read_item(item)
             outputs.append(Output(name if name is not None else made.output_name, made))
 
     for item in items:
@@ -146,17 +143,13 @@ def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
     return None
 
 
-def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
+def read_item(item: Any) -> Call | Derived:
     """Read one select item that holds a window call.
 
     Parameters
     ----------
     item
         A builder call, an expression over calls, a SQL string or a PySpark Column.
-    plain
-        Whether a PySpark Column may hold none.
-    own
-        As for :func:`read_items`.
 
     Returns
     -------
@@ -177,7 +170,7 @@ def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None
     if is_spark_column(item):
         from .spark.columns import read_item as read_column
 
-        return read_column(item, plain=plain, own=own)
+        return read_column(item)
     if is_polars_expression(item):
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
@@ -316,6 +309,7 @@ class _Binder:
         frame = window.frame
         return {
             "function": call.function,
+            "user": call.user,
             "args": [self._argument(a) for a in call.args],
             "partition_by": [self._column(k) for k in window.partition_by],
             "order_by": [self._order(o) for o in window.order_by],

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .exceptions import SpecError
 from .expr import Expr, Literal, as_condition, as_expr
 from .spec import Order, Window, _order, _sequence
+
+if TYPE_CHECKING:
+    from .user import UserFunction
 
 __all__ = ["Call"]
 
@@ -37,6 +40,8 @@ class Call:
         What ``.order_by(...)`` was given.
     name
         What ``.alias(...)`` was given.
+    user
+        The user's own function, where it is none of windrow's.
     """
 
     function: str
@@ -47,6 +52,7 @@ class Call:
     nulls_ignored: bool | None = None
     argument_order: tuple[Order, ...] = ()
     name: str | None = None
+    user: UserFunction | None = None
 
     def filter(self, condition: Any) -> Call:
         """Let the call see only the rows of each frame for which a condition is true; null counts as false.

@@ -18,6 +18,7 @@ __all__ = [
     "OrderError",
     "SpecError",
     "UnsupportedError",
+    "UserError",
     "WindrowError",
 ]
 
@@ -51,6 +52,10 @@ class OrderError(WindrowError, ValueError):
 
 class DataError(WindrowError, ValueError):
     """A value cannot be used as asked, such as the text ``'x'`` in a sum."""
+
+
+class UserError(WindrowError, RuntimeError):
+    """A function of the user's own raised, or gave what does not fit; its exception, if any, is ``__cause__``."""
 
 
 class InternalError(WindrowError, RuntimeError):

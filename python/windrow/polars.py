@@ -245,7 +245,7 @@ def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -
 def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
     import polars as pl
 
-    if not call.args or not isinstance(call.args[0], Column):
+    if call.user is not None or not call.args or not isinstance(call.args[0], Column):
         return None
     source = schema.get(call.args[0].name)
     if isinstance(source, pl.Enum) and call.function in _EXTREMES:

@@ -8,7 +8,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::{Cancel, Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
-use crate::aggregate::{Aggregate, Retractable, Selective};
+use crate::aggregate::{Aggregate, Removable, Selective};
 use crate::bounds::{Bounds, Frames};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
@@ -129,7 +129,12 @@ pub fn mergeable<A: Aggregate + 'static>(
             Folded::boxed(aggregate, tree, section)
         }
         Strategy::Naive => Folded::boxed(aggregate, naive::Naive, section),
-        Strategy::Prefix | Strategy::Deque | Strategy::Index | Strategy::Wavelet | Strategy::Codes => {
+        Strategy::Prefix
+        | Strategy::Deque
+        | Strategy::Index
+        | Strategy::Wavelet
+        | Strategy::Codes
+        | Strategy::Blocks => {
             return Err(Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it")));
         }
     })
@@ -139,7 +144,7 @@ pub fn mergeable<A: Aggregate + 'static>(
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub fn retractable<A: Retractable + 'static>(
+pub fn retractable<A: Removable + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,

@@ -14,11 +14,15 @@
 //! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
 //! | wavelet | quantiles and places within any frame | O(log n) | `wavelet.rs` |
 //! | codes | DISTINCT, modes and other questions of how often | O(log n) amortised | `codes.rs` |
+//! | blocks | functions of a user's that answer many frames at once | theirs | `blocks.rs` |
 //! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
+//!
+//! [`refold::Refold`] takes the place of whole, scan and naive for aggregates whose states cannot be merged.
 //!
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
 pub mod at_least;
+pub(crate) mod blocks;
 pub(crate) mod codes;
 pub(crate) mod dense;
 pub mod deque;
@@ -26,6 +30,7 @@ pub mod fold;
 pub mod index;
 pub mod naive;
 pub mod prefix;
+pub mod refold;
 pub mod scan;
 pub mod segment_tree;
 pub(crate) mod state_tree;
@@ -121,11 +126,13 @@ pub enum Strategy {
     Wavelet,
     /// How often each value is in the frame.
     Codes,
+    /// A user's function that answers blocks of frames, or whole partitions.
+    Blocks,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Whole,
         Self::Scan,
         Self::Prefix,
@@ -136,6 +143,7 @@ impl Strategy {
         Self::Naive,
         Self::Wavelet,
         Self::Codes,
+        Self::Blocks,
     ];
 
     /// Its name in options and in `explain`.
@@ -152,6 +160,7 @@ impl Strategy {
             Self::Naive => "naive",
             Self::Wavelet => "wavelet",
             Self::Codes => "codes",
+            Self::Blocks => "blocks",
         }
     }
 }

@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::fold::Fold;
-use crate::aggregate::Retractable;
+use crate::aggregate::Removable;
 use crate::error::Result;
 
 /// Keeps the difference of two prefixes.
@@ -28,7 +28,7 @@ pub struct Difference<S> {
     state: S,
 }
 
-impl<A: Retractable> Fold<A> for Prefix {
+impl<A: Removable> Fold<A> for Prefix {
     type Cursor = Difference<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
@@ -45,9 +45,7 @@ impl<A: Retractable> Fold<A> for Prefix {
             aggregate.update(&mut cursor.state, known.end..run.end)?;
         }
         if run.start > known.start {
-            let mut gone = aggregate.init();
-            aggregate.update(&mut gone, known.start..run.start)?;
-            aggregate.retract(&mut cursor.state, &gone);
+            aggregate.remove(&mut cursor.state, known.start..run.start)?;
         }
         *known = run;
         Ok(cursor.state.clone())

@@ -19,3 +19,4 @@ pub mod readout;
 pub mod registry;
 pub mod signature;
 pub mod sum;
+pub mod user;

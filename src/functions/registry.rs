@@ -1,5 +1,6 @@
 //! The table of functions: names, arguments, what they may be asked, and what the plan needs to know of them.
 
+use super::user::UserFunction;
 use crate::evaluate::Strategy;
 
 /// What a function computes; one per kernel, whatever its names.
@@ -127,6 +128,12 @@ pub enum Kernel {
     Fill,
     /// How far a counter went on since the value before.
     CounterDiff,
+    /// An aggregate of a user's.
+    UserAggregate,
+    /// A function of frames of a user's.
+    UserFrames,
+    /// A function of partitions of a user's.
+    UserPartitions,
 }
 
 /// What kind of function it is, and so which parts of a call it takes.
@@ -342,6 +349,24 @@ pub const FUNCTIONS: &[Function] = &[
     ranking("ntile", Kernel::Ntile, (0, 1), "the row's bucket of n nearly equal ones; the first take the rest"),
 ];
 
+/// What stands for a user's functions, which are not in the table: [`UserFunction`] has the function itself.
+static USER_FUNCTIONS: [Function; 3] = [
+    aggregate("user-defined aggregate", &[], Kernel::UserAggregate, (0, usize::MAX), "what the user's methods make"),
+    aggregate("vectorized function", &[], Kernel::UserFrames, (0, usize::MAX), "what the user's function answers"),
+    running("partition function", Kernel::UserPartitions, (1, usize::MAX), "what the user's function answers"),
+];
+
+/// What stands for a function of a user's.
+#[must_use]
+pub fn of_user(function: &UserFunction) -> &'static Function {
+    let [aggregate, frames, partitions] = &USER_FUNCTIONS;
+    match function {
+        UserFunction::Aggregate(_) => aggregate,
+        UserFunction::Frames(_) => frames,
+        UserFunction::Partitions(_) => partitions,
+    }
+}
+
 /// What DISTINCT does to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distinct {
@@ -397,6 +422,7 @@ impl Function {
             (Family::Aggregate, K::Min | K::Max | K::BoolAnd | K::BoolOr | K::BitAnd | K::BitOr) => Distinct::Idle,
             (Family::Aggregate, K::CollectSet | K::ApproxCountDistinct) => Distinct::Idle,
             (Family::Aggregate, K::MinBy | K::MaxBy | K::EwmMean | K::HistogramNumeric) => Distinct::Refused,
+            (_, K::UserAggregate | K::UserFrames) => Distinct::Refused,
             (Family::Aggregate, _) => Distinct::Counts,
             (Family::Value, K::First) => Distinct::Idle,
             _ => Distinct::Refused,
@@ -410,7 +436,8 @@ impl Function {
         match (self.family, self.kernel) {
             (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg) => ArgumentOrder::Rows,
             (_, K::Mode | K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox) => ArgumentOrder::Values,
-            (_, K::EwmMean) | (Family::Offset | Family::Running, _) => ArgumentOrder::Refused,
+            (_, K::UserAggregate) => ArgumentOrder::Rows,
+            (_, K::EwmMean | K::UserFrames) | (Family::Offset | Family::Running, _) => ArgumentOrder::Refused,
             (Family::Aggregate, _) => ArgumentOrder::Idle,
         }
     }
@@ -451,13 +478,22 @@ pub enum Algebra {
     Ordered,
     /// A question about how often values occur in the frame.
     Counted,
+    /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
+    Foldable {
+        /// The call has an argument order.
+        ordered: bool,
+    },
+    /// A state takes rows in at one end and lets them out at the other; states do not merge.
+    Sliding,
+    /// No state: a function that answers many frames at once.
+    Blocks,
 }
 
 impl Algebra {
     /// The strategies that may be asked for, the dearest last.
     #[must_use]
     pub fn strategies(self) -> &'static [Strategy] {
-        use Strategy::{Codes, Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Wavelet, Whole};
+        use Strategy::{Blocks, Codes, Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Wavelet, Whole};
         match self {
             Self::Mergeable => &[Whole, Scan, TwoStacks, SegmentTree, Naive],
             Self::Retractable => &[Whole, Scan, Prefix, TwoStacks, SegmentTree, Naive],
@@ -465,6 +501,9 @@ impl Algebra {
             Self::Positional => &[Index, Naive],
             Self::Ordered => &[Wavelet, Naive],
             Self::Counted => &[Codes, Naive],
+            Self::Foldable { .. } => &[Whole, Scan, Naive],
+            Self::Sliding => &[Whole, Scan, Prefix, Naive],
+            Self::Blocks => &[Blocks],
         }
     }
 }

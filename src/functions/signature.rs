@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
 use super::registry::{Algebra, Distinct, Family, Function, Kernel};
+use super::user::UserFunction;
 use crate::error::{Error, Result};
 
 /// What the plan knows of a call once its types are known.
@@ -59,6 +60,22 @@ impl Default for Modifiers {
     fn default() -> Self {
         Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false }
     }
+}
+
+/// The signature of a user's function: it reads its arguments as they are.
+#[must_use]
+pub fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
+    let algebra = match function {
+        UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::Foldable { ordered: true },
+        UserFunction::Aggregate(aggregate) => match (aggregate.merges(), aggregate.retracts()) {
+            (true, true) => Algebra::Retractable,
+            (true, false) => Algebra::Mergeable,
+            (false, true) => Algebra::Sliding,
+            (false, false) => Algebra::Foldable { ordered: false },
+        },
+        UserFunction::Frames(_) | UserFunction::Partitions(_) => Algebra::Blocks,
+    };
+    Signature { inputs: types, output: function.output().clone(), nullable: true, algebra }
 }
 
 fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
@@ -196,6 +213,9 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
         }
         K::RowNumber | K::Rank | K::DenseRank | K::Ntile => {
             Signature { inputs: vec![], output: DataType::Int32, nullable: false, algebra: Algebra::Positional }
+        }
+        K::UserAggregate | K::UserFrames | K::UserPartitions => {
+            return Err(Error::internal("a user's function has its types from the user"));
         }
         K::PercentRank | K::CumeDist => {
             Signature { inputs: vec![], output: DataType::Float64, nullable: false, algebra: Algebra::Positional }

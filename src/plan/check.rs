@@ -3,8 +3,10 @@
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
+use crate::bounds::FramePlan;
 use crate::error::{Error, Result};
 use crate::explain;
+use crate::frame::Exclude;
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Function, Kernel};
 use crate::functions::signature;
 use crate::literal;
@@ -29,6 +31,18 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
         return refuse("min_rows");
     }
     Ok(())
+}
+
+/// A function that is told where each frame begins and ends has no place for a hole in it.
+pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
+    if function.kernel != Kernel::UserFrames || frame.frame().exclude == Exclude::NoOthers {
+        return Ok(());
+    }
+    Err(Error::spec(format!(
+        "a {} is told one begin and one end per frame, and EXCLUDE may leave up to three pieces of it; \
+         write it as an aggregate, with initialize and update, or leave EXCLUDE out",
+        function.name
+    )))
 }
 
 /// WITHIN GROUP orders the values themselves: one key, the first argument.

@@ -20,8 +20,20 @@ pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
         (Algebra::Counted, _) => (Strategy::Codes, "how often each value is in the frame is kept as rows come and go"),
+        (Algebra::Blocks, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
         (_, Shape::Growing) if !excludes && frame.monotone() => (Strategy::Scan, "rows only enter the frame"),
+        (Algebra::Foldable { ordered: true }, _) => (
+            Strategy::Naive,
+            "rows are read in an order of their own: a moving frame is folded anew, an update per row",
+        ),
+        (Algebra::Foldable { ordered: false }, _) => {
+            (Strategy::Naive, "there is no merge: each frame is folded anew, an update for every row in it")
+        }
+        (Algebra::Sliding, _) if excludes || !frame.monotone() => {
+            (Strategy::Naive, "there is no merge, and frames may jump or have holes: each is folded anew")
+        }
+        (Algebra::Sliding, _) => (Strategy::Prefix, "what leaves the frame is retracted row by row"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
         _ if tiny => (Strategy::Naive, "the frame is a few rows"),
         (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
@@ -47,7 +59,7 @@ pub(super) fn reach(
             (Reach::State, after) => (Reach::Everything, after),
             reach => reach,
         },
-        (_, Kernel::Fill) => (Reach::Everything, Reach::Everything),
+        (_, Kernel::Fill | Kernel::UserPartitions) => (Reach::Everything, Reach::Everything),
         (Family::Running, _) => (Reach::State, Reach::Nothing),
         (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::Nothing, Reach::Everything),
         (Family::Ranking, _) => (Reach::State, Reach::Nothing),
@@ -69,11 +81,15 @@ pub(super) fn reach(
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.
 fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedArg]) -> bool {
     match algebra {
-        Algebra::Ordered | Algebra::Counted => false,
+        Algebra::Ordered | Algebra::Counted | Algebra::Blocks | Algebra::Foldable { ordered: true } => false,
         Algebra::Positional => {
             let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
             function.family == Family::Value && call.argument_order.is_empty() && !per_row
         }
-        Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => true,
+        Algebra::Mergeable
+        | Algebra::Retractable
+        | Algebra::Selective
+        | Algebra::Sliding
+        | Algebra::Foldable { ordered: false } => true,
     }
 }

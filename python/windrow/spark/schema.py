@@ -14,6 +14,7 @@ from ..exceptions import SpecError, UnsupportedError
 
 __all__ = [
     "SAME_TYPE",
+    "arrow_type",
     "carried",
     "check_columns",
     "check_keys",
@@ -132,6 +133,11 @@ def to_arrow(schema: T.StructType, timezone: str) -> pa.Schema:
 
 def _arrow_field(field: T.StructField, timezone: str, column: str) -> pa.Field:
     return pa.field(field.name, _arrow_type(field.dataType, timezone, column), field.nullable)
+
+
+def arrow_type(dtype: T.DataType, timezone: str) -> pa.DataType:
+    """Give the Arrow type in which ``mapInArrow`` hands over a column of this type."""
+    return _arrow_type(dtype, timezone, dtype.simpleString())
 
 
 def _arrow_type(dtype: T.DataType, timezone: str, column: str) -> pa.DataType:

@@ -1,0 +1,143 @@
+//! States and values of Python as values: who may change one gets a copy.
+//!
+//! What cannot be changed is never copied. Lists, dicts, sets and the like of such things are copied here, in some 100
+//! ns; everything else by `copy.deepcopy`, which is right and slow.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType,
+};
+
+/// Copies Python objects.
+#[derive(Debug)]
+pub(crate) struct Copier {
+    deepcopy: Py<PyAny>,
+    /// Types whose values nobody can change, beside those that are looked for first.
+    constant: Py<PyFrozenSet>,
+    /// Types of which `copy()` is right once their items cannot be changed.
+    shallow: Py<PyFrozenSet>,
+}
+
+impl Copier {
+    /// A copier that knows the types that `function.constant` and `function.shallow` name.
+    pub(crate) fn new(function: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = function.py();
+        let types = |name: &str| -> PyResult<Py<PyFrozenSet>> {
+            Ok(function.getattr(name)?.cast_into::<PyFrozenSet>()?.unbind())
+        };
+        Ok(Self {
+            deepcopy: py.import("copy")?.getattr("deepcopy")?.unbind(),
+            constant: types("constant")?,
+            shallow: types("shallow")?,
+        })
+    }
+
+    /// An object that is equal, and of which no change shows in `value`.
+    pub(crate) fn copy<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if self.is_constant(value)? {
+            return Ok(value.clone());
+        }
+        let mut seen = Vec::new();
+        match self.quick(value, &mut seen)? {
+            Some(copy) => Ok(copy),
+            None => self.deepcopy.bind(value.py()).call1((value,)),
+        }
+    }
+
+    /// Whether nobody can change the value: numbers, texts, moments, and tuples of such.
+    pub(crate) fn is_constant(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let plain = value.is_none()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyFloat>()
+            || value.is_exact_instance_of::<PyString>()
+            || value.is_exact_instance_of::<PyBool>()
+            || value.is_exact_instance_of::<PyBytes>()
+            || value.is_exact_instance_of::<PyComplex>();
+        if plain {
+            return Ok(true);
+        }
+        if let Ok(items) = value.cast::<PyTuple>() {
+            // A subclass may have room for more than its items: a named tuple has not.
+            if !value.is_exact_instance_of::<PyTuple>() && holds_more(&value.get_type())? {
+                return Ok(false);
+            }
+            return all(items.iter().map(|item| self.is_constant(&item)));
+        }
+        if let Ok(items) = value.cast_exact::<PyFrozenSet>() {
+            return all(items.iter().map(|item| self.is_constant(&item)));
+        }
+        self.constant.bind(value.py()).contains(value.get_type())
+    }
+
+    /// The copy of a container, if each thing in it is there once and of a kind known here.
+    fn quick<'py>(&self, value: &Bound<'py, PyAny>, seen: &mut Vec<usize>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = value.py();
+        // Deep structures, and those that hold one thing twice, are left to deepcopy, which keeps it one thing.
+        let id = value.as_ptr() as usize;
+        if seen.contains(&id) || seen.len() == 64 {
+            return Ok(None);
+        }
+        seen.push(id);
+        if let Ok(list) = value.cast_exact::<PyList>() {
+            let copy = list.get_slice(0, list.len());
+            for (index, item) in list.iter().enumerate() {
+                if !self.is_constant(&item)? {
+                    let Some(item) = self.quick(&item, seen)? else { return Ok(None) };
+                    copy.set_item(index, item)?;
+                }
+            }
+            return Ok(Some(copy.into_any()));
+        }
+        if let Ok(dict) = value.cast_exact::<PyDict>() {
+            let copy = dict.copy()?;
+            for (key, item) in dict.iter() {
+                if !self.is_constant(&key)? {
+                    return Ok(None);
+                }
+                if !self.is_constant(&item)? {
+                    let Some(item) = self.quick(&item, seen)? else { return Ok(None) };
+                    copy.set_item(key, item)?;
+                }
+            }
+            return Ok(Some(copy.into_any()));
+        }
+        if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+            let mut items = Vec::with_capacity(tuple.len());
+            for item in tuple.iter() {
+                if self.is_constant(&item)? {
+                    items.push(item);
+                } else {
+                    let Some(item) = self.quick(&item, seen)? else { return Ok(None) };
+                    items.push(item);
+                }
+            }
+            return Ok(Some(PyTuple::new(py, items)?.into_any()));
+        }
+        if value.is_exact_instance_of::<PySet>() || self.shallow.bind(py).contains(value.get_type())? {
+            for item in value.try_iter()? {
+                let item = item?;
+                let held = match value.cast::<PyDict>() {
+                    Ok(dict) => dict.get_item(&item)?,
+                    Err(_) => None,
+                };
+                if !self.is_constant(&item)? || !held.map_or(Ok(true), |held| self.is_constant(&held))? {
+                    return Ok(None);
+                }
+            }
+            return value.call_method0(intern!(py, "copy")).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a tuple's subclass keeps anything beside its items, or says itself how it is copied.
+fn holds_more(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    Ok(class.getattr(intern!(py, "__dictoffset__"))?.extract::<isize>()? != 0
+        || class.hasattr(intern!(py, "__deepcopy__"))?)
+}
+
+fn all(mut answers: impl Iterator<Item = PyResult<bool>>) -> PyResult<bool> {
+    answers.try_fold(true, |all, answer| Ok(all && answer?))
+}

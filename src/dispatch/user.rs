@@ -1,0 +1,71 @@
+//! Functions of a user's: aggregates, functions of frames and of partitions.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::Inputs;
+use crate::bounds::Frames;
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::evaluate::blocks::{FrameBlocks, PartitionBlocks};
+use crate::evaluate::dense::Places;
+use crate::evaluate::fold::retractable;
+use crate::evaluate::refold::Refold;
+use crate::evaluate::{Cancel, Evaluator, Strategy};
+use crate::frame::{Exclude, Shape};
+use crate::functions::registry::Algebra;
+use crate::functions::user::{Folds, UserAggregate, UserFunction};
+
+/// The evaluator of a call of this family.
+pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let function = inputs.call.user.clone().ok_or_else(|| Error::internal("a user's function was not kept"))?;
+    let inner = match &function {
+        UserFunction::Aggregate(aggregate) => function.within(|| folded(inputs, aggregate.as_ref()))?,
+        UserFunction::Frames(function) => {
+            let places = Places::new(inputs.section, inputs.inclusion.clone());
+            Box::new(FrameBlocks::new(function.clone(), places, &inputs.args)?)
+        }
+        UserFunction::Partitions(function) => Box::new(PartitionBlocks::new(function.clone(), inputs.args.clone())),
+    };
+    Ok(Box::new(Within { inner, function }))
+}
+
+fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, section, inclusion, .. } = inputs;
+    let folds = Folds::new(aggregate.bind(&inputs.args)?, inclusion.clone());
+    let excludes = call.frame.frame().exclude != Exclude::NoOthers;
+    // What grows goes on from a carry by updates: to merge it into each row's answer would copy it for each row.
+    let grows = matches!(call.frame.shape(), Shape::Entire | Shape::Growing) && !excludes;
+    match (call.signature.algebra, call.strategy) {
+        (Algebra::Sliding, Strategy::Prefix) if !excludes => retractable(folds, Strategy::Prefix, section),
+        (Algebra::Mergeable | Algebra::Retractable, strategy) if !(grows && strategy == Strategy::Scan) => {
+            retractable(folds, strategy, section)
+        }
+        _ => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
+    }
+}
+
+/// Lets an evaluator into the user's code once for all its calls.
+struct Within {
+    inner: Box<dyn Evaluator>,
+    function: UserFunction,
+}
+
+impl Evaluator for Within {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        self.function.within(|| self.inner.evaluate(frames, rows, carry, cancel))
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.advance(state, rows))
+    }
+
+    fn settled(&self, frames: &Frames) -> usize {
+        self.inner.settled(frames)
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.release(frames, answered)
+    }
+}

@@ -1,0 +1,156 @@
+//! Refold: frames folded from left to right into one state, with nothing but `update`.
+//!
+//! ```text
+//!   last frame    [======]            the state so far
+//!   growing       [======]==>         append the rows that enter
+//!   another            [=======]      fold from the first row again
+//! ```
+//!
+//! For states that cannot be joined, and for frames whose rows are read in an order of their own, where joining
+//! states would put rows in the wrong places. A carry is where the fold begins.
+//! Cost: O(1) updates per row for frames that only grow, or that are equal; W for any other frame of W rows, and
+//! O(W log W) comparisons where an order is asked for. Memory: one state, and 4 bytes a row with such an order.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::{Cancel, Evaluator, each_frame};
+use crate::aggregate::Aggregate;
+use crate::bounds::{Frames, SubRanges};
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::rows::{SortColumn, sort};
+use crate::section::Section;
+
+/// An aggregate evaluated by updates alone.
+#[derive(Debug)]
+pub struct Refold<A> {
+    aggregate: A,
+    /// Rows are read in an order of their own.
+    ordered: bool,
+    /// The place of each row in that order; `None`: it is the window's.
+    places: Option<Vec<u32>>,
+    first_partition_end: usize,
+}
+
+/// The frame last folded.
+struct Folded<S> {
+    pieces: Vec<Range<usize>>,
+    carried: bool,
+    /// The greatest place of its rows.
+    last: Option<u32>,
+    state: S,
+}
+
+impl<A: Aggregate> Refold<A> {
+    /// The evaluator over `section`; `order`: read each frame's rows in the order of these keys, if there are any.
+    ///
+    /// # Errors
+    /// A key without an order.
+    pub fn new(aggregate: A, section: &Section, order: &[SortColumn]) -> Result<Self> {
+        let places = match order {
+            [] => None,
+            order => sort(order, 1, &Cancel::default())?.map(|sorted| {
+                let mut places = vec![0; sorted.len()];
+                for (place, row) in (0..).zip(sorted) {
+                    places[row as usize] = place;
+                }
+                places
+            }),
+        };
+        Ok(Self { aggregate, ordered: !order.is_empty(), places, first_partition_end: section.first_partition_end() })
+    }
+
+    /// Appends rows to the fold, unless some of them belong before rows that are in it: then says no.
+    fn append(&self, folded: &mut Folded<A::State>, entering: &[Range<usize>]) -> Result<bool> {
+        let Some(places) = &self.places else {
+            for run in entering {
+                self.aggregate.update(&mut folded.state, run.clone())?;
+            }
+            return Ok(true);
+        };
+        let mut rows: Vec<_> = entering.iter().flat_map(Clone::clone).collect();
+        rows.sort_unstable_by_key(|&row| places[row]);
+        let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else {
+            return Ok(true);
+        };
+        if folded.last.is_some_and(|known| known > places[first]) {
+            return Ok(false);
+        }
+        for row in rows {
+            self.aggregate.update(&mut folded.state, row..row + 1)?;
+        }
+        folded.last = Some(places[last]);
+        Ok(true)
+    }
+
+    /// The fold of a frame, going on from the frame before where that is its beginning.
+    fn fold(
+        &self,
+        before: Option<Folded<A::State>>,
+        frame: SubRanges,
+        carried: Option<&A::State>,
+    ) -> Result<Folded<A::State>> {
+        let pieces: Vec<_> = frame.filter(|piece| !piece.is_empty()).collect();
+        if let Some(mut folded) = before.filter(|folded| folded.carried == carried.is_some())
+            && let Some(entering) = entering(&folded.pieces, &pieces)
+            && self.append(&mut folded, &entering)?
+        {
+            folded.pieces = pieces;
+            return Ok(folded);
+        }
+        let state = carried.cloned().unwrap_or_else(|| self.aggregate.init());
+        let mut folded = Folded { pieces: Vec::new(), carried: carried.is_some(), last: None, state };
+        self.append(&mut folded, &pieces)?;
+        folded.pieces = pieces;
+        Ok(folded)
+    }
+}
+
+/// What `pieces` hold behind all of `known`, if they begin with it.
+fn entering(known: &[Range<usize>], pieces: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+    let Some((last, first)) = known.split_last() else {
+        return Some(pieces.to_vec());
+    };
+    let open = pieces.get(first.len())?;
+    if !pieces.starts_with(first) || open.start != last.start || open.end < last.end {
+        return None;
+    }
+    let entering = std::iter::once(last.end..open.end).chain(pieces[known.len()..].iter().cloned());
+    Some(entering.filter(|piece| !piece.is_empty()).collect())
+}
+
+impl<A: Aggregate> Evaluator for Refold<A> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let loaded = carry.state.as_ref().map(|state| self.aggregate.load(state)).transpose()?;
+        let mut out = self.aggregate.builder(rows.len());
+        let mut folded = None;
+        each_frame(frames, rows, cancel, |row, frame| {
+            let carried = loaded.as_ref().filter(|_| row < self.first_partition_end);
+            let state = self.fold(folded.take(), frame, carried)?;
+            self.aggregate.evaluate(&state.state, &mut out)?;
+            folded = Some(state);
+            Ok(())
+        })?;
+        self.aggregate.finish(out)
+    }
+
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        if self.ordered {
+            return Err(Error::internal("no state stands for rows that are read in an order of their own"));
+        }
+        let mut state = match state {
+            Some(state) => self.aggregate.load(state)?,
+            None => self.aggregate.init(),
+        };
+        if !rows.is_empty() {
+            self.aggregate.update(&mut state, rows)?;
+        }
+        self.aggregate.save(&state)
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        if self.ordered { frames.release_without_carry(answered) } else { frames.release(answered) }
+    }
+}
