@@ -75,6 +75,7 @@ def read_items(
     *,
     selecting: bool = False,
     folded: bool = False,
+    own: Callable[[Any], str | None] | None = None,
 ) -> list[Output]:
     """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
 
@@ -91,6 +92,8 @@ def read_items(
         Whether names of columns are allowed.
     folded
         Whether names are found regardless of case, as in Spark by default.
+    own
+        Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
 
     Returns
     -------
@@ -110,7 +113,7 @@ def read_items(
         elif isinstance(item, (list, tuple)):
             for part in item:
                 add(part, name)
-        elif selecting and name is None and item == "*" and isinstance(item, str):
+        elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
             found = _named(plain, columns, folded=folded)
@@ -120,7 +123,7 @@ def read_items(
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
-            made = read_item(item)
+            made = read_item(item, plain=selecting, own=own)
             outputs.append(Output(name if name is not None else made.output_name, made))
 
     for item in items:
@@ -143,13 +146,17 @@ def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
     return None
 
 
-def read_item(item: Any) -> Call | Derived:
+def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
     """Read one select item that holds a window call.
 
     Parameters
     ----------
     item
         A builder call, an expression over calls, a SQL string or a PySpark Column.
+    plain
+        Whether a PySpark Column may hold none.
+    own
+        As for :func:`read_items`.
 
     Returns
     -------
@@ -170,7 +177,7 @@ def read_item(item: Any) -> Call | Derived:
     if is_spark_column(item):
         from .spark.columns import read_item as read_column
 
-        return read_column(item)
+        return read_column(item, plain=plain, own=own)
     if is_polars_expression(item):
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "

@@ -62,10 +62,21 @@ class Sql:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Host:
-    """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``."""
+    """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``.
+
+    Parameters
+    ----------
+    value
+        The expression.
+    label
+        How it is shown, where not as its library prints it.
+    reads
+        The names of the columns it reads, in lower case, where they are known.
+    """
 
     value: Any
     label: str | None = None
+    reads: frozenset[str] | None = None
 
     def __str__(self) -> str:
         """The expression as its library prints it, or as it was labelled."""

@@ -177,7 +177,7 @@ def columns_of(expression: Scalar) -> set[str] | None:
     if isinstance(expression, Literal):
         return set()
     if isinstance(expression, Host):
-        return None
+        return None if expression.reads is None else set(expression.reads)
     exp = _exp()
     tree = _parse(expression.text)
     if tree.find(exp.Star) is not None:

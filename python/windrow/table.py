@@ -44,7 +44,7 @@ def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any
         row order. pandas' NaN counts as missing.
     *exprs
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
-        also PySpark Columns such as ``F.sum("x").over(window)``, and dicts of names to any of these.
+        also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
     sort
         For readers: ``True`` reads all batches and sorts, otherwise rows must come grouped by the partition keys and
         ordered, and the answer streams. For frames in memory ``False`` asks for the same check of the rows' order. For
@@ -88,7 +88,7 @@ def select(frame: Any, *items: Any, sort: bool | None = None, **named: Any) -> A
     frame
         As for :func:`with_columns`.
     *items
-        Names of columns, ``"*"`` for all of them, and calls as for :func:`with_columns`.
+        Names of columns, ``"*"`` for all of them, and calls as for :func:`with_columns`; on Spark any PySpark Column.
     sort
         As for :func:`with_columns`.
     **named

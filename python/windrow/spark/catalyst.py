@@ -16,7 +16,7 @@ from ..expr import Expr, Literal
 from ..interval import Interval
 from ..spec import Bound, Frame, Order, Window, relative
 
-__all__ = ["class_of", "items", "read_window_expression"]
+__all__ = ["bound_of", "class_of", "is_descending", "items", "read_window_expression", "value_of"]
 
 # class -> function and how many of its first fields are the arguments
 _PLAIN = {
@@ -37,6 +37,8 @@ _RANKING = {
     "RowNumber": "row_number",
 }  # fmt: skip
 _VALUES = {"AnyValue": "any_value", "First": "first_value", "Last": "last_value"}
+# what py4j gives as Python's own
+_PYTHON_VALUES = ("BooleanType", "ByteType", "DoubleType", "FloatType", "IntegerType", "LongType", "ShortType")
 _PYTHON = ("PythonUDAF", "PythonFuncExpression", "PythonUDF")
 
 
@@ -78,6 +80,86 @@ def items(seq: Any) -> list[Any]:
     return [seq.apply(i) for i in range(seq.size())]
 
 
+def is_descending(order: Any) -> bool:
+    """Whether a SortOrder is descending."""
+    return class_of(order.direction()) == "Descending"
+
+
+def bound_of(bound: Any, *, start: bool) -> Bound:
+    """Read a frame's bound.
+
+    Parameters
+    ----------
+    bound
+        One of Catalyst's special bounds, or an expression that is one value for all rows.
+    start
+        Whether it is the frame's start.
+
+    Returns
+    -------
+    Bound
+        The bound.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is NULL, or no constant.
+    """
+    kinds: dict[str, Bound] = {
+        "CurrentRow": Bound("current_row"),
+        "UnboundedPreceding": Bound("unbounded_preceding"),
+        "UnboundedFollowing": Bound("unbounded_following"),
+    }
+    known = kinds.get(class_of(bound))
+    if known is not None:
+        return known
+    value = value_of(bound, "the frame's bound")
+    if value is None:
+        raise UnsupportedError("the frame's bound is NULL")
+    return relative(Literal(value), start=start)
+
+
+def value_of(expression: Any, role: str) -> Any:
+    """Evaluate an expression that is one value for all rows.
+
+    Parameters
+    ----------
+    expression
+        A Catalyst expression.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    object
+        A plain Python value.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is no constant, or of a type that has no plain value in Python.
+    """
+    if not (expression.resolved() and expression.foldable()):
+        raise UnsupportedError(f"{role} is {expression.sql()}, which is not one value for all rows")
+    value = expression.eval(None)
+    name = class_of(expression.dataType())
+    if value is None or name in _PYTHON_VALUES:
+        return value
+    if name == "DecimalType":
+        return value.toJavaBigDecimal()
+    if name == "StringType":
+        return str(value.toString())
+    if name == "BinaryType":
+        return bytes(value)
+    if name == "DayTimeIntervalType":
+        return dt.timedelta(microseconds=value)
+    if name == "YearMonthIntervalType":
+        return Interval(months=value)
+    if name == "ArrayType" and class_of(expression.dataType().elementType()) == "DoubleType":
+        return list(value.toDoubleArray())
+    raise UnsupportedError(f"{role} is {expression.sql()}, of type {expression.dataType().simpleString()}")
+
+
 class _Reader:
     def __init__(self, column: Callable[[Any], Expr], ansi: bool) -> None:
         self.column = column
@@ -95,29 +177,15 @@ class _Reader:
             units = class_of(written.frameType())
             frame = Frame(
                 "rows" if units == "RowFrame" else "range",
-                self._bound(written.lower(), start=True),
-                self._bound(written.upper(), start=False),
+                bound_of(written.lower(), start=True),
+                bound_of(written.upper(), start=False),
             )
         partition = tuple(self.column(k) for k in items(spec.partitionSpec()))
         return Window(partition, tuple(self._order(o) for o in items(spec.orderSpec())), frame)
 
-    def _bound(self, bound: Any, *, start: bool) -> Bound:
-        kinds: dict[str, Bound] = {
-            "CurrentRow": Bound("current_row"),
-            "UnboundedPreceding": Bound("unbounded_preceding"),
-            "UnboundedFollowing": Bound("unbounded_following"),
-        }
-        known = kinds.get(class_of(bound))
-        if known is not None:
-            return known
-        value = self._value(bound, "the frame's bound")
-        if value is None:
-            raise UnsupportedError("the frame's bound is NULL")
-        return relative(Literal(value), start=start)
-
     def _order(self, order: Any) -> Order:
         nulls_first = class_of(order.nullOrdering()) == "NullsFirst"
-        return Order(self.column(order.child()), class_of(order.direction()) == "Descending", nulls_first)
+        return Order(self.column(order.child()), is_descending(order), nulls_first)
 
     # ------------------------------------------------------------------------------------------------------- functions
 
@@ -127,15 +195,15 @@ class _Reader:
         if kind in _RANKING:
             return Call(_RANKING[kind])
         if kind == "NTile":
-            return Call("ntile", (self._literal(fields["buckets"], "ntile's number of buckets"),))
+            return Call("ntile", (_literal(fields["buckets"], "ntile's number of buckets"),))
         if kind in ("Lag", "Lead"):
             offset = fields["inputOffset" if kind == "Lag" else "offset"]
-            args = [self.column(fields["input"]), self._literal(offset, "the offset")]
+            args = [self.column(fields["input"]), _literal(offset, "the offset")]
             if not _is_null(fields["default"]):
                 args.append(self.column(fields["default"]))
             return Call(kind.lower(), tuple(args), nulls_ignored=bool(fields["ignoreNulls"]) or None)
         if kind == "NthValue":
-            args = [self.column(fields["input"]), self._literal(fields["offset"], "nth_value's offset")]
+            args = [self.column(fields["input"]), _literal(fields["offset"], "nth_value's offset")]
             return Call("nth_value", tuple(args), nulls_ignored=bool(fields["ignoreNulls"]) or None)
         if kind == "CounterDiff":
             return Call("counter_diff", tuple(self.column(c) for c in items(function.children())))
@@ -168,19 +236,19 @@ class _Reader:
             )
         if kind == "MaxMinByK":
             args = [self.column(fields["valueExpr"]), self.column(fields["orderingExpr"])]
-            args.append(self._literal(fields["kExpr"], "the number of values"))
+            args.append(_literal(fields["kExpr"], "the number of values"))
             return Call("min_by" if fields["reverse"] else "max_by", tuple(args))
         if kind == "HyperLogLogPlusPlus":
             return Call("approx_count_distinct", (self.column(fields["child"]), Literal(float(fields["relativeSD"]))))
         if kind == "HistogramNumeric":
             return Call(
                 "histogram_numeric",
-                (self.column(fields["child"]), self._literal(fields["nBins"], "the number of bins")),
+                (self.column(fields["child"]), _literal(fields["nBins"], "the number of bins")),
             )
         if kind == "ListAgg":
             args = [self.column(fields["child"])]
             if not _is_null(fields["delimiter"]):
-                args.append(self._literal(fields["delimiter"], "the delimiter"))
+                args.append(_literal(fields["delimiter"], "the delimiter"))
             order = tuple(self._order(o) for o in items(fields["orderExpressions"]))
             return Call("listagg", tuple(args), argument_order=order)
         if kind == "Mode":
@@ -194,11 +262,9 @@ class _Reader:
 
     def _percentile(self, kind: str, fields: dict[str, Any]) -> Call:
         value = self.column(fields["left" if kind == "PercentileCont" else "child"])
-        share = self._literal(fields["right" if kind == "PercentileCont" else "percentageExpression"], "the percentage")
+        share = _literal(fields["right" if kind == "PercentileCont" else "percentageExpression"], "the percentage")
         if kind == "ApproximatePercentile":
-            return Call(
-                "percentile_approx", (value, share, self._literal(fields["accuracyExpression"], "the accuracy"))
-            )
+            return Call("percentile_approx", (value, share, _literal(fields["accuracyExpression"], "the accuracy")))
         reverse = bool(fields.get("reverse", False))
         if kind == "Percentile":
             if reverse:
@@ -227,34 +293,9 @@ class _Reader:
             )
         return name
 
-    # ----------------------------------------------------------------------------------------------------- expressions
 
-    def _literal(self, expression: Any, role: str) -> Expr:
-        return Literal(self._value(expression, role))
-
-    def _value(self, expression: Any, role: str) -> Any:
-        """Evaluate a foldable expression."""
-        if not expression.foldable():
-            raise UnsupportedError(f"{role} is {expression.sql()}, which is not one value for all rows")
-        value = expression.eval(None)
-        name = class_of(expression.dataType())
-        if value is None:
-            return None
-        if name in ("ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType", "BooleanType"):
-            return value
-        if name == "DecimalType":
-            return value.toJavaBigDecimal()
-        if name == "StringType":
-            return str(value.toString())
-        if name == "BinaryType":
-            return bytes(value)
-        if name == "DayTimeIntervalType":
-            return dt.timedelta(microseconds=value)
-        if name == "YearMonthIntervalType":
-            return Interval(months=value)
-        if name == "ArrayType" and class_of(expression.dataType().elementType()) == "DoubleType":
-            return list(value.toDoubleArray())
-        raise UnsupportedError(f"{role} is {expression.sql()}, of type {expression.dataType().simpleString()}")
+def _literal(expression: Any, role: str) -> Expr:
+    return Literal(value_of(expression, role))
 
 
 _OWN_FRAME = frozenset([*_RANKING.values(), "ntile", "lag", "lead", "counter_diff"])

@@ -1,339 +1,399 @@
-"""PySpark's own Columns, read structurally: Classic through the JVM's column nodes, Connect through its Python ones.
+"""PySpark's own Columns, read structurally: their window calls become the builder's, all else stays a Column.
 
-A Column that is one window call, with an alias or without, becomes the builder's call. What stands inside as
-argument, key or bound and is no plain column or literal stays a Column, for Spark to evaluate.
+    F.col("v") - F.lag("v").over(w)      the call lag(v) OVER w, and a Column in which a name stands for it
+
+Spark Classic and Spark Connect keep Columns as different trees. :mod:`.classic` and :mod:`.connect` know these; here is
+what both have in common.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from ..call import Call
-from ..derived import Derived
+from ..derived import Derived, place
 from ..exceptions import SpecError, UnsupportedError
-from ..expr import Column, Expr, Host, Literal
+from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
-from ..sql import call_of_parts, parse_call, parse_item
+from ..sql import call_of_parts
 
-__all__ = ["position_in", "read_call", "read_item", "read_order"]
+__all__ = ["Function", "Node", "Tree", "WindowSpec", "locator", "read_item", "read_order"]
+
+# Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
+# are Spark's to evaluate, because their type decides the result's.
+_SETTINGS = {
+    "any_value": (1,), "approx_count_distinct": (1,), "approx_percentile": (1, 2), "count": (0,), "first": (1,),
+    "first_value": (1,), "histogram_numeric": (1,), "lag": (1, 2, 3), "last": (1,), "last_value": (1,),
+    "lead": (1, 2, 3), "listagg": (1,), "max_by": (2,), "min_by": (2,), "mode": (1,), "nth_value": (1, 2),
+    "ntile": (0,), "percentile": (1, 2), "percentile_approx": (1, 2), "percentile_cont": (0, 1),
+    "percentile_disc": (0, 1), "string_agg": (1,),
+}  # fmt: skip
+_OPERATOR = re.compile(r"`([^\w`]+)`\(")
+# Functions whose result names its parts as their arguments are named.
+_NAMING = ("struct", "arrays_zip")
+# Functions whose WITHIN GROUP key is what they are computed of.
+_ORDERED_VALUE = ("mode", "percentile_cont", "percentile_disc")
 
 
 @dataclass(slots=True)
-class _Node:
-    """One node of a Column, the same for Classic and Connect; children are read when they are asked for."""
+class Node:
+    """One node of a Column.
+
+    Parameters
+    ----------
+    kind
+        ``alias``, ``column`` (by its plain name), ``field`` (by a name with parts), ``bound`` (columns of one DataFrame
+        and no other), ``literal``, ``star``, ``sort``, ``function``, ``window``, ``python`` (a Python aggregate),
+        ``sql`` (text), or ``other``.
+    text
+        The name of an alias, a column or a function; SQL text; for a field or a bound node, what tells it from others.
+    value
+        A literal's value, the name of a field or a bound node, a sort's ``(descending, nulls_first)``, a
+        :class:`Function` or a :class:`WindowSpec`.
+    children
+        What stands below, as the tree has it.
+    reads
+        The columns that SQL text reads, in lower case.
+    """
 
     kind: str
-    column: Callable[[], Any]
     text: str = ""
     value: Any = None
-    children: list[Any] = field(default_factory=list)
-    distinct: bool = False
+    children: Sequence[Any] = ()
+    reads: Sequence[str] = ()
 
 
 @dataclass(slots=True)
-class _Spec:
-    partition: list[Any]
-    order: list[Any]
+class Function:
+    """The modifiers of a function; its arguments are its node's children."""
+
+    distinct: bool = False
+    nulls_ignored: bool | None = None
+    condition: Any = None
+    order: Sequence[Any] = ()
+
+
+@dataclass(slots=True)
+class WindowSpec:
+    """What stands in OVER; the function is the window node's only child."""
+
+    partition: Sequence[Any]
+    order: Sequence[Any]
     units: str | None = None
     start: Any = None
     end: Any = None
 
 
-def read_item(column: Any) -> Call | Derived:
-    """Read a PySpark Column that is a window call, or SQL text with window calls in it.
+class Tree(Protocol):
+    """How one kind of Spark keeps Columns."""
+
+    def read(self, raw: Any) -> Node:
+        """Read a node."""
+
+    def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:
+        """Give a node with other children."""
+
+    def bound_key(self, raw: Any) -> Any:
+        """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
+
+    def reference(self, name: str) -> Any:
+        """Give a node that is a column by its name."""
+
+    def named(self, raw: Any, name: str | None) -> Any:
+        """Give a node of the same value with a name, or (None) without one."""
+
+    def column(self, raw: Any) -> Any:
+        """Give the Column that a node is."""
+
+    def parsed(self, text: str) -> Any:
+        """Read SQL text that holds window calls: a Call, or a Derived of text, and a node of its expression."""
+
+
+def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
+    """Read a PySpark Column with window calls in it.
 
     Parameters
     ----------
     column
-        Such as ``F.sum("v").over(Window.partitionBy("k")).alias("s")`` or ``F.expr("v - lag(v) OVER (...)")``.
+        Such as ``F.sum("v").over(Window.partitionBy("k")).alias("s")``, ``F.col("v") - F.lag("v").over(w)`` or
+        ``F.expr("v - lag(v) OVER (...)")``.
+    plain
+        Whether a Column without a window call will do, for Spark to evaluate.
+    own
+        Gives the name of the column of the frame at hand that a Column is, if it is one and no other has that name.
 
     Returns
     -------
     Call or Derived
-        The call, or the expression over calls, with the alias as its name.
+        A call where the Column is one and nothing more, else an expression over calls; with the alias as its name.
 
     Raises
     ------
     UnsupportedError
-        If an expression of PySpark's own stands around the window call.
+        If a function is Python's, or ``*`` stands beside window calls.
     SpecError
-        If there is no window call.
+        If there is no window call in it.
     """
-    node, name = _without_alias(column)
-    if node.kind != "sql":
-        return read_call(column)
-    item = parse_item(node.text)
+    tree, raw = _tree(column)
+    node = tree.read(raw)
+    name = None
+    while node.kind == "alias" and node.text:
+        name = name or node.text
+        raw = node.children[0]
+        node = tree.read(raw)
+    reader = _Reader(tree, own)
+    item = reader.expression(raw)
+    if plain and not isinstance(item, (Call, Derived)):
+        item = reader.derived(raw)
+        name = name or (node.text if node.kind == "column" else node.value if node.kind in ("bound", "field") else None)
+    if isinstance(item, Derived):
+        item = replace(item, text=_shown(column))
+    if not isinstance(item, (Call, Derived)):
+        raise SpecError(f"{_shown(column)} is not a window call, and has none in it; write F.sum('v').over(window)")
     return item if name is None else item.alias(name)
-
-
-def read_call(column: Any) -> Call:
-    """Read a PySpark Column that is one window call.
-
-    Parameters
-    ----------
-    column
-        Such as ``F.sum("v").over(Window.partitionBy("k")).alias("s")`` or ``F.expr("sum(v) OVER (...)")``.
-
-    Returns
-    -------
-    Call
-        The builder's call, with the alias as its name.
-
-    Raises
-    ------
-    UnsupportedError
-        If an expression stands around the window call.
-    SpecError
-        If there is no window call.
-    """
-    node, name = _without_alias(column)
-    if node.kind == "sql":
-        call = parse_call(node.text)
-    elif node.kind == "window":
-        call = _window_call(node)
-    elif " OVER (" in str(column):
-        raise UnsupportedError(
-            f"{column}: expressions around a window call are not supported yet. Give with_columns the window call "
-            "alone, with a name, and do the rest with withColumn on the column it gives"
-        )
-    else:
-        raise SpecError(f"{column} is not a window call; write F.sum('v').over(window)")
-    return call if name is None else call.alias(name)
 
 
 def read_order(column: Any) -> Order:
     """Read a PySpark Column as an order key: ``F.desc("x")``, ``F.col("x").asc_nulls_last()``, ``F.col("x")``."""
-    return _order(_node_of(column))
+    tree, raw = _tree(column)
+    return _Reader(tree).order(raw)
 
 
-def position_in(frame: Any, column: Any, *, folded: bool) -> int | None:
-    """Say which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is, if it is one and nothing more.
+def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
+    """Give what says which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame.
-    column
-        A PySpark Column.
     folded
         Whether names are found regardless of case.
 
     Returns
     -------
-    int or None
-        Its position.
+    function
+        From a Column to a position; to None where it is not one column of the frame and nothing more.
     """
-    plain = _node_of(column)
-    if plain.kind == "column":
-        fold: Callable[[str], str] = str.lower if folded else str
-        found = [i for i, c in enumerate(frame.columns) if fold(c) == fold(plain.text)]
-        return found[0] if len(found) == 1 else None
-    if _is_connect(column):
-        node = column._expr
-        if type(node).__name__ != "ColumnReference" or node._plan_id != frame._plan._plan_id:
-            return None
-        found = [i for i, c in enumerate(frame.columns) if c == _plain_name(node._unparsed_identifier)]
-        return found[0] if len(found) == 1 else None
-    node = column._jc.node()
-    if _class_of(node) != "ExpressionColumnNode" or _class_of(node.expression()) != "AttributeReference":
-        return None
-    wanted = node.expression().exprId().id()
-    output = frame._jdf.queryExecution().analyzed().output()
-    ids = [output.apply(i).exprId().id() for i in range(output.size())]
-    return ids.index(wanted) if ids.count(wanted) == 1 else None
+    fold: Callable[[str], str] = str.lower if folded else str
+    names = [fold(c) for c in frame.columns]
+
+    @functools.cache
+    def keys() -> list[Any]:
+        if hasattr(frame, "_jdf"):
+            from .classic import bound_keys
+        else:
+            from .connect import bound_keys
+        return bound_keys(frame)
+
+    def locate(column: Any) -> int | None:
+        tree, raw = _tree(column)
+        node = tree.read(raw)
+        if node.kind == "column":
+            return names.index(fold(node.text)) if names.count(fold(node.text)) == 1 else None
+        key = tree.bound_key(raw) if node.kind == "bound" else None
+        return keys().index(key) if key is not None and keys().count(key) == 1 else None
+
+    return locate
 
 
-# ---------------------------------------------------------------------------------------- from nodes to builder objects
+class _Reader:
+    def __init__(self, tree: Tree, own: Callable[[Any], str | None] | None = None) -> None:
+        self.tree = tree
+        self.own = own
 
+    def expression(self, raw: Any) -> Expr:
+        """Read what stands as an item, an argument, a key or a filter."""
+        node = self.tree.read(raw)
+        while node.kind == "alias" and node.text:
+            raw = node.children[0]
+            node = self.tree.read(raw)
+        if node.kind == "window":
+            return self._call(node)
+        if node.kind == "column":
+            return Column(node.text)
+        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+            return Column(name)
+        if node.kind == "sql":
+            item: Call | Derived | None = self.tree.parsed(node.text)[0]
+            if item is not None:
+                return item
+        derived = self.derived(raw)
+        return derived if derived.calls else self._host(raw)
 
-def _window_call(node: _Node) -> Call:
-    function = _read(node.children[0])
-    while function.kind == "alias":
-        function = _read(function.children[0])
-    if function.kind != "function":
-        raise SpecError(f"{node.column()}: OVER must follow a function")
-    args = [_read(a) for a in function.children]
-    return call_of_parts(
-        function.text,
-        [_expression(a) for a in args if a.kind != "star"],
-        is_distinct=function.distinct,
-        window=_window(node.value),
-    )
+    def derived(self, raw: Any) -> Derived:
+        """Read an expression over window calls, of which there may be none."""
+        parts = _Parts()
+        new = self._without_calls(raw, parts)
+        text = _shown(self.tree.column(raw))
+        if parts.star and parts.calls:
+            raise UnsupportedError(f"{text}: * cannot stand beside window calls; name the columns")
+        expression = Host(self.tree.column(new), text, None if parts.reads is None else frozenset(parts.reads))
+        return Derived(expression, parts.calls, text, inputs=parts.inputs)
 
+    def _host(self, raw: Any) -> Host:
+        column = self.tree.column(raw)
+        return Host(column, _shown(column))
 
-def _window(spec: _Spec) -> Window:
-    frame = None
-    if spec.units is not None:
-        frame = Frame(
-            "rows" if spec.units == "rows" else "range", _bound(spec.start, start=True), _bound(spec.end, start=False)
-        )
-    return Window(
-        tuple(_expression(_read(p)) for p in spec.partition), tuple(_order(_read(o)) for o in spec.order), frame
-    )
-
-
-def _bound(value: Any, *, start: bool) -> Bound:
-    if isinstance(value, (Bound, int)):
-        return relative(value, start=start)
-    return relative(_expression(_read(value)), start=start)
-
-
-def _order(node: _Node) -> Order:
-    if node.kind == "sort":
+    def order(self, raw: Any) -> Order:
+        """Read an order key."""
+        node = self.tree.read(raw)
+        if node.kind != "sort":
+            return Order(self.expression(raw))
         descending, nulls_first = node.value
-        return Order(_expression(_read(node.children[0])), descending, nulls_first)
-    return Order(_expression(node))
+        return Order(self.expression(node.children[0]), descending, nulls_first)
+
+    def _without_calls(self, raw: Any, parts: _Parts) -> Any:
+        """Give the tree with names in the place of window calls, and of what is bound to a DataFrame."""
+        node = self.tree.read(raw)
+        if node.kind == "window":
+            call = self._call(node)
+            at = place(call)
+            parts.calls[at] = call
+            return self.tree.reference(at)
+        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+            parts.add([name.lower()])
+            return self.tree.reference(name)
+        if node.kind in ("bound", "field"):
+            name = f"__windrow_of_{hashlib.sha256(node.text.encode()).hexdigest()[:16]}"
+            parts.inputs[name] = self._host(raw)
+            return self.tree.reference(name)
+        if node.kind == "sql":
+            item, rest = self.tree.parsed(node.text)
+            if isinstance(item, Call):
+                at = place(item)
+                parts.calls[at] = item
+                return self.tree.reference(at)
+            if isinstance(item, Derived):
+                parts.calls.update(item.calls)
+                parts.reads = None
+                return rest
+        parts.star = parts.star or node.kind == "star"
+        parts.add([node.text.lower()] if node.kind == "column" else node.reads)
+        new = [self._without_calls(child, parts) for child in node.children]
+        if node.kind == "function" and node.text in _NAMING:
+            new = [self._named(old, child) for old, child in zip(node.children, new, strict=True)]
+        if all(one is other for one, other in zip(new, node.children, strict=True)):
+            return raw
+        return self.tree.rebuilt(raw, new)
+
+    def _own_name(self, raw: Any) -> str | None:
+        return None if self.own is None else self.own(self.tree.column(raw))
+
+    def _named(self, old: Any, new: Any) -> Any:
+        """Let what stands for a node be called as the node was."""
+        if new is old:
+            return new
+        node = self.tree.read(old)
+        if node.kind in ("bound", "field", "window", "sql"):
+            return self.tree.named(new, node.value if node.kind in ("bound", "field") else None)
+        return new
+
+    # ----------------------------------------------------------------------------------------------------------- calls
+
+    def _call(self, window: Node) -> Call:
+        raw = window.children[0]
+        function = self.tree.read(raw)
+        while function.kind == "alias":
+            raw = function.children[0]
+            function = self.tree.read(raw)
+        if function.kind == "python":
+            raise UnsupportedError(
+                f"{function.text} is a Python function that Spark runs; write it as wr.aggregate(...), which windrow "
+                "runs over every frame"
+            )
+        if function.kind != "function":
+            raise SpecError(f"{_shown(self.tree.column(raw))}: OVER must follow a function")
+        name = function.text.lower()
+        how: Function = function.value
+        order = tuple(self.order(o) for o in how.order)
+        args = [self._argument(name, i, a) for i, a in enumerate(function.children)]
+        if name in _ORDERED_VALUE and order:
+            args.insert(0, order[0].key)
+        elif name == "percentile" and len(args) == 3 and args[2] == Literal(1):
+            args.pop()  # PySpark spells the default frequency out
+        return call_of_parts(
+            name,
+            [a for a in args if a is not None],
+            is_distinct=how.distinct,
+            nulls_ignored=how.nulls_ignored,
+            condition=None if how.condition is None else self.expression(how.condition),
+            argument_order=order,
+            window=self._window(window.value),
+        )
+
+    def _argument(self, function: str, position: int, raw: Any) -> Any:
+        """Read an argument; None for the star of ``count(*)``."""
+        node = self.tree.read(raw)
+        if node.kind == "star":
+            if node.text or function != "count":
+                raise UnsupportedError(f"{function}({node.text}.*): name the columns")
+            return None
+        if position in _SETTINGS.get(function, ()):
+            if node.kind == "literal":
+                return Literal(node.value)
+            if node.kind == "function" and node.text == "array":
+                shares = [self.tree.read(c) for c in node.children]
+                if all(s.kind == "literal" for s in shares):
+                    return Literal([s.value for s in shares])
+        return self.expression(raw)
+
+    def _window(self, spec: WindowSpec) -> Window:
+        frame = None
+        if spec.units is not None:
+            frame = Frame(
+                "rows" if spec.units == "rows" else "range",
+                self._bound(spec.start, start=True),
+                self._bound(spec.end, start=False),
+            )
+        return Window(tuple(map(self.expression, spec.partition)), tuple(map(self.order, spec.order)), frame)
+
+    @staticmethod
+    def _bound(value: Any, *, start: bool) -> Bound:
+        return value if isinstance(value, Bound) else relative(value, start=start)
 
 
-def _expression(node: _Node) -> Expr:
-    if node.kind == "column":
-        return Column(node.text)
-    if node.kind == "literal":
-        return Literal(node.value)
-    return Host(node.column())
+@dataclass(slots=True)
+class _Parts:
+    """What was found in an expression: calls, expressions bound to a DataFrame, names, and whether there was a star."""
+
+    calls: dict[str, Call] = field(default_factory=dict)
+    inputs: dict[str, Scalar] = field(default_factory=dict)
+    reads: set[str] | None = field(default_factory=set)
+    star: bool = False
+
+    def add(self, names: Sequence[str]) -> None:
+        """Remember names that are read, unless it is lost already which ones are."""
+        if self.reads is not None:
+            self.reads.update(names)
 
 
-def _without_alias(column: Any) -> tuple[_Node, str | None]:
-    node = _node_of(column)
-    name = None
-    while node.kind == "alias":
-        name = name or node.text
-        node = _read(node.children[0])
-    return node, name
+def is_plain(value: Any) -> bool:
+    """Whether a literal's value is one that needs no type beside it."""
+    return value is None or isinstance(value, (bool, int, float, str, Decimal))
 
 
-def _node_of(column: Any) -> _Node:
-    return _read(column._expr if _is_connect(column) else column._jc.node())
-
-
-def _read(raw: Any) -> _Node:
-    return _classic(raw) if hasattr(raw, "_target_id") else _connect(raw)
+def _shown(column: Any) -> str:
+    """Write a Column as PySpark prints it, without what only the JVM's classes say."""
+    text = str(Host(column)).replace(" unspecifiedframe$()", "")
+    return _OPERATOR.sub(r"\1(", text)
 
 
 def _is_connect(column: Any) -> bool:
     return type(column).__module__.startswith("pyspark.sql.connect")
 
 
-def _plain_name(identifier: str) -> str | None:
-    """Give the column's name that an identifier is, None where it has parts (``struct.field``)."""
-    if len(identifier) > 2 and identifier[0] == identifier[-1] == "`" and "`" not in identifier[1:-1]:
-        return identifier[1:-1]
-    return None if "." in identifier or "`" in identifier else identifier
+def _tree(column: Any) -> tuple[Tree, Any]:
+    if _is_connect(column):
+        from .connect import ConnectTree
 
+        return ConnectTree(), column._expr
+    from .classic import ClassicTree
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str, Decimal))
-
-
-# ------------------------------------------------------------------------------------------------------------- Classic
-
-
-def _class_of(node: Any) -> str:
-    return str(node.getClass().getSimpleName()).rstrip("$")
-
-
-def _items(seq: Any) -> list[Any]:
-    return [seq.apply(i) for i in range(seq.size())]
-
-
-def _classic(node: Any) -> _Node:
-    def column() -> Any:
-        from pyspark import SparkContext
-        from pyspark.sql.classic.column import Column as ClassicColumn
-
-        context: Any = SparkContext._active_spark_context
-        return ClassicColumn(context._jvm.org.apache.spark.sql.Column(node))
-
-    kind = _class_of(node)
-    if kind == "Alias":
-        return _Node("alias", column, text=str(node.name().apply(0)), children=[node.child()])
-    if kind == "SqlExpression":
-        return _Node("sql", column, text=str(node.expression()))
-    if kind == "UnresolvedFunction":
-        return _Node(
-            "function",
-            column,
-            text=str(node.functionName()),
-            children=_items(node.arguments()),
-            distinct=bool(node.isDistinct()),
-        )
-    if kind == "UnresolvedAttribute" and node.nameParts().size() == 1 and not node.planId().isDefined():
-        return _Node("column", column, text=str(node.nameParts().apply(0)))
-    if kind == "Literal" and _is_plain(node.value()):
-        return _Node("literal", column, value=node.value())
-    if kind == "UnresolvedStar":
-        return _Node("star", column)
-    if kind == "SortOrder":
-        descending = _class_of(node.sortDirection()) == "Descending"
-        nulls_first = _class_of(node.nullOrdering()) == "NullsFirst"
-        return _Node("sort", column, value=(descending, nulls_first), children=[node.child()])
-    if kind == "Window":
-        spec = node.windowSpec()
-        read = _Spec(_items(spec.partitionColumns()), _items(spec.sortColumns()))
-        if spec.frame().isDefined():
-            frame = spec.frame().get()
-            read.units = "rows" if _class_of(frame.frameType()) == "Row" else "range"
-            read.start, read.end = _classic_bound(frame.lower()), _classic_bound(frame.upper())
-        return _Node("window", column, value=read, children=[node.windowFunction()])
-    return _Node("other", column)
-
-
-def _classic_bound(boundary: Any) -> Any:
-    kind = _class_of(boundary)
-    if kind == "Value":
-        return boundary.value()
-    bounds: dict[str, Bound] = {
-        "CurrentRow": Bound("current_row"),
-        "UnboundedPreceding": Bound("unbounded_preceding"),
-        "UnboundedFollowing": Bound("unbounded_following"),
-    }
-    return bounds[kind]
-
-
-# ------------------------------------------------------------------------------------------------------------- Connect
-
-# Other literals hold Spark's inner value (a date's day number, for example); Spark may evaluate these.
-_PLAIN_LITERALS = (
-    "NullType", "BooleanType", "ByteType", "ShortType", "IntegerType", "LongType", "FloatType", "DoubleType",
-    "DecimalType", "StringType",
-)  # fmt: skip
-
-
-def _connect(node: Any) -> _Node:
-    def column() -> Any:
-        from pyspark.sql.connect.column import Column as ConnectColumn
-
-        return ConnectColumn(node)
-
-    kind = type(node).__name__
-    if kind == "ColumnAlias":
-        return _Node("alias", column, text=str(node._alias[0]), children=[node._child])
-    if kind == "SQLExpression":
-        return _Node("sql", column, text=str(node._expr))
-    if kind in ("UnresolvedFunction", "CallFunction"):
-        return _Node(
-            "function",
-            column,
-            text=str(node._name),
-            children=list(node._args),
-            distinct=bool(getattr(node, "_is_distinct", False)),
-        )
-    if kind == "ColumnReference" and node._plan_id is None and (name := _plain_name(node._unparsed_identifier)):
-        return _Node("column", column, text=name)
-    if kind == "LiteralExpression" and type(node._dataType).__name__ in _PLAIN_LITERALS and _is_plain(node._value):
-        return _Node("literal", column, value=node._value)
-    if kind == "UnresolvedStar":
-        return _Node("star", column)
-    if kind == "SortOrder":
-        return _Node("sort", column, value=(not node._ascending, bool(node._nullsFirst)), children=[node._child])
-    if kind == "WindowExpression":
-        spec = node._windowSpec
-        read = _Spec(list(spec._partitionSpec), list(spec._orderSpec))
-        if spec._frame is not None:
-            read.units = "rows" if spec._frame._isRowFrame else "range"
-            read.start, read.end = spec._frame._start, spec._frame._end
-        return _Node("window", column, value=read, children=[node._windowFunction])
-    return _Node("other", column)
+    tree = ClassicTree()
+    return tree, tree.expression(column)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from ..explain import Explanation, shown_names
 from ..expr import Column, Expr, Host, Literal, Scalar, is_spark_column
 from ..operator import Operator
 from ..sql import columns_of
-from .columns import position_in
+from .columns import locator
 from .schema import SAME_TYPE, carried, check_columns, check_keys, session_timezone, to_arrow
 
 __all__ = ["explain_spark", "functions_of", "run_spark", "spark_column"]
@@ -157,9 +157,16 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
     session = frame.sparkSession
     folded = str(session.conf.get("spark.sql.caseSensitive")).lower() != "true"
     functions = functions_of(frame)
-    outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded)
+    locate = locator(frame, folded=folded)
+    names = [c.lower() if folded else c for c in frame.columns]
+
+    def own(column: Any) -> str | None:
+        index = locate(column)
+        return None if index is None or names.count(names[index]) > 1 else str(frame.columns[index])
+
+    outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded, own=own)
     slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
-    laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), frame, folded=folded)
+    laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), locate)
     inputs |= inputs_of(o.item for o in outputs if o.item is not None)
     columns = [*frame.columns, *inputs]
     bounds = []
@@ -170,7 +177,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
             host="spark",
             folded=folded,
             fallback=lambda name: Host(functions.col(name)) if "." in name or "`" in name else None,
-            locate=lambda column: position_in(frame, column, folded=folded),
+            locate=locate,
         )
         bounds.append(_Level(list(calls), bound, _stages(bound.native)))
         columns += calls
@@ -189,7 +196,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
 
 
 def _lifted(
-    laid: Sequence[Mapping[str, Call]], frame: Any, *, folded: bool
+    laid: Sequence[Mapping[str, Call]], locate: Callable[[Any], int | None]
 ) -> tuple[list[dict[str, Call]], dict[str, Scalar]]:
     """Have Columns that calls of higher levels read evaluated first, on the frame that they may be bound to."""
     inputs: dict[str, Scalar] = {}
@@ -197,7 +204,7 @@ def _lifted(
     def lift(expression: Expr) -> Expr:
         if not isinstance(expression, Host) or not is_spark_column(expression.value):
             return expression
-        if position_in(frame, expression.value, folded=folded) is not None:
+        if locate(expression.value) is not None:
             return expression
         name = f"__windrow_in_{len(inputs)}"
         inputs[name] = expression
