@@ -48,9 +48,18 @@ def to_polars(expression: Scalar) -> pl.Expr:
         made = pl.lit(expression.value)
     else:
         try:
-            made = pl.sql_expr(expression.text)
+            from .polars_sql import polars_text
+
+            text = polars_text(expression.text)
+        except ImportError:  # without sqlglot it is Polars' SQL
+            text = expression.text
+        try:
+            made = pl.sql_expr(text)
         except pl.exceptions.PolarsError as error:
-            raise SpecError(f"Polars cannot read the SQL expression {expression.text!r}: {error}") from None
+            raise SpecError(
+                f"{expression.text}: Polars, which evaluates expressions here, cannot read it: {error}; compute the "
+                "column first with the frame's own methods, or give a Polars expression"
+            ) from None
     return made  # type: ignore[no-any-return]
 
 

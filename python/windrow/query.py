@@ -22,7 +22,7 @@ from .spec import Order
 from .sql import _exp, _order, _parse, read_tree, text_of
 from .table import kind_of
 
-__all__ = ["Query", "sql"]
+__all__ = ["Query", "expression_of", "sql"]
 
 # what a SELECT may have beside its items; all else is refused
 _CLAUSES = {
@@ -63,6 +63,25 @@ class Query:
     order: list[Order]
     limit: int | None
     offset: int
+
+
+def expression_of(output: Output) -> Expr:
+    """Give the expression that an item is.
+
+    Parameters
+    ----------
+    output
+        The item.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        What reading its text gave.
+    """
+    item = output.item
+    if item is None:
+        return Column(output.name if output.column is None else output.column)
+    return item.expression if isinstance(item, Derived) and not item.calls else item
 
 
 def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
@@ -265,11 +284,10 @@ class _Reader:
             if column.table or column.name.lower() not in aliases:
                 continue
             meant = aliases[column.name.lower()].copy()
-            if not isinstance(meant, (exp.Column, exp.Window, exp.Literal)):
-                meant = exp.paren(meant, copy=False)
             if column is tree:
                 return meant
-            column.replace(meant)
+            simple = isinstance(meant, (exp.Column, exp.Window, exp.Literal))
+            column.replace(meant if simple else exp.paren(meant, copy=False))
         return tree
 
     def _where(self) -> Scalar | None:
@@ -311,10 +329,8 @@ class _Reader:
             order = _order(key)
             if isinstance(order.key, Column):
                 order = replace(order, key=Column(self._exact(order.key.name)))
-            if self.tree.args.get("distinct") is not None:
-                items = [Column(o.column or o.name) if o.item is None else o.item for o in outputs]
-                if order.key not in items:
-                    raise SpecError(f"ORDER BY {text_of(node)}: with SELECT DISTINCT only items can be ordered by")
+            if self.tree.args.get("distinct") is not None and order.key not in map(expression_of, outputs):
+                raise SpecError(f"ORDER BY {text_of(node)}: with SELECT DISTINCT only items can be ordered by")
             orders.append(order)
         return orders
 

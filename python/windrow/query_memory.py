@@ -142,13 +142,22 @@ class _Arrow:
         keep = frame[_HIDDEN]
         if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
             raise _not_boolean(text, keep.type)
-        return frame.drop_columns([_HIDDEN]).filter(keep.cast(pa.bool_()))
+        return _taken(frame.drop_columns([_HIDDEN]), pc.indices_nonzero(keep.cast(pa.bool_())))
 
     def ordered(self, frame: pa.Table) -> pa.Table:
-        return frame.drop_columns([_ORDER]).take(pc.sort_indices(frame[_ORDER]))
+        return _taken(frame.drop_columns([_ORDER]), pc.sort_indices(frame[_ORDER]))
 
     def cut(self, frame: pa.Table, offset: int, limit: int | None) -> pa.Table:
         return frame.slice(offset, limit)
+
+
+# pyarrow cannot take rows of views
+_TAKEN_AS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
+    columns = [c.cast(_TAKEN_AS.get(c.type, c.type)).take(rows).cast(c.type) for c in table.columns]
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 class _Polars:

@@ -30,6 +30,7 @@ __all__ = [
     "parse_item",
     "parse_order",
     "read_tree",
+    "refuse_bare_functions",
 ]
 
 # function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
@@ -137,6 +138,23 @@ def read_tree(tree: Any) -> Expr:
     Column, Literal, Sql, Call or Derived
         The simplest that it is.
     """
+    refuse_bare_functions(tree)
+    return _expression(tree)
+
+
+def refuse_bare_functions(tree: Any) -> None:
+    """Refuse window functions and aggregates that have no OVER.
+
+    Parameters
+    ----------
+    tree
+        A tree of sqlglot's.
+
+    Raises
+    ------
+    SpecError
+        If there is one.
+    """
     exp = _exp()
     for node in tree.find_all(exp.Anonymous, exp.Any):
         name = function_name(node)
@@ -149,7 +167,6 @@ def read_tree(tree: Any) -> Expr:
                 f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
                 f"or {bare} OVER () for all rows"
             )
-    return _expression(tree)
 
 
 @functools.cache
@@ -238,6 +255,11 @@ def _dialect() -> type[Dialect]:
 
     class WindrowSpark(Spark):
         """Spark's dialect in which every function is anonymous."""
+
+        class Tokenizer(Spark.Tokenizer):
+            """Spark's tokenizer; ``'it''s'`` holds a quote, as in Spark 4."""
+
+            STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
 
         class Parser(Spark.Parser):  # type: ignore[misc,valid-type]
             """Spark's parser without functions of its own."""

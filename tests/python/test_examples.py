@@ -17,6 +17,7 @@ IN_MEMORY = {
     "polars_frame": "│ a ┆ 9 ┆ 2.0 ┆ 2.0 ┆ 2.0 ┆ 60.0 │",
     "pyarrow_stream": "1,000,000 rows; the last of them:",
     "pyarrow_table": "{'id': 6, 'device': 5, 'level': 0, 'in_range': 3, 'in_rows': 3}",
+    "sql_queries": "│ south ┆ 3 ┆ 140 ┆ 47.4 ┆ 315 ┆ 0.538462 │",
     "sql_strings": "{'player': 'cid', 'score': 3, 'place': 3, 'with_next_lower': 3, 'team_mates': 7.0",
 }
 ON_SPARK = {

@@ -10,6 +10,7 @@ df -> for each level of calls:
 from __future__ import annotations
 
 import importlib
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -391,6 +392,14 @@ def _exchanged(frame: Any, stage: _Stage, level: _Level, functions: Any) -> Any:
     if stage.keys:
         return frame.repartition(*[functions.col(_quoted(k)) for k in stage.keys])
     shown = "; ".join(level.bound.native[i]["display"] for i in stage.calls)
-    # _computed, _run, run_spark, the table's _run and with_columns stand between here and the user's line
-    warnings.warn(_ONE_PARTITION.format(calls=shown), UserWarning, stacklevel=7)
+    warnings.warn(_ONE_PARTITION.format(calls=shown), UserWarning, stacklevel=_users_line())
     return frame.repartition(1)
+
+
+def _users_line() -> int:
+    """Count the frames from who asks up to the first that is not windrow's, which a warning is about."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

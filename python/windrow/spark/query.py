@@ -8,7 +8,7 @@ from ..binding import Output, Temporary
 from ..call import Call
 from ..derived import Derived
 from ..expr import Column, Expr
-from ..query import Query
+from ..query import Query, expression_of
 from ..spec import Order
 from ..table import select
 from .dataframe import functions_of, spark_column
@@ -38,7 +38,7 @@ def answer(frame: Any, query: Query) -> Any:
         frame = frame.where(spark_column(Temporary("", query.where, str(query.where)), functions))
     hidden = [] if query.qualify is None else [_output(_QUALIFY, query.qualify)]
     if query.distinct:  # then each key is an item
-        items: list[Expr] = [Column(o.column or o.name) if o.item is None else o.item for o in query.outputs]
+        items = [expression_of(o) for o in query.outputs]
         keys = [query.outputs[items.index(o.key)].name for o in query.order]
     else:
         keys = [f"__windrow_order_{i}" for i in range(len(query.order))]

@@ -1,0 +1,240 @@
+"""wr.sql: the same query on every kind of frame, answered as Spark or DuckDB answers it."""
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+
+pytest.importorskip("sqlglot")
+pl = pytest.importorskip("polars")
+
+ROWS = {
+    "id": [3, 1, 6, 4, 5, 2, 7, 8],
+    "v": [30, 10, 1, 25, 30, None, 8, 8],
+    "x": [0.5, float("nan"), None, -0.0, 0.0, 2.5, 1.0, 1.0],
+    "k": ["b", "a", None, "b", "b", "a", "c", "c"],
+}
+table = pa.table(ROWS)
+
+# Every query orders its rows wholly. Those of BOTH are what Spark and DuckDB agree about and both can say.
+BOTH = [
+    "SELECT *, v - lag(v) OVER w AS d FROM t WINDOW w AS (PARTITION BY k ORDER BY id) ORDER BY id",
+    "SELECT id, v + 1 AS y, v AS z FROM t WHERE v > 5 ORDER BY z DESC NULLS LAST, id LIMIT 3 OFFSET 1",
+    "SELECT DISTINCT k, max(v) OVER (PARTITION BY k) AS m FROM t ORDER BY k NULLS FIRST",
+    "SELECT t.id FROM t QUALIFY row_number() OVER (PARTITION BY k ORDER BY id DESC) = 1 ORDER BY id",
+    "SELECT id, sum(v) OVER (PARTITION BY k) AS s FROM t QUALIFY s > 20 ORDER BY s NULLS FIRST, id",
+    "SELECT u.id, u.k FROM t AS u WHERE u.id % 2 = 0 ORDER BY 2 DESC NULLS LAST, 1",
+    "SELECT id, CASE WHEN row_number() OVER w = 1 THEN 'first' ELSE k END AS c FROM t WINDOW w AS (ORDER BY id) "
+    "ORDER BY id",
+    "SELECT id, coalesce(max(v) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING), 0) * 2 AS m FROM t "
+    "ORDER BY id LIMIT 5",
+    "SELECT id, rank() OVER w AS r, dense_rank() OVER w AS d FROM t WINDOW v AS (PARTITION BY k), "
+    "w AS (ORDER BY v NULLS FIRST) ORDER BY id",
+    "SELECT id, sum(v) OVER (ORDER BY id) - sum(v) OVER (PARTITION BY k ORDER BY id) AS rest FROM t ORDER BY rest, id",
+    "SELECT id FROM t WHERE id > 100 ORDER BY id",
+    "SELECT id, count(*) OVER () AS n FROM t WHERE v IS NOT NULL AND k IN ('a', 'b') ORDER BY id",
+    "SELECT id AS v FROM t ORDER BY v DESC LIMIT 2",
+    "SELECT id, v FROM t ORDER BY abs(v - 20) NULLS LAST, id",
+]
+SPARK = [
+    "SELECT id, sum(row_number() OVER (ORDER BY id)) OVER (ORDER BY id) AS s FROM t ORDER BY id",
+    "SELECT id, sum(v) OVER (PARTITION BY row_number() OVER (ORDER BY id) % 2 ORDER BY id) AS s FROM t ORDER BY id",
+    "SELECT id, x FROM t ORDER BY x, id",
+    "SELECT id, x FROM t ORDER BY x DESC, id",
+    "SELECT DISTINCT abs(x) AS x FROM t ORDER BY x",
+    "SELECT id, nvl(v, 0) / count(*) OVER (PARTITION BY k) AS q FROM t WHERE NOT v <=> 1 ORDER BY id",
+]
+# those that are computed on Spark too, which takes its time
+ON_SPARK = [BOTH[0], BOTH[2], BOTH[3], BOTH[6], BOTH[9], SPARK[1]]
+DUCKDB = [
+    "SELECT id, sum(v) OVER (w ROWS 1 PRECEDING) AS s FROM t WINDOW w AS (PARTITION BY k ORDER BY id) ORDER BY id",
+    "SELECT id, sum(v) OVER (w PARTITION BY k) AS s FROM t WINDOW w AS (ORDER BY id) ORDER BY id",
+    "SELECT id, sum(v) OVER b AS s FROM t WINDOW a AS (PARTITION BY k), b AS (a ORDER BY id) ORDER BY id",
+    "SELECT id, first_value(id) OVER w AS s FROM t WINDOW w AS (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING "
+    "EXCLUDE CURRENT ROW) ORDER BY id",
+    "SELECT id FROM t WHERE id < 5 ORDER BY rank() OVER (ORDER BY id DESC)",
+    "SELECT id, id * 2 AS w2, sum(w2) OVER (ORDER BY id) AS c FROM t ORDER BY id",
+]
+
+
+def same(ours, theirs):
+    """Compare rows, NaN being equal to itself."""
+    return repr(ours) == repr(theirs)
+
+
+def rows_of(frame):
+    return [tuple(r.values()) for r in frame.to_pylist()]
+
+
+@pytest.mark.parametrize("query", BOTH + DUCKDB)
+def test_as_in_duckdb(query):
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("t", table)
+    expected = connection.sql(query)
+    ours = wr.sql(query, t=table)
+    assert ours.column_names == expected.columns
+    assert same(rows_of(ours), expected.fetchall())
+
+
+@pytest.fixture(scope="module")
+def view(oracle_spark):
+    rows = [tuple(r.values()) for r in table.to_pylist()]
+    frame = oracle_spark.createDataFrame(rows, "id bigint, v bigint, x double, k string")
+    frame.createOrReplaceTempView("t")
+    yield frame
+    oracle_spark.catalog.dropTempView("t")
+
+
+@pytest.mark.filterwarnings("ignore:No Partition Defined")
+@pytest.mark.parametrize("query", BOTH + SPARK)
+def test_as_in_spark(oracle_spark, view, query):
+    expected = oracle_spark.sql(query)
+    theirs = [tuple(r) for r in expected.collect()]
+    memory = wr.sql(query, t=table)
+    assert memory.column_names == expected.columns
+    assert same(rows_of(memory), theirs)
+    if query in ON_SPARK:
+        ours = wr.sql(query)
+        assert ours.columns == expected.columns
+        assert [f.dataType for f in ours.schema] == [f.dataType for f in expected.schema]
+        assert [f.nullable for f in ours.schema] == [f.nullable for f in expected.schema]
+        assert same([tuple(r) for r in ours.collect()], theirs)
+
+
+@pytest.mark.filterwarnings("ignore:No Partition Defined")
+def test_on_spark(oracle_spark, view):
+    query = "SELECT ID, sum(v) OVER (w ROWS 1 PRECEDING) AS s, concat(k, '!') AS e FROM u WINDOW w AS (ORDER BY id)"
+    out = wr.sql(query + " QUALIFY s > 20 ORDER BY s DESC, id LIMIT 2 OFFSET 1", u=view)
+    assert [tuple(r) for r in out.collect()] == [(5, 55, "b!"), (6, 31, None)]
+    assert out.columns == ["ID", "s", "e"]
+    assert wr.sql(query, u=view.limit(0), spark=oracle_spark).collect() == []
+    frame = view.selectExpr("struct(id, v) AS `a.b`", "k")
+    out = wr.sql("SELECT `a.b`.v - lag(`a.b`.v) OVER (ORDER BY `a.b`.id) AS d FROM f ORDER BY `a.b`.id", f=frame)
+    assert [r.d for r in out.collect()] == [None, None, None, -5, 5, -29, 7, 0]
+    with pytest.raises(wr.SpecError, match="no frame, table or view of that name"):
+        wr.sql("SELECT 1 FROM nowhere", spark=oracle_spark)
+    with pytest.raises(wr.SpecError, match="column 'vv' is unknown"):
+        wr.sql("SELECT sum(vv) OVER () FROM t")
+
+
+@pytest.mark.parametrize("query", BOTH + SPARK + DUCKDB)
+def test_the_same_on_every_frame_in_memory(query):
+    pd = pytest.importorskip("pandas")
+    expected = rows_of(wr.sql(query, t=table))
+    schema = wr.sql(query, t=table).schema
+
+    batch = wr.sql(query, t=table.combine_chunks().to_batches()[0])
+    assert isinstance(batch, pa.RecordBatch)
+    assert same(rows_of(batch), expected)
+    reader = wr.sql(query, t=table.to_reader(3))
+    assert isinstance(reader, pa.RecordBatchReader)
+    assert reader.schema == schema
+    assert same(rows_of(reader.read_all()), expected)
+    frame = wr.sql(query, t=pl.DataFrame(table))
+    assert isinstance(frame, pl.DataFrame)
+    assert same(frame.rows(), expected)
+    lazy = wr.sql(query, t=pl.DataFrame(table).lazy())
+    assert isinstance(lazy, pl.LazyFrame)
+    assert lazy.collect_schema() == frame.schema
+    assert same(lazy.collect().rows(), expected)
+    pandas = wr.sql(query, t=table.to_pandas(types_mapper=pd.ArrowDtype))
+    assert isinstance(pandas, pd.DataFrame)
+    assert list(pandas.columns) == frame.columns
+    if "x" not in frame.columns:  # pandas takes NaN for missing
+        assert same(rows_of(pa.Table.from_pandas(pandas, preserve_index=False)), expected)
+
+
+def test_without_order_by_rows_keep_their_order():
+    query = "SELECT id FROM t QUALIFY count(*) OVER (PARTITION BY k) > 1"
+    assert wr.sql(query, t=table)["id"].to_pylist() == [3, 1, 4, 5, 2, 7, 8]
+
+
+def test_pandas_keeps_its_index():
+    frame = table.to_pandas().set_index(pd_index := table.to_pandas()["id"] * 10)
+    assert pd_index.name == "id"
+    out = wr.sql("SELECT k AS kk, count(*) OVER (PARTITION BY k) AS n FROM t WHERE id < 4 ORDER BY id", t=frame)
+    assert list(out.index) == [10, 20, 30]
+    assert out.to_dict("list") == {"kk": ["a", "a", "b"], "n": [2, 2, 1]}
+
+
+def test_columns_that_pass_keep_their_types():
+    types = pa.table(
+        {
+            "s": pa.array(["a", "b"], pa.string_view()),
+            "d": pa.array(["p", "q"]).dictionary_encode(),
+            "n": pa.array([{"x": [1]}, None]),
+        }
+    )
+    out = wr.sql("SELECT *, d AS e, row_number() OVER (ORDER BY s DESC) AS r FROM t ORDER BY r", t=types)
+    assert out.schema.types == [*types.schema.types, types.schema.field("d").type, pa.int32()]
+    assert out["n"].to_pylist() == [None, {"x": [1]}]
+
+
+def test_names_of_items():
+    out = wr.sql("SELECT id, v+1, sum(v) over w, (max(v) OVER w) FROM t WINDOW w AS (PARTITION BY k)", t=table)
+    assert out.column_names == [
+        "id",
+        "v + 1",
+        "sum(v) OVER (PARTITION BY k)",
+        "max(v) OVER (PARTITION BY k)",
+    ]
+
+
+REFUSED = [
+    # Spark: WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE
+    ("SELECT id FROM t WHERE row_number() OVER (ORDER BY id) > 1", wr.SpecError, "WHERE picks rows before.*QUALIFY"),
+    # QUALIFY_REQUIRES_WINDOW_FUNCTION
+    ("SELECT id FROM t QUALIFY id > 1", wr.SpecError, "neither it nor an item has a window function"),
+    # MISSING_WINDOW_SPECIFICATION
+    ("SELECT sum(v) OVER w FROM t", wr.SpecError, "no window 'w'"),
+    ("SELECT sum(v) OVER ww FROM t WINDOW w AS (ORDER BY id)", wr.SpecError, "did you mean 'w'"),
+    # WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE
+    ("SELECT row_number() FROM t", wr.SpecError, r"row_number\(\) has no OVER"),
+    ("SELECT id FROM t ORDER BY sum(v)", wr.SpecError, r"sum\(v\) has no OVER"),
+    ("SELECT sum(sum(v)) OVER () FROM t", wr.SpecError, r"sum\(v\) has no OVER"),
+    # UNSUPPORTED_EXPR_FOR_WINDOW
+    ("SELECT abs(id) OVER () FROM t", wr.SpecError, 'no window function "abs"'),
+    # UNRESOLVED_COLUMN
+    ("SELECT a FROM t", wr.SpecError, "column 'a' is unknown"),
+    ("SELECT DISTINCT k FROM t ORDER BY id", wr.SpecError, "only items can be ordered by"),
+    ("SELECT id FROM t WHERE v + 1", wr.SpecError, "a condition gives true or false"),
+    ("SELECT id FROM t QUALIFY count(*) OVER ()", wr.SpecError, "a condition gives true or false"),
+    (
+        "SELECT sum(v) OVER (w PARTITION BY id) FROM t WINDOW w AS (PARTITION BY k)",
+        wr.SpecError,
+        "PARTITION BY already",
+    ),
+    ("SELECT sum(v) OVER (w ORDER BY id) FROM t WINDOW w AS (ORDER BY k)", wr.SpecError, "ORDER BY already"),
+    ("SELECT sum(v) OVER (w ORDER BY id) FROM t WINDOW w AS (ROWS 1 PRECEDING)", wr.SpecError, "has a frame"),
+    ("SELECT sum(v) OVER w FROM t WINDOW w AS (u), u AS (w)", wr.SpecError, "made of itself"),
+    ("SELECT id FROM t LIMIT -1", wr.SpecError, "LIMIT -1 is not a number of rows"),
+    ("SELECT id FROM t LIMIT v", wr.SpecError, "LIMIT v is not a number of rows"),
+    ("SELECT id FROM t ORDER BY 3", wr.SpecError, "items 1 to 1"),
+    ("SELECT id, count(*) OVER () AS id FROM t", wr.SpecError, "two outputs are called 'id'"),
+    ("SELECT id FROM tt", wr.SpecError, "did you mean 't'"),
+    ("SELECT 1", wr.SpecError, "no FROM"),
+    ("SELECT id FRM t", wr.SpecError, "cannot be read as SQL"),
+    ("UPDATE t SET a = 1", wr.SpecError, "no query"),
+    ("SELECT id FROM t JOIN u USING (id)", wr.UnsupportedError, "JOIN.*accelerate"),
+    ("SELECT id FROM t, u", wr.UnsupportedError, "JOIN"),
+    ("SELECT k FROM t GROUP BY k", wr.UnsupportedError, "GROUP BY"),
+    ("SELECT id FROM (SELECT 1) t", wr.UnsupportedError, "subquery"),
+    ("SELECT id FROM t WHERE id IN (SELECT 1)", wr.UnsupportedError, "subquery"),
+    ("WITH t AS (SELECT 1) SELECT * FROM t", wr.UnsupportedError, "WITH"),
+    ("SELECT id FROM t UNION SELECT id FROM t", wr.UnsupportedError, "UNION"),
+    ("SELECT id FROM t TABLESAMPLE (5 ROWS)", wr.UnsupportedError, "TABLESAMPLE"),
+    ("SELECT * EXCEPT (id) FROM t", wr.UnsupportedError, "EXCEPT"),
+]
+
+
+@pytest.mark.parametrize(("query", "error", "says"), REFUSED, ids=[r[0] for r in REFUSED])
+def test_refused_before_any_row_is_read(query, error, says):
+    for frame in (table, pl.DataFrame(table).lazy()):
+        with pytest.raises(error, match=says):
+            wr.sql(query, t=frame)
+
+
+def test_a_query_is_text():
+    with pytest.raises(wr.SpecError, match="text"):
+        wr.sql(table)
