@@ -221,15 +221,30 @@ def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     """
     types = {f.name: f.dataType for f in schema.fields}
     for call in calls:
-        keys = [*call["partition_by"], *(o["column"] for o in call["order_by"])]
-        ordered = call["args"][:1] if call["function"] in ("min", "max") else []
+        keys = [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
+        ordered = [call["args"][i] for i in _ORDERED.get(call["function"], ()) if i < len(call["args"])]
         for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
             _check_key(types[name], name, call["display"])
+        compared = call["args"] if call["distinct"] or call["function"] in _COMPARED else []
+        for name in [a["column"] for a in compared if "column" in a]:
+            _check_collation(types[name], name, call["display"])
+
+
+# function -> the arguments that it puts in order
+_ORDERED = {"max": (0,), "max_by": (1,), "min": (0,), "min_by": (1,)}
+# functions that ask whether values of their argument are equal
+_COMPARED = frozenset(["approx_count_distinct", "collect_set", "entropy", "mode"])
 
 
 def _check_key(dtype: T.DataType, column: str, display: str) -> None:
+    _check_collation(dtype, column, display)
     if type(dtype).__name__ in ("MapType", "VariantType"):
         raise SpecError(f"{display}: column {column!r} is of type {dtype.simpleString()}, which has no order")
+    for inner in _inner(dtype):
+        _check_key(inner, column, display)
+
+
+def _check_collation(dtype: T.DataType, column: str, display: str) -> None:
     collation = getattr(dtype, "collation", "UTF8_BINARY")
     if isinstance(dtype, T.StringType) and collation not in ("UTF8_BINARY", None):
         raise UnsupportedError(
@@ -237,7 +252,7 @@ def _check_key(dtype: T.DataType, column: str, display: str) -> None:
             f"Arrow; for case-insensitive text write wr.expr('lower({column})'), or collate it UTF8_BINARY"
         )
     for inner in _inner(dtype):
-        _check_key(inner, column, display)
+        _check_collation(inner, column, display)
 
 
 def from_arrow(dtype: pa.DataType, column: str) -> T.DataType:
