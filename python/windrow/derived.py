@@ -17,7 +17,7 @@ from typing import Any
 
 from .call import Call
 from .exceptions import InternalError, SpecError
-from .expr import Expr, Host, Scalar, identifier
+from .expr import SCALARS, Expr, Host, Scalar, identifier
 from .spec import Bound, Order
 
 __all__ = ["Derived", "calls_in", "expressions_of", "inputs_of", "levels", "place", "rewritten"]
@@ -129,7 +129,9 @@ def _structure(value: Any) -> str:
         return "(" + ",".join(map(_structure, value)) + ")"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
-    return repr(value)
+    if value is None or isinstance(value, SCALARS):
+        return f"{type(value).__name__} {value!r}"
+    return f"object {id(value)}"  # a user's function: it is itself, and no other
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:

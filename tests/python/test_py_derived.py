@@ -180,3 +180,61 @@ def test_mistakes_are_found_before_any_row_is_read():
             wr.with_columns(frame, "vv - lag(v) OVER (ORDER BY id)")
         with pytest.raises(wr.SpecError, match="column 'vv' is unknown"):
             wr.with_columns(frame, "v - lag(vv) OVER (ORDER BY id)")
+
+
+@pytest.mark.filterwarnings("ignore:No Partition Defined")
+class TestSpark:
+    """One job each: what Spark itself answers, with its types."""
+
+    @pytest.fixture
+    def frame(self, oracle_spark):
+        rows = [tuple(r.values()) for r in table.to_pylist()]
+        return oracle_spark.createDataFrame(rows, "id bigint, k string, v bigint")
+
+    def test_as_spark_itself(self, frame):
+        # Spark refuses a window in FILTER
+        items = {n: t for n, t in ITEMS.items() if isinstance(t, str) and n != "share"}
+        items["quotient"] = "v / count(*) OVER (PARTITION BY k)"
+        theirs = frame.selectExpr("*", *[f"{text} AS {name}" for name, text in items.items()])
+        ours = wr.with_columns(frame, items)
+        assert ours.schema == theirs.schema
+        assert sorted(map(tuple, ours.collect())) == sorted(map(tuple, theirs.collect()))
+
+    def test_builder_and_columns(self, frame):
+        import pyspark.sql.functions as F  # noqa: N812
+
+        w = wr.window("k", "id")
+        items = {
+            "built": wr.sum(wr.row_number().over(w)).over(by_id),
+            "column": wr.sum(wr.lag(frame.v * 2).over(w)).over(wr.window(frame.k, F.desc("id"))),
+            "later": wr.max(F.col("id") + frame.id).over(wr.window(wr.rank().over(w))),
+            "text": F.expr("id - first(id) OVER (PARTITION BY k ORDER BY id)"),
+            "filtered": wr.count().filter(wr.expr("v = max(v) OVER (PARTITION BY k)")).over(wr.window("k")),
+        }
+        out = wr.select(frame, "id", items).orderBy("id").toArrow().to_pydict()
+        assert out == {
+            "id": [1, 2, 3, 4, 5],
+            "built": [1, 3, 4, 6, 9],
+            "column": [20, 20, 110, 110, 50],
+            "later": [6, 8, 6, 8, 10],
+            "text": [0, 1, 0, 1, 2],
+            "filtered": [1] * 5,
+        }
+
+    def test_only_what_is_read_travels(self, frame):
+        wide = frame.selectExpr("*", "id AS unread", "struct(id, v) AS `s.t`")
+        out = wr.select(wide, "id", "`s.t`.v - lag(v) OVER (PARTITION BY k ORDER BY id) AS d")
+        plan = out._jdf.queryExecution().optimizedPlan().toString()
+        assert "unread" not in plan
+        assert out.orderBy("id").toArrow()["d"].to_pylist() == [None, None, None, -5, 6]
+
+    def test_calls_of_one_level_share_an_exchange(self, frame):
+        items = [
+            "v - lag(v) OVER (PARTITION BY k ORDER BY id) AS a",
+            "rank() OVER (PARTITION BY k ORDER BY v) + sum(v) OVER (PARTITION BY k) AS b",
+        ]
+        plan = wr.explain(frame, *items)
+        exchanges = [s for s in plan.steps if s.startswith("exchange")]
+        assert len(exchanges) == 1
+        assert exchanges[0].startswith("exchange 1: an exchange by k, then mapInArrow computes lag(v)")
+        assert plan.steps[-1] == f"Spark evaluates {items[1].removesuffix(' AS b')} into b last"
