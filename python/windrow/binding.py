@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal as OneOf, NoReturn
+from typing import Any
 
 from .call import Call
 from .derived import Derived, place
-from .exceptions import SpecError, near
+from .exceptions import SpecError
 from .expr import Column, Expr, Host, Literal, Scalar, Sql, is_polars_expression, is_spark_column
+from .names import HostKind, ambiguous, columns_named, fresh, own_names, unknown
 from .spec import Bound, Order
 
 __all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_item", "read_items", "scalars"]
-
-HostKind = OneOf["polars", "spark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,9 @@ def read_items(
         elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
-            found = _named(plain, columns, folded=folded)
+            found = columns_named(plain, columns, folded=folded)
             if not found:
-                _unknown(plain, columns)
+                unknown(plain, columns)
             if name is not None:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
@@ -365,7 +364,7 @@ class _Binder:
             if index is None:
                 other = self.fallback(scalar.name) if self.fallback is not None else None
                 if other is None:
-                    _unknown(scalar.name, self.columns, self.display)
+                    unknown(scalar.name, self.columns, self.display)
                 else:
                     scalar = other
         if index is None:
@@ -374,9 +373,9 @@ class _Binder:
         return self.names[index]
 
     def _find(self, name: str) -> int | None:
-        found = _named(name, self.columns, folded=self.folded)
+        found = columns_named(name, self.columns, folded=self.folded)
         if len(found) > 1:
-            _ambiguous(name, found, self.display)
+            ambiguous(name, found, self.display)
         return found[0] if found else None
 
     def _temporary(self, expression: Scalar, text: str) -> str:
@@ -440,78 +439,3 @@ def _same(one: Scalar, other: Scalar) -> bool:
         return one.text == other.text
     # literals are compared with their types: 1, 1.0 and True are equal in Python
     return type(one) is type(other) and repr(one) == repr(other)
-
-
-def own_names(columns: Sequence[str], *, host: HostKind, folded: bool) -> list[str]:
-    """Give each column the name by which calls know it."""
-    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field
-    return unique_names(columns, folded=folded, without=".`" if host == "spark" else "")
-
-
-def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:
-    """Give each column a name of its own; those keep theirs that are not repeated and have none of some characters."""
-    columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
-    taken = {c.lower() if folded else c for c in columns}
-    seen: set[str] = set()
-    names = []
-    for index, column in enumerate(columns):
-        name = column
-        key = name.lower() if folded else name
-        if key in seen:
-            name = fresh(f"{column}__windrow_{index}", taken | seen)
-            key = name.lower() if folded else name
-        seen.add(key)
-        names.append(name)
-    return names
-
-
-def fresh(name: str, taken: set[str]) -> str:
-    """Give a name that is not taken, as near as can be to the one wished for."""
-    while name.lower() in taken or name in taken:
-        name += "_"
-    return name
-
-
-def find_column(name: str, columns: Sequence[str], *, folded: bool) -> int:
-    """Find the one column of a name.
-
-    Parameters
-    ----------
-    name
-        The name.
-    columns
-        The frame's columns.
-    folded
-        Whether names are found regardless of case.
-
-    Returns
-    -------
-    int
-        Its position.
-
-    Raises
-    ------
-    SpecError
-        If there is none, or more than one.
-    """
-    found = _named(name, columns, folded=folded)
-    if not found:
-        _unknown(name, columns)
-    if len(found) > 1:
-        _ambiguous(name, found)
-    return found[0]
-
-
-def _named(name: str, columns: Sequence[str], *, folded: bool) -> list[int]:
-    found = [i for i, c in enumerate(columns) if c == name]
-    return found or [i for i, c in enumerate(columns) if folded and c.lower() == name.lower()]
-
-
-def _ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
-    where = f"{display}: " if display else ""
-    raise SpecError(f"{where}column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one")
-
-
-def _unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
-    where = f"{display}: " if display else ""
-    raise SpecError(f"{where}column {name!r} is unknown{near(name, columns)}")

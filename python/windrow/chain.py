@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import Output, Slot, bind, scalars, unique_names
+from .binding import Output, Slot, bind, scalars
 from .call import Call
 from .config import Options
 from .derived import levels, place
+from .names import unique_names
 from .native import whole
 from .operator import Operator
 

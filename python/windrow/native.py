@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import BoundCalls, fresh
+from .binding import BoundCalls
 from .config import Options
+from .names import fresh
 
 if TYPE_CHECKING:
     from ._windrow import Plan

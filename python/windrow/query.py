@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from .binding import Output, find_column
+from .binding import Output
 from .call import Call
 from .derived import Derived
 from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Literal, Scalar
+from .names import find_column
 from .spec import Order
 from .sql import _exp, _order, _parse, read_tree, text_of
 from .table import kind_of

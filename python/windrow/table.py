@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import pyarrow as pa
 
-from .binding import Output, Slot, Temporary, arrange, bind, read_items, scalars, unique_names
+from .binding import Output, Slot, Temporary, arrange, bind, read_items, scalars
 from .call import Call
 from .config import current
 from .derived import levels, place
 from .exceptions import SpecError, UnsupportedError
+from .names import unique_names
 from .native import input_table, whole, window_columns
 
 if TYPE_CHECKING:

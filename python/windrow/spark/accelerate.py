@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..binding import fresh
 from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..expr import Column, Expr
+from ..names import fresh
 from ..table import kind_of
 from .catalyst import class_of, items, read_window_expression
 

@@ -25,10 +25,8 @@ from ..binding import (
     Temporary,
     arrange,
     bind,
-    own_names,
     read_items,
     scalars,
-    unique_names,
 )
 from ..call import Call
 from ..config import Options, current
@@ -36,6 +34,7 @@ from ..derived import Derived, inputs_of, levels, place, rewritten
 from ..exceptions import UnsupportedError
 from ..explain import Explanation, shown_names
 from ..expr import Column, Expr, Host, Literal, Scalar, is_spark_column
+from ..names import own_names, unique_names
 from ..operator import Operator
 from ..sql import columns_of
 from .columns import locator
