@@ -218,7 +218,7 @@ impl Plan {
             Some(user) => signature::of_user(user, types, modifiers),
             None => signature::signature(function, &types, modifiers)?,
         };
-        if let (Kernel::CollectList, true, DataType::List(field)) =
+        if let (Kernel::CollectList | Kernel::CollectSet, true, DataType::List(field)) =
             (function.kernel, self.options.list_views, &signature.output)
         {
             signature.output = DataType::ListView(field.clone());

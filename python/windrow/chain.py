@@ -82,7 +82,7 @@ class Chain(Operator):
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
             added = [Slot(at, True, i) for i, at in enumerate(calls)]
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            level = Operator(bound, kept + added, working, options, sort, spark)
+            level = Operator(bound, kept + added, working, options, sort, spark, leaves=False)
             spark = None if spark is None else level.spark_schema
             working = level.schema
             self.levels.append(level)

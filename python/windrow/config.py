@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Options", "config", "current"]
 
-STRATEGIES: Final = ("whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive")
+STRATEGIES: Final = ("whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "wavelet", "codes", "naive")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
 
 
@@ -42,6 +42,8 @@ class Options:
     ansi: bool | None = None
     timezone: str | None = None
     strategy: str | None = None
+    #: Not a setting: whether lists may come as list views is for the host to know.
+    list_views: bool = False
 
     def native(self) -> dict[str, Any]:
         """Give the settings as the native module takes them, defaults filled in."""
@@ -50,6 +52,7 @@ class Options:
             "ansi": True if self.ansi is None else self.ansi,
             "timezone": self.timezone or "UTC",
             "strategy": self.strategy,
+            "list_views": self.list_views,
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .binding import BoundCalls
 from .config import Options
@@ -14,7 +15,7 @@ from .names import fresh
 if TYPE_CHECKING:
     from ._windrow import Plan
 
-__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "whole", "window_columns"]
+__all__ = ["ROWS", "compact", "input_table", "make_plan", "output_fields", "whole", "window_columns"]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -119,3 +120,32 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if column.num_chunks == 0:
         return pa.array([], type=column.type)
     return pa.concat_arrays(column.chunks)
+
+
+def compact(column: pa.Array) -> pa.Array:
+    """Give list views without the values that none of them shows, where those outnumber what sharing saves.
+
+    A slice of list views keeps the values of all, and whoever sends it on sends them along.
+
+    Parameters
+    ----------
+    column
+        Any column; those that are no list views are given back as they are.
+
+    Returns
+    -------
+    pyarrow.Array
+        The same lists.
+    """
+    if not pa.types.is_list_view(column.type) or len(column) == 0:
+        return column
+    offsets, sizes = column.offsets, column.sizes
+    shown = pc.sum(sizes).as_py()
+    filled = pc.greater(sizes, 0)
+    begins, ends = offsets.filter(filled), pc.add(offsets, sizes).filter(filled)
+    held = pc.max(ends).as_py() - pc.min(begins).as_py() if shown else 0
+    if held <= shown:
+        return column
+    begins = pc.subtract(pc.cumulative_sum(sizes), sizes)
+    valid = pc.invert(column.is_valid()) if column.null_count else None
+    return pa.ListViewArray.from_arrays(begins, sizes, column.flatten(), type=column.type, mask=valid)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
-from .native import input_table, make_plan, output_fields, whole
+from .native import compact, input_table, make_plan, output_fields, whole
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -77,6 +77,7 @@ class Operator:
     """What :func:`operator` gives. Its state is plain data; the native plan is made where it is called.
 
     So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there.
+    ``leaves`` says that batches go straight to the host, which may know list views where Polars does not.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class Operator:
         options: Options,
         sort: bool | None,
         spark: StructType | None = None,
+        *,
+        leaves: bool = True,
     ) -> None:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
@@ -96,6 +99,7 @@ class Operator:
         self._input = schema
         self._options = options
         self._sort = sort
+        self._leaves = leaves
         self._spark = spark
         self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self._bound.native, options))
@@ -153,6 +157,8 @@ class Operator:
         in_task = _in_spark_task()
         if in_task and options.threads is None:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
+        if in_task and self._leaves:
+            options = replace(options, list_views=True)  # Spark reads them as it reads lists
         sort = in_task if self._sort is None else self._sort
         return self._sorted(batches, options) if sort else self._streamed(batches, options)
 
@@ -167,11 +173,11 @@ class Operator:
         plan = make_plan(self._empty, self._bound.native, options)
         new = pa.table(plan.compute(pa.concat_tables(inputs)))
         inputs.clear()
-        schema = self._schema(waiting[0].schema)
+        schema = self._schema(waiting[0].schema, plan)
         offset = 0
         while waiting:
             batch = waiting.popleft()
-            part = [whole(c.slice(offset, batch.num_rows)) for c in new.columns]
+            part = [compact(whole(c.slice(offset, batch.num_rows))) for c in new.columns]
             offset += batch.num_rows
             yield self._arranged(batch.columns, part, schema)
 
@@ -182,8 +188,9 @@ class Operator:
         for batch in batches:
             full = self._full(batch)
             if stream is None:
-                schema = self._schema(batch.schema)
-                stream = self._stream_plan(full.schema, options).stream()
+                plan = self._stream_plan(full.schema, options)
+                schema = self._schema(batch.schema, plan)
+                stream = plan.stream()
             yield from self._unpack(stream.push(full), width, schema)
         if stream is not None:
             yield from self._unpack(stream.finish(), width, schema)
@@ -195,15 +202,18 @@ class Operator:
     def _unpack(self, finished: Sequence[Any], width: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         for item in finished:
             batch = pa.record_batch(item)
-            new = batch.columns[len(batch.columns) - len(self._bound.native) :]
+            new = [compact(c) for c in batch.columns[len(batch.columns) - len(self._bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
     def _arranged(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self._slots], schema=schema)
 
-    def _schema(self, input_schema: pa.Schema) -> pa.Schema:
+    def _schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
         """Lay out the schema; columns that pass through keep the very field they came with."""
-        fields = [(self._new if s.new else input_schema)[s.index].with_name(s.name) for s in self._slots]
+        new = self._new
+        if plan is not None:
+            new = [f.with_type(made.type) for f, made in zip(new, output_fields(plan), strict=True)]
+        fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self._slots]
         return pa.schema(fields, metadata=input_schema.metadata)
 
     def _columns(self, batch: pa.RecordBatch | pa.Table) -> tuple[list[Any], list[Any]]:

@@ -44,6 +44,7 @@ use arrow_schema::DataType;
 pub use exclude::{Bounds, SubRanges};
 pub use frames::Frames;
 pub use plan::FramePlan;
+pub(crate) use zone::Zone;
 
 /// An order key, resolved against the schema.
 #[derive(Debug, Clone, PartialEq)]

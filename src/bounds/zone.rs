@@ -25,7 +25,7 @@ const LAST: i64 = 8_000_000_000_000;
 
 /// A zone, and what was last learnt of it.
 #[derive(Debug, Clone)]
-pub(super) struct Zone {
+pub(crate) struct Zone {
     history: Tz,
     /// Rows and their targets lie apart, so each has a memory of its own.
     instants: Memory,
@@ -97,13 +97,13 @@ fn reading(seconds: i64) -> Option<NaiveDateTime> {
 }
 
 impl Zone {
-    pub(super) fn new(zone: Tz) -> Self {
+    pub(crate) fn new(zone: Tz) -> Self {
         Self { history: zone, instants: Memory::NONE, targets: Memory::NONE }
     }
 
     /// What the wall clock is ahead of UTC at `instant`.
     #[inline]
-    pub(super) fn offset(&mut self, instant: i64) -> Option<i64> {
+    pub(crate) fn offset(&mut self, instant: i64) -> Option<i64> {
         match self.instants.offset(self.history, instant) {
             Some(offset) => Some(offset),
             None => offset(self.history, instant),

@@ -4,8 +4,14 @@
 use super::Inputs;
 use crate::error::Result;
 use crate::evaluate::Evaluator;
+use crate::evaluate::codes::Codes;
+use crate::functions::collect::{InCodeOrder, Lists};
 use crate::functions::count::Count;
+use crate::functions::dense_rank::DenseRank;
 use crate::functions::distinct;
+use crate::functions::entropy::Entropy;
+use crate::functions::mode::Mode;
+use crate::functions::native::canonical;
 use crate::functions::registry::{Algebra, Kernel};
 
 /// The evaluator of a call of this family; `None`: it is none.
@@ -16,6 +22,21 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     }
     Ok(Some(match call.function.kernel {
         Kernel::ApproxCountDistinct => distinct::retractable(Count::new(inclusion.clone()), call, inputs.distinct()?),
+        Kernel::Mode => {
+            // WITHIN GROUP orders the values, and the first of several modes is the answer.
+            let values = match inputs.argument_order()? {
+                order if order.is_empty() => inputs.distinct()?,
+                order => inputs.values(&order)?,
+            };
+            Codes::boxed(call, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
+        }
+        Kernel::Entropy => Codes::boxed(call, inputs.distinct()?, Entropy { distinct: call.distinct }),
+        Kernel::DenseRank => Codes::boxed(call, inputs.values(&inputs.argument_order()?)?, DenseRank),
+        Kernel::CollectSet => {
+            let values = inputs.distinct()?;
+            let column = values.places.take(&canonical(inputs.first()?)?)?;
+            Codes::boxed(call, values, InCodeOrder(Lists::new(column, &call.signature.output)?))
+        }
         _ => return Ok(None),
     }))
 }

@@ -379,7 +379,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
         here.sort_unstable_by_key(|&at| {
             let Range { start, end } = hull(at);
             let stride = start / stride;
-            (stride, if stride % 2 == 0 { end } else { u32::MAX - end }, at)
+            (stride, if stride.is_multiple_of(2) { end } else { u32::MAX - end }, at)
         });
         order.append(&mut here);
         at = end;

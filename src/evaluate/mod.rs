@@ -30,6 +30,7 @@ pub mod fold;
 pub mod index;
 pub mod naive;
 pub mod prefix;
+pub(crate) mod present;
 pub mod refold;
 pub mod scan;
 pub mod segment_tree;

@@ -4,12 +4,17 @@
 //! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
 pub mod average;
+pub(crate) mod collect;
 pub mod count;
 pub(crate) mod decimal;
+pub(crate) mod dense_rank;
 pub(crate) mod distinct;
+pub(crate) mod entropy;
 pub mod exact;
 pub mod extrema;
+pub(crate) mod listagg;
 pub mod logic;
+pub(crate) mod mode;
 pub mod moments;
 pub(crate) mod native;
 pub mod nth;
@@ -19,4 +24,5 @@ pub mod readout;
 pub mod registry;
 pub mod signature;
 pub mod sum;
+pub(crate) mod text;
 pub mod user;

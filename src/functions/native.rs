@@ -13,11 +13,12 @@ use arrow_array::{
     UInt64Array, make_array,
 };
 use arrow_buffer::{Buffer, i256};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema};
 
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::rows::normalise;
 
 /// The native values a kernel runs over; dispatch matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,6 +91,30 @@ pub(crate) fn labelled(array: &dyn Array, to: &DataType) -> Result<ArrayRef> {
         return Ok(make_array(array.to_data().into_builder().data_type(to.clone()).build()?));
     }
     Ok(cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })?)
+}
+
+/// `array` with -0.0 as 0.0 and every NaN as one: equal values look alike.
+pub(crate) fn canonical(array: &ArrayRef) -> Result<ArrayRef> {
+    if !has_floats(array.data_type()) {
+        return Ok(array.clone());
+    }
+    let canonical = normalise(array)?;
+    if canonical.data_type() == array.data_type() { Ok(canonical) } else { Ok(cast(&canonical, array.data_type())?) }
+}
+
+fn has_floats(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
+        DataType::Struct(fields) => fields.iter().any(|field| has_floats(field.data_type())),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _) => has_floats(field.data_type()),
+        DataType::Dictionary(_, values) => has_floats(values),
+        DataType::RunEndEncoded(_, values) => has_floats(values.data_type()),
+        _ => false,
+    }
 }
 
 /// Calls `f` with the value of each of `rows` that takes part, in row order.

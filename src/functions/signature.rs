@@ -164,28 +164,31 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
         }
         K::Entropy => {
             groupable(function, first)?;
-            unary(types[0].clone(), DataType::Float64, Algebra::Counted)
+            Signature { nullable: false, ..unary(types[0].clone(), DataType::Float64, Algebra::Counted) }
         }
         K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox | K::Mad => {
             quantile(function, types, first)?
         }
         K::CollectList => {
-            let output = list_of(types[0].clone(), modifiers.respect_nulls);
+            let output = list_of(types[0].clone(), modifiers.respect_nulls || encoded(&types[0]));
             Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Positional }
         }
         K::CollectSet => {
             groupable(function, first)?;
-            let output = list_of(types[0].clone(), false);
+            let output = list_of(types[0].clone(), encoded(&types[0]));
             Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Counted }
         }
-        K::Listagg => match first {
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-                unary(DataType::Binary, DataType::Binary, Algebra::Positional)
-            }
-            nested if nested.is_nested() => return Err(refused(function, nested, "a value that has a text")),
-            DataType::LargeUtf8 => unary(DataType::LargeUtf8, DataType::LargeUtf8, Algebra::Positional),
-            _ => unary(DataType::Utf8, DataType::Utf8, Algebra::Positional),
-        },
+        K::Listagg => {
+            let output = match first {
+                DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+                    DataType::Binary
+                }
+                nested if nested.is_nested() => return Err(refused(function, nested, "a value that has a text")),
+                DataType::LargeUtf8 => DataType::LargeUtf8,
+                _ => DataType::Utf8,
+            };
+            unary(types[0].clone(), output, Algebra::Positional)
+        }
         K::HistogramNumeric => {
             if !(is_number(first) || first.is_temporal()) {
                 return Err(refused(function, first, "a number or a moment"));
@@ -273,6 +276,11 @@ fn quantile(function: &Function, types: &[DataType], first: &DataType) -> Result
 /// `array<element>`, its child named as Spark names it.
 fn list_of(element: DataType, nullable: bool) -> DataType {
     DataType::List(Arc::new(Field::new("element", element, nullable)))
+}
+
+/// Whether values are held apart from the rows, and may be null there though no row is.
+fn encoded(data_type: &DataType) -> bool {
+    values(data_type) != data_type
 }
 
 /// Whether the type is a number or an untyped NULL.

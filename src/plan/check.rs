@@ -18,6 +18,12 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     if call.distinct && function.distinct() == Distinct::Refused {
         return refuse("DISTINCT");
     }
+    if call.distinct && call.args.is_empty() {
+        return Err(Error::spec(format!(
+            "{} with DISTINCT needs the arguments that are to differ; name them",
+            function.name
+        )));
+    }
     if !call.argument_order.is_empty() && function.argument_order() == ArgumentOrder::Refused {
         return refuse("an ORDER BY inside its parentheses");
     }
@@ -45,13 +51,18 @@ pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
     )))
 }
 
-/// WITHIN GROUP orders the values themselves: one key, the first argument.
+/// WITHIN GROUP orders the values themselves: one key, the first argument. So does the order of different values.
 pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
-    if function.argument_order() != ArgumentOrder::Values || call.argument_order.is_empty() {
+    let values = function.argument_order() == ArgumentOrder::Values;
+    if !(values || call.distinct) || call.argument_order.is_empty() {
         return Ok(());
     }
     match (call.argument_order.as_slice(), call.args.first()) {
         ([key], Some(Arg::Column(name))) if key.column == *name => Ok(()),
+        _ if !values => Err(Error::spec(format!(
+            "{} with DISTINCT has one value for many rows; its ORDER BY has one key, its first argument",
+            function.name
+        ))),
         _ => Err(Error::spec(format!(
             "{} counts its values in their own order; its ORDER BY has one key, its first argument",
             function.name
@@ -61,6 +72,22 @@ pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
 
 /// Offsets and positions are whole numbers, each row's own where they are columns; other parameters are constants.
 pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
+    match (function.kernel, call.args.get(1)) {
+        (Kernel::Mode, Some(arg)) if !matches!(arg, Arg::Literal(Literal::Boolean(_))) => {
+            return Err(Error::spec("the second argument of mode says whether ties are broken: true or false"));
+        }
+        (Kernel::Listagg, Some(Arg::Column(name))) => {
+            return Err(Error::spec(format!("the delimiter of listagg is a constant, not the column {name:?}")));
+        }
+        (Kernel::ApproxCountDistinct, Some(arg)) if !deviation(arg) => {
+            return Err(Error::spec(format!(
+                "the second argument of {} is the relative standard deviation it may have, a fraction above 0.0 and \
+                 up to 0.39; leave it out, as the count is exact",
+                function.name
+            )));
+        }
+        _ => {}
+    }
     let (index, what, least) = match function.kernel {
         Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
         Kernel::Nth => (1, "position", 1),
@@ -86,6 +113,16 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
             Err(Error::spec(format!("the {what} of {} is a constant, not the column {name:?}", function.name)))
         }
     }
+}
+
+/// Whether the constant is a relative standard deviation that a sketch of at least 16 registers has.
+fn deviation(arg: &Arg) -> bool {
+    let value = match arg {
+        Arg::Literal(Literal::Float(value)) => Some(*value),
+        Arg::Literal(literal @ Literal::Decimal { .. }) => literal::show(literal).parse().ok(),
+        _ => None,
+    };
+    value.is_some_and(|value| value > 0.0 && value < 0.392)
 }
 
 /// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.

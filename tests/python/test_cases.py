@@ -15,10 +15,13 @@ from windrow._windrow import Plan
 DIRECTORY = Path(__file__).parents[1] / "cases"
 CASES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(DIRECTORY.glob("*.json"))}
 CALLS = [(name, i) for name, case in CASES.items() for i in range(len(case["calls"]))]
-STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive"]
+STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "wavelet", "codes", "naive"]
 
 
 def arrow_type(text):
+    if text.startswith("list("):
+        element = text[5:-1]
+        return pa.list_(pa.field("element", arrow_type(element.rstrip("?")), element.endswith("?")))
     name, arguments = re.fullmatch(r"(\w+)(?:\((.*)\))?", text).groups()
     parts = [] if arguments is None else arguments.split(",")
     if name == "decimal":
@@ -29,6 +32,8 @@ def arrow_type(text):
 
 
 def array(values, data_type):
+    if pa.types.is_list(data_type):
+        return pa.array([array(v, data_type.value_type).to_pylist() for v in values], data_type)
     if pa.types.is_floating(data_type):
         return pa.array([None if v is None else float(v) for v in values], data_type)
     if pa.types.is_decimal(data_type):
@@ -65,6 +70,8 @@ def native_call(call):
 
 
 def same(a, b):
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float) and isinstance(b, float):
         if math.isnan(a) or math.isnan(b):
             return math.isnan(a) and math.isnan(b)

@@ -28,6 +28,7 @@ struct Window {
     ignore_nulls: bool,
     min_rows: Option<u64>,
     distinct: bool,
+    argument_ordered: bool,
 }
 
 fn window() -> impl Strategy<Value = Window> {
@@ -39,10 +40,16 @@ fn window() -> impl Strategy<Value = Window> {
         let end = if matches!(by_column, 2 | 3) { Bound::Following(off()) } else { frame.end };
         Frame { start, end, ..frame }
     });
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<[bool; 2]>());
     (flags, key, frame, prop_oneof![4 => Just(None), 1 => (0..4_u64).prop_map(Some)]).prop_map(
-        |((partitioned, descending, nulls_first, filtered, ignore_nulls, distinct), key, frame, min_rows)| Window {
+        |(
+            (partitioned, descending, nulls_first, filtered, ignore_nulls, [distinct, argument_ordered]),
+            key,
+            frame,
+            min_rows,
+        )| Window {
             distinct,
+            argument_ordered,
             partitioned,
             key,
             descending,
@@ -89,6 +96,9 @@ impl Window {
                             vec![column.clone(), Arg::from(0)],
                             vec![column.clone(), Arg::column("i16"), column],
                         ],
+                        (_, Kernel::Listagg) => {
+                            vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
+                        }
                         _ if function.arguments == (2, 2) && function.family == Family::Aggregate => {
                             vec![vec![column, Arg::column("finite")]]
                         }
@@ -99,7 +109,20 @@ impl Window {
                 .collect(),
         };
         let dress = |mut call: Call| {
-            if function.takes_frame(false) {
+            let own = call.args.first().filter(|_| call.distinct || function.kernel == Kernel::Mode);
+            let ordered = match function.kernel {
+                Kernel::CollectList | Kernel::Listagg | Kernel::Mode => self.argument_ordered,
+                Kernel::DenseRank => self.argument_ordered,
+                _ => false,
+            };
+            if ordered {
+                let column = match own {
+                    Some(Arg::Column(own)) => own.clone(),
+                    _ => "f64".into(),
+                };
+                call.argument_order = vec![OrderKey { column, descending: self.distinct, nulls_first: self.filtered }];
+            }
+            if function.takes_frame(!call.argument_order.is_empty()) {
                 call.frame = Some(self.frame.clone());
                 call.min_rows = self.min_rows;
             }
@@ -108,6 +131,8 @@ impl Window {
             }
             if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
+            } else if function.kernel == Kernel::CollectList && self.distinct {
+                call.nulls = Nulls::Respect;
             }
             call
         };
@@ -115,7 +140,7 @@ impl Window {
             Distinct::Counts if !call.args.is_empty() && self.distinct => call.distinct(),
             _ => call,
         };
-        calls.into_iter().map(dress).map(distinct).collect()
+        calls.into_iter().map(distinct).map(dress).collect()
     }
 }
 
@@ -162,11 +187,6 @@ const PENDING: &[Kernel] = &[
     Kernel::PercentileDisc,
     Kernel::PercentileApprox,
     Kernel::Mad,
-    Kernel::Mode,
-    Kernel::Entropy,
-    Kernel::CollectSet,
-    Kernel::CollectList,
-    Kernel::Listagg,
 ];
 
 /// The distinct functions: `any_value` is `first_value` by another name.
@@ -285,6 +305,7 @@ fn every_function_has_calls() {
         ignore_nulls: false,
         min_rows: None,
         distinct: false,
+        argument_ordered: false,
     };
     let batch = batch(&[]);
     for function in functions() {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow_buffer::i256;
+use arrow_array::{Array, ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow_buffer::{OffsetBuffer, i256};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use serde_json::Value;
@@ -25,6 +25,10 @@ fn cases() -> Vec<PathBuf> {
 }
 
 fn data_type(text: &str) -> DataType {
+    if let Some(element) = text.strip_prefix("list(").and_then(|element| element.strip_suffix(')')) {
+        let (element, nullable) = element.strip_suffix('?').map_or((element, false), |element| (element, true));
+        return DataType::List(Arc::new(Field::new("element", data_type(element), nullable)));
+    }
     let (name, arguments) = text.trim_end_matches(')').split_once('(').unwrap_or((text, ""));
     let mut arguments = arguments.split(',');
     let first = arguments.next().unwrap();
@@ -54,6 +58,13 @@ fn data_type(text: &str) -> DataType {
 /// The JSON values as a column; every type but durations is read from its text.
 fn column(values: &Value, data_type: &DataType) -> ArrayRef {
     let values = values.as_array().unwrap();
+    if let DataType::List(field) = data_type {
+        let lists = || values.iter().filter_map(Value::as_array);
+        let items: Vec<_> = lists().flatten().cloned().collect();
+        let items = column(&items.into(), field.data_type());
+        assert_eq!(lists().count(), values.len(), "lists are never null");
+        return Arc::new(ListArray::new(field.clone(), OffsetBuffer::from_lengths(lists().map(Vec::len)), items, None));
+    }
     if matches!(data_type, DataType::Duration(_)) {
         let numbers: Int64Array = values.iter().map(Value::as_i64).collect();
         return cast(&numbers, data_type).unwrap();
@@ -133,11 +144,14 @@ fn frame(value: &Value) -> Frame {
 }
 
 fn spec(value: &Value) -> WindowSpec {
-    let keys = value["order_by"].as_array().unwrap().iter().map(|key| OrderKey {
-        column: key["column"].as_str().unwrap().into(),
-        descending: key["descending"].as_bool().unwrap(),
-        nulls_first: key["nulls_first"].as_bool().unwrap(),
-    });
+    let keys = |clause: &str| {
+        let keys = value[clause].as_array().into_iter().flatten().map(|key| OrderKey {
+            column: key["column"].as_str().unwrap().into(),
+            descending: key["descending"].as_bool().unwrap(),
+            nulls_first: key["nulls_first"].as_bool().unwrap(),
+        });
+        keys.collect::<Vec<_>>()
+    };
     let mut call = Call::new(value["function"].as_str().unwrap(), value["args"].as_array().unwrap().iter().map(arg));
     call.frame = Some(&value["frame"]).filter(|frame| !frame.is_null()).map(frame);
     call.filter = value["filter"].as_str().map(Into::into);
@@ -145,9 +159,10 @@ fn spec(value: &Value) -> WindowSpec {
     if let Some(ignore) = value["ignore_nulls"].as_bool() {
         call.nulls = if ignore { Nulls::Ignore } else { Nulls::Respect };
     }
+    call.argument_order = keys("argument_order");
     call.min_rows = value["min_rows"].as_u64();
     let partition = value["partition_by"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
-    WindowSpec::new().partition_by(partition).order_by(keys).call(call)
+    WindowSpec::new().partition_by(partition).order_by(keys("order_by")).call(call)
 }
 
 fn class(kind: ErrorKind) -> &'static str {

@@ -1,0 +1,287 @@
+//! `collect_list`, `collect_set`: the frame's values as a list. What their evaluators find, the places of the values in
+//! their order, serves `listagg` as well.
+//!
+//! ```text
+//!   values by place      a b c d e f | d b          what cannot share is appended: an order of its own, DISTINCT,
+//!   list view            [1..4) [2..6) [6..8)       frames that EXCLUDE cuts in pieces
+//! ```
+//!
+//! Cost: in the rows' order O(1) per row as list views, which share one child; as plain lists the sum of the lists'
+//! lengths, which is what such a column holds. In an argument's order, or of different values, the present ones are
+//! kept in a bitmap by their order ([`crate::evaluate::codes`]), so an answer costs its length and no sort.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, ListArray, ListViewArray, RecordBatch, UInt32Array};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, FieldRef};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+
+use crate::bounds::Frames;
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::evaluate::codes::{Partition, Tally, Values};
+use crate::evaluate::dense::Places;
+use crate::evaluate::present::Present;
+use crate::evaluate::{Cancel, Evaluator, each_frame};
+
+/// An answer made of the values at some places, in their order.
+pub(crate) trait Gather: Send + Sync {
+    /// Where answers gather.
+    type Builder;
+
+    /// An empty builder for `capacity` answers.
+    fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Appends the answer made of the values at `places`.
+    ///
+    /// # Errors
+    /// The answers outgrow their offsets.
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Self::Builder) -> Result<()>;
+
+    /// Appends the answer made of the values of `run`.
+    ///
+    /// # Errors
+    /// As for `push`.
+    fn push_run(&self, run: Range<usize>, out: &mut Self::Builder) -> Result<()> {
+        self.push(run.start as u32..run.end as u32, out)
+    }
+
+    /// Appends the answer before again; `false`: there is none.
+    ///
+    /// # Errors
+    /// As for `push`.
+    fn repeat(&self, out: &mut Self::Builder) -> Result<bool>;
+
+    /// The answers as a column.
+    ///
+    /// # Errors
+    /// They do not make an array.
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+}
+
+/// Values in the rows' order.
+#[derive(Debug)]
+pub(crate) struct InRowOrder<G> {
+    pub(crate) gather: G,
+    pub(crate) places: Places,
+    /// Each frame is read row by row, and nothing is shared.
+    pub(crate) naive: bool,
+}
+
+impl<G: Gather> Evaluator for InRowOrder<G> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let Self { gather, places, naive } = self;
+        let mut out = gather.builder(rows.len());
+        each_frame(frames, rows, cancel, |_, pieces| {
+            if *naive {
+                let included = pieces.flatten().filter(|&row| places.includes(row));
+                return gather.push(included.map(|row| places.of(row..row + 1).start as u32), &mut out);
+            }
+            let mut runs = pieces.map(|piece| places.of(piece)).filter(|run| !run.is_empty());
+            match (runs.next(), runs.next()) {
+                (None, _) => gather.push_run(0..0, &mut out),
+                (Some(run), None) => gather.push_run(run, &mut out),
+                (Some(first), Some(second)) => {
+                    let all = [first, second].into_iter().chain(runs).flatten();
+                    gather.push(all.map(|place| place as u32), &mut out)
+                }
+            }
+        })?;
+        gather.finish(out)
+    }
+
+    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+        Err(Error::internal("no state of bounded size stands for a list"))
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release_without_carry(answered)
+    }
+}
+
+/// Values in an order of their own: that of their codes.
+#[derive(Debug)]
+pub(crate) struct InCodeOrder<G>(pub(crate) G);
+
+/// The values present, and whether they are those of the answer before.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    present: Present,
+    answered: bool,
+}
+
+impl<G: Gather> Tally for InCodeOrder<G> {
+    type Kept = Listed;
+    type Builder = G::Builder;
+
+    fn counts(&self) -> bool {
+        false
+    }
+
+    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) {
+        kept.present.restart(partition.codes);
+        kept.answered = false;
+    }
+
+    #[inline]
+    fn set(&self, kept: &mut Listed, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+        kept.present.set(code, count > 0);
+        kept.answered = false;
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> G::Builder {
+        self.0.builder(capacity)
+    }
+
+    fn answer(
+        &self,
+        kept: &mut Listed,
+        values: &Values,
+        partition: &Partition,
+        _: usize,
+        out: &mut G::Builder,
+    ) -> Result<()> {
+        if std::mem::replace(&mut kept.answered, true) && self.0.repeat(out)? {
+            return Ok(());
+        }
+        self.0.push(kept.present.iter().map(|code| values.place(partition, code)), out)
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &Values,
+        partition: &Partition,
+        _: usize,
+        out: &mut G::Builder,
+    ) -> Result<()> {
+        self.0.push(counts.keys().map(|&code| values.place(partition, code as usize)), out)
+    }
+
+    fn finish(&self, out: G::Builder) -> Result<ArrayRef> {
+        self.0.finish(out)
+    }
+}
+
+/// Lists, plain or as views.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    values: ArrayRef,
+    field: FieldRef,
+    views: bool,
+}
+
+impl Lists {
+    /// Lists of `values`, which are by places, as a column of type `output`.
+    ///
+    /// # Errors
+    /// That is no type of lists.
+    pub(crate) fn new(values: ArrayRef, output: &DataType) -> Result<Self> {
+        let (field, views) = match output {
+            DataType::List(field) => (field.clone(), false),
+            DataType::ListView(field) => (field.clone(), true),
+            other => return Err(Error::internal(format!("lists as {other}"))),
+        };
+        Ok(Self { values, field, views })
+    }
+}
+
+/// Lists and what they are made of.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    lists: Vec<Slot>,
+    /// The places of values that are appended.
+    appended: Vec<u32>,
+    /// The places that lists share.
+    shared: Option<Range<usize>>,
+}
+
+/// One list: so many values, either the shared ones from a place on, or the appended ones from a number on.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    begin: usize,
+    len: usize,
+    shared: bool,
+}
+
+/// An offset or a length as lists have them.
+fn offset(length: usize) -> Result<i32> {
+    i32::try_from(length).map_err(|_| {
+        Error::unsupported(format!(
+            "the lists hold {length} values together, and a column of lists {} at most; stream the rows in batches, \
+             narrow the frame, or ask for list views, which share values",
+            i32::MAX
+        ))
+    })
+}
+
+impl Gather for Lists {
+    type Builder = Slots;
+
+    fn builder(&self, capacity: usize) -> Slots {
+        Slots { lists: Vec::with_capacity(capacity), ..Slots::default() }
+    }
+
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Slots) -> Result<()> {
+        let begin = out.appended.len();
+        out.appended.extend(places);
+        offset(out.appended.len())?;
+        out.lists.push(Slot { begin, len: out.appended.len() - begin, shared: false });
+        Ok(())
+    }
+
+    fn push_run(&self, run: Range<usize>, out: &mut Slots) -> Result<()> {
+        if !self.views {
+            return self.push(run.start as u32..run.end as u32, out);
+        }
+        if !run.is_empty() {
+            out.shared = Some(match &out.shared {
+                None => run.clone(),
+                Some(shared) => shared.start.min(run.start)..shared.end.max(run.end),
+            });
+        }
+        out.lists.push(Slot { begin: run.start, len: run.len(), shared: true });
+        Ok(())
+    }
+
+    fn repeat(&self, out: &mut Slots) -> Result<bool> {
+        let Some(&last) = out.lists.last() else { return Ok(false) };
+        if !self.views {
+            out.appended.extend_from_within(last.begin..last.begin + last.len);
+            offset(out.appended.len())?;
+        }
+        let begin = if self.views { last.begin } else { last.begin + last.len };
+        out.lists.push(Slot { begin, ..last });
+        Ok(true)
+    }
+
+    fn finish(&self, out: Slots) -> Result<ArrayRef> {
+        let Slots { lists, appended, shared } = out;
+        let field = self.field.clone();
+        if !self.views {
+            let values = take(&self.values, &UInt32Array::from(appended), None)?;
+            let offsets = OffsetBuffer::from_lengths(lists.iter().map(|slot| slot.len));
+            return Ok(Arc::new(ListArray::try_new(field, offsets, values, None)?));
+        }
+        let shared = shared.unwrap_or(0..0);
+        offset(shared.len() + appended.len())?;
+        let begin = |slot: &Slot| match (slot.len, slot.shared) {
+            (0, _) => 0,
+            (_, true) => (slot.begin - shared.start) as i32,
+            (_, false) => (slot.begin + shared.len()) as i32,
+        };
+        let begins: ScalarBuffer<i32> = lists.iter().map(begin).collect();
+        let sizes: ScalarBuffer<i32> = lists.iter().map(|slot| slot.len as i32).collect();
+        let mut values = self.values.slice(shared.start, shared.len());
+        if !appended.is_empty() {
+            let appended = take(&self.values, &UInt32Array::from(appended), None)?;
+            values = if values.is_empty() { appended } else { concat(&[values.as_ref(), appended.as_ref()])? };
+        }
+        Ok(Arc::new(ListViewArray::try_new(field, begins, sizes, values, None)?))
+    }
+}

@@ -1,0 +1,97 @@
+//! `entropy`: Shannon's entropy of the frame's values in bits, log2(n) - sum(c * log2(c)) / n over their counts c.
+//! 0.0 of no values, as of one.
+//!
+//! The terms of all values are added up in a tree, from which one is replaced at O(log k): nothing is taken out of a
+//! running float, so an answer does not remember frames before it. 16 bytes per value.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array};
+
+use crate::error::Result;
+use crate::evaluate::codes::{Partition, Tally, Values};
+
+/// The entropy of the values; each counts once if `distinct`.
+#[derive(Debug)]
+pub(crate) struct Entropy {
+    pub(crate) distinct: bool,
+}
+
+/// How often values are there, and the sums of their terms.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    counts: Vec<u32>,
+    total: u64,
+    present: usize,
+    /// Node `n` has the children `2n` and `2n + 1`.
+    nodes: Vec<f64>,
+}
+
+/// c * log2(c), 0 for none.
+fn term(count: u32) -> f64 {
+    if count == 0 { 0.0 } else { f64::from(count) * f64::from(count).log2() }
+}
+
+impl Tally for Entropy {
+    type Kept = Terms;
+    type Builder = Vec<f64>;
+
+    fn counts(&self) -> bool {
+        !self.distinct
+    }
+
+    fn restart(&self, kept: &mut Terms, _: &Values, partition: &Partition) {
+        kept.counts.clear();
+        kept.counts.resize(partition.codes, 0);
+        kept.nodes.clear();
+        kept.nodes.resize(2 * partition.codes.next_power_of_two(), 0.0);
+        (kept.total, kept.present) = (0, 0);
+    }
+
+    #[inline]
+    fn set(&self, kept: &mut Terms, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+        let count = if self.distinct { count.min(1) } else { count };
+        let before = std::mem::replace(&mut kept.counts[code], count);
+        kept.total = kept.total + u64::from(count) - u64::from(before);
+        kept.present = kept.present + usize::from(count > 0) - usize::from(before > 0);
+        let nodes = &mut kept.nodes;
+        let mut node = nodes.len() / 2 + code;
+        nodes[node] = term(count);
+        while node > 1 {
+            node /= 2;
+            nodes[node] = nodes[2 * node] + nodes[2 * node + 1];
+        }
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> Vec<f64> {
+        Vec::with_capacity(capacity)
+    }
+
+    fn answer(&self, kept: &mut Terms, _: &Values, _: &Partition, _: usize, out: &mut Vec<f64>) -> Result<()> {
+        let total = kept.total as f64;
+        out.push(if kept.present < 2 { 0.0 } else { (total.log2() - kept.nodes[1] / total).max(0.0) });
+        Ok(())
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        _: &Values,
+        _: &Partition,
+        _: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
+        let count = |count: &u32| f64::from(if self.distinct { 1 } else { *count });
+        let total: f64 = counts.values().map(count).sum();
+        let terms = counts.values().map(|times| count(times) / total).map(|share| share * -share.log2());
+        // Of no terms the sum is -0.0.
+        out.push(terms.sum::<f64>() + 0.0);
+        Ok(())
+    }
+
+    fn finish(&self, out: Vec<f64>) -> Result<ArrayRef> {
+        Ok(Arc::new(Float64Array::from(out)))
+    }
+}

@@ -1,0 +1,109 @@
+//! `listagg`: the frame's values as texts, joined by a delimiter; NULL where there are none.
+//!
+//! Cost: the length of the answers, which is what the column holds; texts are made once per section.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ByteArrayType, GenericBinaryType, GenericStringType};
+use arrow_array::{Array, ArrayRef, GenericByteArray, LargeBinaryArray, OffsetSizeTrait};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+
+use super::collect::Gather;
+use crate::error::{Error, Result};
+
+/// Joins texts or bytes.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    texts: LargeBinaryArray,
+    delimiter: Vec<u8>,
+    output: DataType,
+}
+
+impl Joined {
+    /// Joins `texts`, texts or bytes by places, as a column of type `output`.
+    ///
+    /// # Errors
+    /// They are neither.
+    pub(crate) fn new(texts: &dyn Array, delimiter: Vec<u8>, output: DataType) -> Result<Self> {
+        let texts = cast(texts, &DataType::LargeBinary)?.as_binary::<i64>().clone();
+        Ok(Self { texts, delimiter, output })
+    }
+}
+
+/// Joined texts, one after another.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    bytes: Vec<u8>,
+    /// Where each ends; the first one's begin is 0.
+    ends: Vec<usize>,
+    valid: Vec<bool>,
+}
+
+impl Texts {
+    fn end(&mut self, valid: bool) {
+        self.ends.push(self.bytes.len());
+        self.valid.push(valid);
+    }
+}
+
+impl Gather for Joined {
+    type Builder = Texts;
+
+    fn builder(&self, capacity: usize) -> Texts {
+        Texts { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
+    }
+
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Texts) -> Result<()> {
+        let mut any = false;
+        for place in places {
+            if any {
+                out.bytes.extend_from_slice(&self.delimiter);
+            }
+            out.bytes.extend_from_slice(self.texts.value(place as usize));
+            any = true;
+        }
+        out.end(any);
+        if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(out.bytes.len()).map(|_| ()) }
+    }
+
+    fn repeat(&self, out: &mut Texts) -> Result<bool> {
+        let Some(&valid) = out.valid.last() else { return Ok(false) };
+        let begin = out.ends.len().checked_sub(2).map_or(0, |before| out.ends[before]);
+        out.bytes.extend_from_within(begin..);
+        out.end(valid);
+        Ok(true)
+    }
+
+    fn finish(&self, out: Texts) -> Result<ArrayRef> {
+        match self.output {
+            DataType::Utf8 => bytes::<GenericStringType<i32>>(out),
+            DataType::LargeUtf8 => bytes::<GenericStringType<i64>>(out),
+            DataType::Binary => bytes::<GenericBinaryType<i32>>(out),
+            ref other => Err(Error::internal(format!("texts as {other}"))),
+        }
+    }
+}
+
+fn bytes<T: ByteArrayType>(out: Texts) -> Result<ArrayRef> {
+    let mut offsets = Vec::with_capacity(out.ends.len() + 1);
+    for end in std::iter::once(0).chain(out.ends) {
+        offsets.push(offset(end)?);
+    }
+    let nulls = NullBuffer::from(out.valid);
+    let nulls = (nulls.null_count() > 0).then_some(nulls);
+    let offsets = OffsetBuffer::new(offsets.into());
+    Ok(Arc::new(GenericByteArray::<T>::try_new(offsets, Buffer::from_vec(out.bytes), nulls)?))
+}
+
+fn offset<O: OffsetSizeTrait>(length: usize) -> Result<O> {
+    O::from_usize(length).ok_or_else(|| {
+        Error::unsupported(format!(
+            "the joined texts hold {length} bytes together, and a column of such texts {} at most; stream the rows in \
+             batches, narrow the frame, or cast the argument to large_string",
+            i32::MAX
+        ))
+    })
+}
