@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Options", "config", "current"]
 
-STRATEGIES: Final = ("whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "wavelet", "codes", "naive")
+STRATEGIES: Final = (
+    "whole",
+    "scan",
+    "prefix",
+    "index",
+    "deque",
+    "two_stacks",
+    "segment_tree",
+    "wavelet",
+    "codes",
+    "naive",
+)
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
 
 
@@ -228,7 +239,7 @@ def config(**settings: Unpack[Settings]) -> Config:
     for name in given:
         if name not in _READERS:
             raise SpecError(f"config() has no setting {name!r}{near(name, _READERS)}")
-    read = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
+    read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
     with _lock:
         before = _set
         _set = replace(before, **read)

@@ -6,7 +6,8 @@ mod common;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, check, frame, row, units};
@@ -289,6 +290,53 @@ proptest! {
         cuts in prop::collection::vec(0..9_usize, 1..6).prop_filter("no row ever", |cuts| cuts.iter().any(|&cut| cut > 0)),
     ) {
         agree(&rows, &window, &cuts)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn list_views_hold_what_lists_hold(
+        rows in prop::collection::vec(row(), 0..40),
+        window in window().prop_filter("SQL refuses the frame", answerable),
+        cuts in prop::collection::vec(1..9_usize, 1..6),
+    ) {
+        let batch = batch(&rows);
+        let ordered = sorted(&batch, &window);
+        for function in ["collect_list", "collect_set"].map(|name| registry::find(name).unwrap()) {
+            for call in window.calls(function, &batch) {
+                let plan = |list_views| {
+                    let options = Options { threads: 1, list_views, ..Options::default() };
+                    Plan::new(batch.schema(), &[window.spec().call(call.clone())], options).unwrap()
+                };
+                let lists = plan(false).compute(&ordered).unwrap().column(0).as_list::<i32>().clone();
+                let views = plan(true).compute(&ordered).unwrap().column(0).clone();
+                for views in [views, streamed(&ordered, plan(true), &cuts)] {
+                    let views = views.as_list_view::<i32>();
+                    for row in 0..lists.len() {
+                        prop_assert_eq!(lists.is_null(row), views.is_null(row));
+                        if lists.is_valid(row) {
+                            check(&lists.value(row), &views.value(row)).map_err(TestCaseError::fail)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The lists of a growing frame are no longer than the rows, all together.
+#[test]
+fn overlapping_lists_share_their_values() {
+    let rows: Vec<_> = (0..40).map(|key| Row { partition: None, key: Some(key), value: Some(1), flag: None }).collect();
+    let batch = batch(&rows);
+    for frame in [Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow), Frame::entire()] {
+        let call = Call::new("collect_list", [Arg::column("i32")]).over(frame);
+        let spec = WindowSpec::new().order_by([OrderKey::asc("k")]).call(call);
+        let options = Options { threads: 1, list_views: true, ..Options::default() };
+        let lists = Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap();
+        assert_eq!(lists.column(0).as_list_view::<i32>().values().len(), 40);
     }
 }
 
