@@ -214,6 +214,10 @@ def as_expr(value: Any, role: str) -> Expr:
         return Column(value)
     if is_item(value):
         return replace(value, name=None)
+    if is_spark_column(value):
+        from .spark.columns import read_argument
+
+        return read_argument(value)
     if is_host_expression(value):
         return Host(value)
     plain = _plain(value)

@@ -70,6 +70,17 @@ def test_names(df):
     assert replaced.columns == ["id", "device", "LEVEL"]
 
 
+def test_windows_in_the_builders_calls(df):
+    w, ordered = Window.partitionBy("device").orderBy("id"), wr.window("device", "id")
+    step = F.col("level") - F.lag("level").over(w)
+    ours = wr.with_columns(df, a=wr.max(step).filter(F.rank().over(w) > 2).over(ordered))
+    theirs = (
+        df.withColumn("step", F.when(F.rank().over(w) > 2, step)).withColumn("a", F.max("step").over(w)).drop("step")
+    )
+    assert ours.orderBy("id").collect() == theirs.orderBy("id").collect()
+    assert "Window [" not in ours._jdf.queryExecution().executedPlan().toString()
+
+
 def test_names_of_a_join(df):
     left, right = df.select("id", "device", "level").alias("l"), df.select("id", "level").alias("r")
     both = left.join(right, F.expr("l.id = r.id + 1")).select("l.id", "device", "l.level", "r.level")

@@ -23,7 +23,7 @@ from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
 
-__all__ = ["Function", "Node", "Tree", "WindowSpec", "locator", "read_item", "read_order"]
+__all__ = ["Function", "Node", "Tree", "WindowSpec", "locator", "read_argument", "read_item", "read_order"]
 
 # Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
 # are Spark's to evaluate, because their type decides the result's.
@@ -157,6 +157,13 @@ def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | No
     if not isinstance(item, (Call, Derived)):
         raise SpecError(f"{_shown(column)} is not a window call, and has none in it; write F.sum('v').over(window)")
     return item if name is None else item.alias(name)
+
+
+def read_argument(column: Any) -> Expr:
+    """Read a PySpark Column that stands in a builder's call: as it is, unless window calls are in it."""
+    tree, raw = _tree(column)
+    item = _Reader(tree).expression(raw)
+    return item if isinstance(item, (Call, Derived)) else Host(column)
 
 
 def read_order(column: Any) -> Order:
