@@ -1,10 +1,195 @@
 //! Questions about the order of a frame's values: quantiles, and places and values by an argument order.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_cast::{CastOptions, cast, cast_with_options};
+use arrow_schema::{DataType, FieldRef};
+
 use super::Inputs;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::evaluate::arranged::{Arranged, Read, Reading};
+use crate::functions::by_order::{FirstByOrder, NthByOrder};
+use crate::functions::mad::{Mad, Metric};
+use crate::functions::native::{Native, native};
+use crate::functions::nth;
+use crate::functions::place::{Place, Share};
+use crate::functions::quantile::{Discrete, Interpolated, Shares};
+use crate::functions::rank;
+use crate::functions::registry::{Family, Kernel};
+use crate::inclusion::Inclusion;
+use crate::plan::PlannedArg;
+use crate::rows::SortColumn;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    Err(Error::unsupported(format!("{} is not computed yet", inputs.call.function.name)))
+    match (inputs.call.function.family, inputs.call.function.kernel) {
+        (Family::Ranking, _) => place(inputs),
+        (Family::Value, _) => value(inputs),
+        (_, Kernel::MinBy | Kernel::MaxBy) => first_by_order(inputs),
+        (_, Kernel::Mad) => mad(inputs),
+        _ => quantile(inputs),
+    }
+}
+
+fn read<R: Reading + 'static>(arranged: Arranged, reading: R) -> Box<dyn Evaluator> {
+    Box::new(Read { arranged, reading })
+}
+
+/// The rows that take part in their order.
+fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: bool) -> Result<Arranged> {
+    Arranged::new(inputs.section, inclusion, keys, ranked, inputs.naive())
+}
+
+fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    use rank::Which;
+    let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
+    Ok(match inputs.call.function.kernel {
+        Kernel::RowNumber => read(arranged, Place(Which::RowNumber)),
+        Kernel::Rank => read(arranged, Place(Which::Rank)),
+        Kernel::Ntile => {
+            let buckets = u64::try_from(inputs.constant(0, 1)?).unwrap_or(1).max(1);
+            read(arranged, Place(Which::Ntile(buckets)))
+        }
+        Kernel::PercentRank => read(arranged, Share(Which::PercentRank)),
+        _ => read(arranged, Share(Which::CumeDist)),
+    })
+}
+
+fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    use nth::Which;
+    let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
+    let which = match inputs.call.function.kernel {
+        Kernel::First => Which::First,
+        Kernel::Last => Which::Last,
+        _ => match inputs.per_row(1)? {
+            Some(n) => Which::NthPerRow(n),
+            None => Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+        },
+    };
+    Ok(read(arranged, NthByOrder { column: inputs.first()?.clone(), which }))
+}
+
+fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let values = inputs.args.get(1).ok_or_else(|| inputs.unexpected())?.clone();
+    let descending = inputs.call.function.kernel == Kernel::MaxBy;
+    let key = SortColumn { values, descending, nulls_first: false };
+    let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
+    let count = u32::try_from(inputs.constant(2, 1)?).map_err(|_| inputs.unexpected())?;
+    let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
+    Ok(read(arranged, FirstByOrder { column: inputs.first()?.clone(), count, element }))
+}
+
+/// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
+fn keys(values: &ArrayRef, descending: bool) -> Result<Vec<SortColumn>> {
+    let mut keys = vec![SortColumn { values: values.clone(), descending, nulls_first: false }];
+    if values.data_type().is_floating() {
+        let doubles = cast(values, &DataType::Float64)?;
+        let doubles = doubles.as_primitive::<Float64Type>().values();
+        let minus = |at: usize| doubles[at] == 0.0 && doubles[at].is_sign_negative();
+        if (0..doubles.len()).any(minus) {
+            let plus = BooleanBuffer::collect_bool(doubles.len(), |at| !minus(at));
+            keys.push(SortColumn::ascending(std::sync::Arc::new(BooleanArray::new(plus, None))));
+        }
+    }
+    Ok(keys)
+}
+
+fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let values = inputs.first()?;
+    let output = &inputs.call.signature.output;
+    let shares = Shares { shares: shares(inputs)?, element: element(output).cloned() };
+    let frequencies = frequencies(inputs)?;
+    let inclusion = match &frequencies {
+        None => inputs.inclusion.clone(),
+        Some(frequencies) => inputs.inclusion.and(&counting(inputs, frequencies)?),
+    };
+    let descending = inputs.call.argument_order.first().is_some_and(|key| key.descending);
+    let arranged = arranged(inputs, inclusion, &keys(values, descending)?, false)?;
+    let frequencies = frequencies.map(|frequencies| arranged.arrange(&frequencies)).transpose()?;
+    let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
+    let values = arranged.arrange(values)?;
+    if matches!(inputs.call.function.kernel, Kernel::PercentileDisc | Kernel::PercentileApprox) {
+        return Ok(read(arranged, Discrete { values, shares, frequencies }));
+    }
+    macro_rules! interpolated {
+        ($type:ty) => {{
+            let (output, values) = (values.data_type().clone(), native::<$type>(&values)?.values().clone());
+            Ok(read(arranged, Interpolated::<$type> { values, shares, frequencies, output }))
+        }};
+    }
+    match Native::of(values.data_type()) {
+        Some(Native::F64) => interpolated!(Float64Type),
+        Some(Native::I64) => interpolated!(Int64Type),
+        Some(Native::I32) => interpolated!(Int32Type),
+        _ => Err(inputs.unexpected()),
+    }
+}
+
+fn mad(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let values = inputs.first()?;
+    let arranged = arranged(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
+    let values = arranged.arrange(values)?;
+    match Native::of(values.data_type()) {
+        Some(Native::F64) => distances::<Float64Type>(inputs, arranged, &values),
+        Some(Native::I64) => distances::<Int64Type>(inputs, arranged, &values),
+        Some(Native::I32) => distances::<Int32Type>(inputs, arranged, &values),
+        _ => Err(inputs.unexpected()),
+    }
+}
+
+fn distances<T: ArrowPrimitiveType>(
+    inputs: &Inputs,
+    arranged: Arranged,
+    values: &ArrayRef,
+) -> Result<Box<dyn Evaluator>>
+where
+    T::Native: Metric,
+{
+    let (output, values) = (values.data_type().clone(), native::<T>(values)?.values().clone());
+    Ok(read(arranged, Mad::<T> { values, output, naive: inputs.naive() }))
+}
+
+/// The element of a list type.
+fn element(output: &DataType) -> Option<&FieldRef> {
+    match output {
+        DataType::List(element) => Some(element),
+        _ => None,
+    }
+}
+
+/// The shares asked for; the plan has checked them.
+fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
+    let share = match inputs.call.args.get(1) {
+        None => return Ok(vec![0.5]),
+        Some(PlannedArg::Literal(share)) => share,
+        Some(PlannedArg::Column(_)) => return Err(inputs.unexpected()),
+    };
+    let share = share.as_list_opt::<i32>().map_or_else(|| share.clone(), |list| list.value(0));
+    Ok(cast(&share, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec())
+}
+
+/// How often each row's value counts, if that was given.
+fn frequencies(inputs: &Inputs) -> Result<Option<ArrayRef>> {
+    let Some(frequencies) = inputs.args.get(1).filter(|_| inputs.call.function.kernel == Kernel::Percentile) else {
+        return Ok(None);
+    };
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(Some(cast_with_options(frequencies, &DataType::Int64, &options)?))
+}
+
+/// The rows whose value counts at all.
+fn counting(inputs: &Inputs, frequencies: &ArrayRef) -> Result<BooleanBuffer> {
+    let frequencies = frequencies.as_primitive::<Int64Type>();
+    let valid = |row: usize| frequencies.is_valid(row);
+    let negative = |&row: &usize| valid(row) && inputs.inclusion.includes(row) && frequencies.value(row) < 0;
+    if let Some(row) = (0..frequencies.len()).find(negative) {
+        return Err(Error::data(format!(
+            "a value counts {} times; the frequencies of percentile are not negative: use FILTER to leave such rows out",
+            frequencies.value(row)
+        )));
+    }
+    Ok(BooleanBuffer::collect_bool(frequencies.len(), |row| valid(row) && frequencies.value(row) > 0))
 }

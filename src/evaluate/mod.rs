@@ -21,6 +21,7 @@
 //!
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
+pub(crate) mod arranged;
 pub mod at_least;
 pub(crate) mod blocks;
 pub(crate) mod codes;
@@ -37,6 +38,7 @@ pub mod segment_tree;
 pub(crate) mod state_tree;
 pub(crate) mod sweep;
 pub mod two_stacks;
+pub(crate) mod wavelet;
 pub mod whole;
 
 use std::fmt;

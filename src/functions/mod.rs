@@ -4,6 +4,7 @@
 //! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
 pub mod average;
+pub(crate) mod by_order;
 pub(crate) mod collect;
 pub mod count;
 pub(crate) mod decimal;
@@ -13,12 +14,16 @@ pub(crate) mod entropy;
 pub mod exact;
 pub mod extrema;
 pub(crate) mod listagg;
+pub(crate) mod lists;
 pub mod logic;
+pub(crate) mod mad;
 pub(crate) mod mode;
 pub mod moments;
 pub(crate) mod native;
 pub mod nth;
 pub mod offset;
+pub(crate) mod place;
+pub(crate) mod quantile;
 pub mod rank;
 pub mod readout;
 pub mod registry;

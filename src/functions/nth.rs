@@ -35,7 +35,7 @@ pub enum Which {
 impl Which {
     /// The place asked for by `row`, 0 for none; `None`: the last.
     #[inline]
-    fn ordinal(&self, row: usize) -> Option<u64> {
+    pub(crate) fn ordinal(&self, row: usize) -> Option<u64> {
         match self {
             Self::First => Some(1),
             Self::Last => None,

@@ -37,8 +37,8 @@ pub fn signature(function: &Function, types: &[DataType], modifiers: Modifiers) 
     }
     if modifiers.argument_order && matches!(function.family, Family::Value | Family::Ranking) {
         signature.algebra = if function.kernel == Kernel::DenseRank { Algebra::Counted } else { Algebra::Ordered };
-        // Of the rows of a frame, none may be there.
-        signature.nullable |= function.family == Family::Value;
+        // Of the rows of a frame, none may be there: no value, and no bucket.
+        signature.nullable |= function.family == Family::Value || function.kernel == Kernel::Ntile;
     }
     Ok(signature)
 }

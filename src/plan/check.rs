@@ -1,5 +1,8 @@
 //! What a call may say: modifiers, constants, defaults, keys and names, each refused with what to write instead.
 
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
@@ -92,6 +95,10 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
         Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
         Kernel::Nth => (1, "position", 1),
         Kernel::Ntile => (0, "number of buckets", 1),
+        Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox => {
+            return quantile(function, call, types);
+        }
+        Kernel::MinBy | Kernel::MaxBy => return within(function, call, 2, "number of values", MOST_VALUES),
         _ => return Ok(()),
     };
     let limit = if function.kernel == Kernel::Ntile { i64::from(i32::MAX) } else { i64::MAX };
@@ -123,6 +130,52 @@ fn deviation(arg: &Arg) -> bool {
         _ => None,
     };
     value.is_some_and(|value| value > 0.0 && value < 0.392)
+}
+
+/// `min_by` and `max_by` list so many values at most, as in Spark.
+const MOST_VALUES: i64 = 100_000;
+
+/// The shares of a quantile are 0 to 1; the frequencies of `percentile` are whole numbers.
+fn quantile(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
+    let shares = match call.args.get(1) {
+        Some(Arg::Literal(Literal::List(shares))) => shares.as_slice(),
+        Some(Arg::Literal(share)) => std::slice::from_ref(share),
+        Some(Arg::Column(name)) => {
+            return Err(Error::spec(format!("the share of {} is a constant, not the column {name:?}", function.name)));
+        }
+        None => &[],
+    };
+    for share in shares {
+        let value = literal::one_row_as(share, &DataType::Float64)?;
+        let value = value.as_primitive::<Float64Type>();
+        if value.is_null(0) || !(0.0..=1.0).contains(&value.value(0)) {
+            return Err(Error::spec(format!(
+                "the share of {} is a number from 0 to 1, not {}",
+                function.name,
+                literal::show(share)
+            )));
+        }
+    }
+    match (function.kernel, types.get(2)) {
+        (Kernel::PercentileApprox, _) => within(function, call, 2, "accuracy", i64::from(i32::MAX)),
+        (_, Some(frequency)) if !frequency.is_integer() => {
+            Err(Error::spec(format!("the frequency of {} is a whole number, not {frequency}; cast it", function.name)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The argument of this index, if it is there, is a constant from 1 to `most`.
+fn within(function: &Function, call: &Call, index: usize, what: &str, most: i64) -> Result<()> {
+    let refuse = |given: String| {
+        Err(Error::spec(format!("the {what} of {} is a whole number from 1 to {most}, not {given}", function.name)))
+    };
+    match call.args.get(index) {
+        None => Ok(()),
+        Some(Arg::Literal(Literal::Int(value))) if (1..=most).contains(value) => Ok(()),
+        Some(Arg::Literal(value)) => refuse(literal::show(value)),
+        Some(Arg::Column(name)) => refuse(format!("the column {name:?}")),
+    }
 }
 
 /// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.

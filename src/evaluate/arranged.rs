@@ -1,0 +1,341 @@
+//! Arranged: the rows of each frame in an order of their own, by wavelet or by sorting them.
+//!
+//! ```text
+//!   rows of the frame          4  5  6  7  8
+//!   their key                  c  a  .  b  a       . takes no part
+//!   arranged                   5  8  7  4          `nth(0)` is row 5; ties in row order
+//! ```
+//!
+//! Quantiles, places and values by an argument order all ask a [`View`] of the frame: how many rows, the k-th of them,
+//! how many come before a row. Cost by wavelet: one radix sort of the section's rows, then O(log m) per question, m rows
+//! in the partition; a frame that is the whole partition is O(1) per row asked for, and the wavelet is not built where
+//! there are only such. The naive twin sorts each frame.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use super::dense::{Dense, Places};
+use super::index::Runs;
+use super::wavelet::{Cursor, Run, Wavelet};
+use super::{Cancel, Evaluator, each_frame};
+use crate::bitmap::Edges;
+use crate::bounds::{Frames, SubRanges};
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+use crate::inclusion::Inclusion;
+use crate::rows::SortColumn;
+use crate::rows::sort::{Comparators, compare};
+use crate::section::Section;
+
+/// The rows of a section that take part, in an order of their own within each partition.
+pub(crate) struct Arranged {
+    places: Places,
+    order: Order,
+}
+
+enum Order {
+    Sorted(Sorted),
+    /// Each frame is sorted by this.
+    Naive(Comparators),
+}
+
+struct Sorted {
+    /// The places by the order within each partition.
+    sorted: Vec<u32>,
+    /// Where ties end and the rank of each place, for questions about rows.
+    ranked: Option<Ranked>,
+    /// Built at the first frame that is not a whole partition. `None` inside: cancelled.
+    wavelet: OnceLock<Option<Wavelet>>,
+}
+
+struct Ranked {
+    /// Per place, where it stands in `sorted`.
+    at: Vec<u32>,
+    /// Runs of equal keys in `sorted`.
+    peers: Runs,
+}
+
+/// A function of each frame's rows in an order of their own.
+pub(crate) trait Reading: Send + Sync {
+    /// What is collected row by row.
+    type Answers;
+
+    /// Room for the answers of so many rows.
+    fn answers(&self, rows: usize) -> Self::Answers;
+
+    /// Appends the answer of `row`, whose frame is in view.
+    ///
+    /// # Errors
+    /// Cancellation, an answer that does not fit its type.
+    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()>;
+
+    /// The answers as a column.
+    ///
+    /// # Errors
+    /// Answers that do not fit one column.
+    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef>;
+}
+
+/// A [`Reading`] over a section.
+pub(crate) struct Read<R> {
+    pub(crate) arranged: Arranged,
+    pub(crate) reading: R,
+}
+
+impl<R: Reading> Evaluator for Read<R> {
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let mut answers = self.reading.answers(rows.len());
+        self.arranged.each(frames, rows, cancel, |row, view| self.reading.read(row, view, &mut answers))?;
+        self.reading.finish(answers)
+    }
+
+    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+        Err(Error::internal("no state of bounded size stands for the order of rows"))
+    }
+
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release_without_carry(answered)
+    }
+}
+
+/// Which rows are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Those before the row; ties by row number.
+    Before,
+    /// Those before the row and all its peers.
+    BeforePeers,
+    /// Those that are not behind the row's peers.
+    ThroughPeers,
+}
+
+impl Arranged {
+    /// The rows of `inclusion` by `keys`. `ranked`: rows will be counted, not only found.
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn new(
+        section: &Section,
+        inclusion: Inclusion,
+        keys: &[SortColumn],
+        ranked: bool,
+        naive: bool,
+    ) -> Result<Self> {
+        let places = Places::new(section, inclusion);
+        if naive {
+            return Ok(Self { places, order: Order::Naive(compare(keys)?) });
+        }
+        let Dense { codes, sorted } = Dense::new(&places, keys, 1, &Cancel::default())?;
+        let ranked = ranked.then(|| {
+            let mut at = vec![0; sorted.len()];
+            for (rank, &place) in sorted.iter().enumerate() {
+                at[place as usize] = rank as u32;
+            }
+            let code = |rank: usize| codes[sorted[rank] as usize];
+            let begins = |rank: usize| places.partitions.starts_at(rank) || code(rank) != code(rank - 1);
+            let peers = Edges::new((0..sorted.len()).map(begins).collect());
+            Ranked { at, peers: Runs::new(&peers) }
+        });
+        Ok(Self { places, order: Order::Sorted(Sorted { sorted, ranked, wavelet: OnceLock::new() }) })
+    }
+
+    /// Calls `f` with each of `rows` and a view of its frame, in row order.
+    ///
+    /// # Errors
+    /// Cancellation, bounds that cannot be found, the first error of `f`.
+    fn each(
+        &self,
+        frames: &Frames,
+        rows: Range<usize>,
+        cancel: &Cancel,
+        mut f: impl FnMut(usize, &mut View) -> Result<()>,
+    ) -> Result<()> {
+        let mut view = View {
+            arranged: self,
+            cancel,
+            cursor: None,
+            partition: 0..0,
+            runs: [[0; 2]; 3],
+            pieces: 0,
+            len: 0,
+            rows: Vec::new(),
+            found: Vec::new(),
+        };
+        each_frame(frames, rows, cancel, |row, pieces| {
+            view.look_at(pieces);
+            f(row, &mut view)
+        })
+    }
+
+    /// The values of `column`, which is as long as the section, where [`View::find`] finds rows.
+    ///
+    /// # Errors
+    /// Text that outgrows its offsets.
+    pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        match &self.order {
+            Order::Naive(_) => Ok(column.clone()),
+            Order::Sorted(Sorted { sorted, .. }) => {
+                let values = self.places.take(column)?;
+                Ok(crate::rows::gather(&[values], sorted, 1, &Cancel::default())?.swap_remove(0))
+            }
+        }
+    }
+}
+
+/// The rows of one frame that take part, arranged.
+pub(crate) struct View<'a> {
+    arranged: &'a Arranged,
+    cancel: &'a Cancel,
+    cursor: Option<Cursor<'a>>,
+    /// The places of the partition that the frame lies in, once it has been asked for.
+    partition: Range<usize>,
+    /// The frame's places: the first `pieces` of these, none of them empty.
+    runs: [Run; 3],
+    pieces: usize,
+    len: usize,
+    /// By the naive twin: the frame's rows.
+    rows: Vec<u32>,
+    /// What was last found.
+    found: Vec<u32>,
+}
+
+impl<'a> View<'a> {
+    fn look_at(&mut self, pieces: SubRanges) {
+        (self.pieces, self.len) = (0, 0);
+        for piece in pieces {
+            let places = self.arranged.places.of(piece);
+            if !places.is_empty() {
+                self.runs[self.pieces] = [places.start as u32, places.end as u32];
+                self.pieces += 1;
+                self.len += places.len();
+            }
+        }
+        if let Order::Naive(compare) = &self.arranged.order {
+            let places = self.runs[..self.pieces].iter().flat_map(|&[begin, end]| begin..end);
+            self.rows.clear();
+            self.rows.extend(places.map(|place| self.arranged.places.row(place as usize) as u32));
+            compare.sort(&mut self.rows);
+        }
+    }
+
+    /// How many rows of the frame take part.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The k-th rows, from 0, for `ks` that ascend and are less than `len`.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn rows(&mut self, ks: &[u32], mut f: impl FnMut(usize)) -> Result<()> {
+        self.find(ks)?;
+        for &at in &self.found {
+            f(match &self.arranged.order {
+                Order::Sorted(Sorted { sorted, .. }) => self.arranged.places.row(sorted[at as usize] as usize),
+                Order::Naive(_) => at as usize,
+            });
+        }
+        Ok(())
+    }
+
+    /// The k-th rows, from 0, as places in columns as [`Arranged::arrange`] has them.
+    ///
+    /// # Errors
+    /// Cancellation.
+    #[inline]
+    pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
+        self.found.resize(ks.len(), 0);
+        let Order::Sorted(sorted) = &self.arranged.order else {
+            for (found, &k) in self.found.iter_mut().zip(ks) {
+                *found = self.rows[k as usize];
+            }
+            return Ok(&self.found);
+        };
+        if self.is_partition() {
+            for (found, &k) in self.found.iter_mut().zip(ks) {
+                *found = self.partition.start as u32 + k;
+            }
+            return Ok(&self.found);
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let runs = self.runs;
+        let pieces = self.pieces;
+        let cursor = self.cursor(sorted)?;
+        match pieces {
+            0 | 1 => cursor.nths([runs[0]], ks, &mut found),
+            2 => cursor.nths([runs[0], runs[1]], ks, &mut found),
+            _ => cursor.nths(runs, ks, &mut found),
+        }
+        self.found = found;
+        Ok(&self.found)
+    }
+
+    /// How many rows of the frame stand so to `row`, which takes part and need not be in the frame.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn count(&mut self, row: usize, counted: Counted) -> Result<usize> {
+        let sorted = match &self.arranged.order {
+            Order::Naive(compare) => {
+                let stands = |&other: &u32| {
+                    let order = compare.compare(other as usize, row);
+                    match counted {
+                        Counted::Before => order.then((other as usize).cmp(&row)).is_lt(),
+                        Counted::BeforePeers => order.is_lt(),
+                        Counted::ThroughPeers => order.is_le(),
+                    }
+                };
+                return Ok(self.rows.iter().filter(|row| stands(row)).count());
+            }
+            Order::Sorted(sorted) => sorted,
+        };
+        if self.len == 0 {
+            return Ok(0);
+        }
+        let ranked = sorted.ranked.as_ref().ok_or_else(|| Error::internal("rows are counted that have no rank"))?;
+        let at = ranked.at[self.arranged.places.of(row..row).start] as usize;
+        let behind = match counted {
+            Counted::Before => at,
+            Counted::BeforePeers => ranked.peers.begin(at),
+            Counted::ThroughPeers => ranked.peers.next(at + 1),
+        };
+        if self.is_partition() {
+            return Ok(behind - self.partition.start);
+        }
+        let (runs, pieces, begin) = (self.runs, self.pieces, self.partition.start);
+        let cursor = self.cursor(sorted)?;
+        let rank = (behind - begin) as u32;
+        let below = match pieces {
+            1 => cursor.below([runs[0]], rank),
+            2 => cursor.below([runs[0], runs[1]], rank),
+            _ => cursor.below(runs, rank),
+        };
+        Ok(below as usize)
+    }
+
+    /// Whether the frame is the whole partition; `partition` is up to date afterwards.
+    fn is_partition(&mut self) -> bool {
+        let [begin, end] = self.runs[0].map(|place| place as usize);
+        if self.len > 0 && !self.partition.contains(&begin) {
+            self.partition = self.arranged.places.partitions.run(begin);
+            if let Some(cursor) = &mut self.cursor {
+                cursor.enter(&self.partition);
+            }
+        }
+        self.pieces == 1 && self.partition == (begin..end)
+    }
+
+    fn cursor(&mut self, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
+        if self.cursor.is_none() {
+            let build = || Wavelet::new(&self.arranged.places.partitions, &sorted.sorted, self.cancel);
+            let wavelet = sorted.wavelet.get_or_init(build).as_ref().ok_or_else(Error::cancelled)?;
+            let mut cursor = Cursor::new(wavelet);
+            cursor.enter(&self.partition);
+            self.cursor = Some(cursor);
+        }
+        self.cursor.as_ref().ok_or_else(|| Error::internal("a cursor was not made"))
+    }
+}

@@ -1,0 +1,80 @@
+//! `first_value`, `last_value`, `any_value`, `nth_value` by an argument order, and `min_by`, `max_by` with a count.
+//!
+//! ```text
+//!   frame            x   a  b  c  d  e
+//!                    y   3  1  .  1  2
+//!   first_value(x ORDER BY y)     c             NULLs first
+//!   nth_value(x, 2 ORDER BY y)    b             ties in the window's order
+//!   min_by(x, y, 3)               [b, d, e]     NULLs take no part
+//! ```
+//!
+//! Values are gathered by row number and never interpreted, so every type serves. Spark's `min_by(x, y, k)` picks any
+//! of tied rows; here the first are taken. Cost: O(log m) per row picked, m rows in the partition, and a list costs what
+//! it holds.
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_schema::FieldRef;
+use arrow_select::take::take;
+
+use super::lists::Lists;
+use super::nth::Which;
+use crate::error::Result;
+use crate::evaluate::arranged::{Reading, View};
+use crate::evaluate::index::{Pick, Picks};
+
+/// One row of the frame, by its place in the argument order.
+#[derive(Debug)]
+pub(crate) struct NthByOrder {
+    pub(crate) column: ArrayRef,
+    pub(crate) which: Which,
+}
+
+impl Reading for NthByOrder {
+    type Answers = Picks;
+
+    fn answers(&self, rows: usize) -> Picks {
+        Picks::with_capacity(rows)
+    }
+
+    fn read(&self, row: usize, view: &mut View, picks: &mut Picks) -> Result<()> {
+        let rows = view.len() as u64;
+        // From 1; 0 is no row.
+        let ordinal = self.which.ordinal(row).unwrap_or(rows);
+        if ordinal == 0 || ordinal > rows {
+            picks.push(Pick::Null);
+            return Ok(());
+        }
+        view.rows(&[(ordinal - 1) as u32], |row| picks.push(Pick::Row(row)))
+    }
+
+    fn finish(&self, picks: Picks) -> Result<ArrayRef> {
+        picks.gather(&self.column, None, None)
+    }
+}
+
+/// The first rows of the frame in the argument order, as a list; NULL for an empty frame.
+#[derive(Debug)]
+pub(crate) struct FirstByOrder {
+    pub(crate) column: ArrayRef,
+    pub(crate) count: u32,
+    /// The list's element.
+    pub(crate) element: FieldRef,
+}
+
+impl Reading for FirstByOrder {
+    type Answers = Lists<u32>;
+
+    fn answers(&self, rows: usize) -> Lists<u32> {
+        Lists::with_capacity(rows)
+    }
+
+    fn read(&self, _: usize, view: &mut View, lists: &mut Lists<u32>) -> Result<()> {
+        let ks: Vec<u32> = (0..self.count.min(view.len() as u32)).collect();
+        view.rows(&ks, |row| lists.items.push(row as u32))?;
+        lists.close(view.len() > 0)
+    }
+
+    fn finish(&self, lists: Lists<u32>) -> Result<ArrayRef> {
+        lists.finish(&self.element, |rows| Ok(take(&self.column, &UInt32Array::from(rows), None)?))
+    }
+}

@@ -1,0 +1,52 @@
+//! Columns of lists, item by item.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, ListArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::FieldRef;
+
+use crate::error::{Error, Result};
+
+/// Lists and NULLs, the items of all lists one after another.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    /// The items.
+    pub(crate) items: Vec<T>,
+    ends: Vec<i32>,
+    valid: Vec<bool>,
+}
+
+impl<T> Lists<T> {
+    /// Room for so many lists.
+    pub(crate) fn with_capacity(lists: usize) -> Self {
+        let mut ends = Vec::with_capacity(lists + 1);
+        ends.push(0);
+        Self { items: Vec::new(), ends, valid: Vec::with_capacity(lists) }
+    }
+
+    /// Ends a list, or a NULL, behind the last item.
+    ///
+    /// # Errors
+    /// More items than a list column holds.
+    pub(crate) fn close(&mut self, valid: bool) -> Result<()> {
+        let end = i32::try_from(self.items.len()).map_err(|_| {
+            Error::unsupported(
+                "the lists of one batch hold more than 2^31 items; ask for fewer items, or pass the rows in batches",
+            )
+        })?;
+        self.ends.push(end);
+        self.valid.push(valid);
+        Ok(())
+    }
+
+    /// The column, its items made an array.
+    ///
+    /// # Errors
+    /// Items that do not fit an array.
+    pub(crate) fn finish(self, element: &FieldRef, array: impl FnOnce(Vec<T>) -> Result<ArrayRef>) -> Result<ArrayRef> {
+        let nulls = Some(NullBuffer::from(self.valid)).filter(|nulls| nulls.null_count() > 0);
+        let offsets = OffsetBuffer::new(self.ends.into());
+        Ok(Arc::new(ListArray::try_new(element.clone(), offsets, array(self.items)?, nulls)?))
+    }
+}

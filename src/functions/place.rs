@@ -1,0 +1,94 @@
+//! `row_number`, `rank`, `percent_rank`, `cume_dist`, `ntile` by an argument order: where a row stands among its frame's.
+//!
+//! ```text
+//!   frame            7  3  7  .  5  9          the row asked about is the 7 on the left
+//!   row_number       3                          rows before it, ties in the window's order, and one
+//!   rank             3                          rows before its peers, and one
+//!   percent_rank     2 / 4                      (rank - 1) / (rows - 1), 0 where there is one row or none
+//!   cume_dist        4 / 5                      rows that are not behind its peers / rows, 0 where there is none
+//!   ntile(2)         1                          the row's bucket of n by row_number, NULL where there is no row
+//! ```
+//!
+//! As in `DuckDB`, the row itself need not be in its frame: it then stands where it would be let in, and behind the last
+//! row it counts to the last bucket; `percent_rank` may pass 1 there. Cost: O(log m) per row, m rows in the partition.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int32Array};
+
+use super::rank::Which;
+use crate::error::{Error, Result};
+use crate::evaluate::arranged::{Counted, Reading, View};
+
+/// A place within the frame that is a whole number: INT, NULL for a bucket of an empty frame.
+#[derive(Debug)]
+pub(crate) struct Place(pub(crate) Which);
+
+/// A place within the frame as a share of its rows: DOUBLE.
+#[derive(Debug)]
+pub(crate) struct Share(pub(crate) Which);
+
+impl Reading for Place {
+    type Answers = Vec<Option<i32>>;
+
+    fn answers(&self, rows: usize) -> Self::Answers {
+        Vec::with_capacity(rows)
+    }
+
+    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+        let rows = view.len() as u64;
+        let before = match self.0 {
+            Which::Rank => view.count(row, Counted::BeforePeers)?,
+            Which::Ntile(_) if rows == 0 => {
+                answers.push(None);
+                return Ok(());
+            }
+            _ => view.count(row, Counted::Before)?,
+        } as u64;
+        let place = match self.0 {
+            Which::Ntile(buckets) => bucket(before.min(rows - 1), rows, buckets),
+            _ => before + 1,
+        };
+        let place = i32::try_from(place).map_err(|_| {
+            Error::overflow(format!("a place is an INT, and a frame has more than {} rows; narrow the frame", i32::MAX))
+        })?;
+        answers.push(Some(place));
+        Ok(())
+    }
+
+    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+        Ok(Arc::new(Int32Array::from(answers)))
+    }
+}
+
+/// The bucket, from 1, of the row that so many of `rows` are before; the first buckets are one row larger.
+fn bucket(before: u64, rows: u64, buckets: u64) -> u64 {
+    let (small, larger) = (rows / buckets, rows % buckets);
+    match before.checked_sub(larger * (small + 1)) {
+        None => before / (small + 1) + 1,
+        // No small bucket holds a row where there are fewer rows than buckets.
+        Some(after) => larger + after / small.max(1) + 1,
+    }
+}
+
+impl Reading for Share {
+    type Answers = Vec<f64>;
+
+    fn answers(&self, rows: usize) -> Self::Answers {
+        Vec::with_capacity(rows)
+    }
+
+    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+        let rows = view.len();
+        answers.push(match (self.0, rows) {
+            (Which::CumeDist, 0) | (Which::PercentRank, 0 | 1) => 0.0,
+            (Which::CumeDist, rows) => view.count(row, Counted::ThroughPeers)? as f64 / rows as f64,
+            (_, rows) => view.count(row, Counted::BeforePeers)? as f64 / (rows - 1) as f64,
+        });
+        Ok(())
+    }
+
+    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+        Ok(Arc::new(Float64Array::from(answers)))
+    }
+}

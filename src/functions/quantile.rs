@@ -1,0 +1,240 @@
+//! `median`, `percentile` (`percentile_cont`), `percentile_disc`, `percentile_approx`: values at a share of the way
+//! through the frame's ordered values.
+//!
+//! ```text
+//!   values, n = 4               10      20      30      40
+//!   share 0.5, interpolated         position (n - 1) * 0.5 = 1.5: 20 + 0.5 * (30 - 20) = 25
+//!   share 0.5, discrete             rank ceil(n * 0.5) = 2: 20
+//! ```
+//!
+//! All in doubles, as Spark computes it: a rank of 0.07 * 100 is 7.000000000000001, so 8. Descending order is counted from
+//! the greatest value by the same formulas. -0.0 stands before 0.0 in either direction. Interpolated intervals are cut
+//! off, not rounded, to whole units. `percentile_approx` has the values' own type and is exact, whatever accuracy is
+//! asked for. Lists of shares give lists; a frame without values gives NULL.
+//!
+//! Cost: O(log m) per share and row, m rows in the partition; shares of one list go down the wavelet together. With
+//! frequencies each frame is summed up in order, O(W log m) for W rows.
+
+use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Array};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::{DataType, FieldRef};
+use arrow_select::take::take;
+
+use super::lists::Lists;
+use super::native::labelled;
+use crate::error::{Error, Result};
+use crate::evaluate::arranged::{Reading, View};
+
+/// The shares asked for, and whether they were a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shares {
+    pub(crate) shares: Vec<f64>,
+    /// The element of the list that is the answer, if it is one.
+    pub(crate) element: Option<FieldRef>,
+}
+
+/// How often each value counts, where [`View::find`] finds it.
+pub(crate) type Frequencies = Option<ScalarBuffer<i64>>;
+
+/// A value from its neighbours in the order, `part` of the way from the first to the second.
+pub(crate) trait Between: Copy + Default {
+    fn between(low: Self, high: Self, part: f64) -> Self;
+}
+
+impl Between for f64 {
+    #[inline]
+    fn between(low: Self, high: Self, part: f64) -> Self {
+        // Equal infinities have no distance.
+        if low == high { low } else { low + part * (high - low) }
+    }
+}
+
+macro_rules! between_units {
+    ($($native:ty),*) => {$(
+        impl Between for $native {
+            #[inline]
+            fn between(low: Self, high: Self, part: f64) -> Self {
+                if low == high { low } else { f64::between(low as f64, high as f64, part) as Self }
+            }
+        }
+    )*};
+}
+between_units!(i32, i64);
+
+/// Where a share of the way through `count` values is: the places of its neighbours, and how far between them.
+#[inline]
+pub(crate) fn position(share: f64, count: u64) -> (u64, u64, f64) {
+    let position = (count - 1) as f64 * share;
+    let low = position.floor();
+    (low as u64, position.ceil() as u64, position - low)
+}
+
+/// The place, from 0, of the first of `count` values at or beyond a share.
+#[inline]
+fn rank(share: f64, count: u64) -> u64 {
+    ((share * count as f64).ceil() as u64).clamp(1, count) - 1
+}
+
+/// Quantiles between values.
+pub(crate) struct Interpolated<T: ArrowPrimitiveType> {
+    /// The values where [`View::find`] finds them.
+    pub(crate) values: ScalarBuffer<T::Native>,
+    pub(crate) shares: Shares,
+    pub(crate) frequencies: Frequencies,
+    /// The values' type.
+    pub(crate) output: DataType,
+}
+
+/// Quantiles that are values.
+pub(crate) struct Discrete {
+    /// The values where [`View::find`] finds them.
+    pub(crate) values: ArrayRef,
+    pub(crate) shares: Shares,
+    pub(crate) frequencies: Frequencies,
+}
+
+/// How many values there are, each counted as often as it is said to; and how often with the ones before it.
+fn total(view: &mut View, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
+    let Some(frequencies) = frequencies else { return Ok(view.len() as u64) };
+    through.clear();
+    let ks: Vec<u32> = (0..view.len() as u32).collect();
+    let mut total = 0_u64;
+    for &at in view.find(&ks)? {
+        total = total
+            .checked_add(u64::try_from(frequencies[at as usize]).unwrap_or(0))
+            .ok_or_else(|| Error::overflow("the frequencies of a frame add up to more than 2^64; scale them down"))?;
+        through.push(total);
+    }
+    Ok(total)
+}
+
+/// The number of the value at a place, which is the place itself where each value counts once.
+#[inline]
+fn number(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32 {
+    match frequencies {
+        None => place as u32,
+        Some(_) => through.partition_point(|&through| through <= place) as u32,
+    }
+}
+
+/// What is collected: a list per row, of one value where one share was asked for.
+pub(crate) struct Answers<T> {
+    lists: Lists<T>,
+    valid: Vec<bool>,
+    through: Vec<u64>,
+    ks: Vec<u32>,
+}
+
+impl<T: Default> Answers<T> {
+    fn new(rows: usize) -> Self {
+        Self { lists: Lists::with_capacity(rows), valid: Vec::new(), through: Vec::new(), ks: Vec::new() }
+    }
+
+    /// Ends a row, which has answers or is NULL.
+    fn close(&mut self, shares: &Shares, valid: bool) -> Result<()> {
+        if shares.element.is_some() {
+            return self.lists.close(valid);
+        }
+        if !valid {
+            self.lists.items.push(T::default());
+        }
+        self.valid.push(valid);
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        shares: &Shares,
+        array: impl FnOnce(Vec<T>, Option<NullBuffer>) -> Result<ArrayRef>,
+    ) -> Result<ArrayRef> {
+        match &shares.element {
+            Some(element) => self.lists.finish(element, |items| array(items, None)),
+            None => {
+                let nulls = Some(NullBuffer::from(self.valid)).filter(|nulls| nulls.null_count() > 0);
+                array(self.lists.items, nulls)
+            }
+        }
+    }
+}
+
+/// The found places of `ks`, which ascend, by k.
+#[inline]
+fn found(ks: &[u32], found: &[u32], k: u32) -> usize {
+    // One share has at most two places.
+    let at = if k == ks[0] { 0 } else { ks.partition_point(|&other| other < k) };
+    found[at] as usize
+}
+
+impl<T: ArrowPrimitiveType> Reading for Interpolated<T>
+where
+    T::Native: Between,
+{
+    type Answers = Answers<T::Native>;
+
+    fn answers(&self, rows: usize) -> Self::Answers {
+        Answers::new(rows)
+    }
+
+    fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+        let count = total(view, &self.frequencies, &mut answers.through)?;
+        let shares = &self.shares.shares;
+        if count == 0 || shares.is_empty() {
+            return answers.close(&self.shares, false);
+        }
+        let Answers { lists, through, ks, .. } = answers;
+        let number = |place| number(place, &self.frequencies, through);
+        ks.clear();
+        for &share in shares {
+            let (low, high, _) = position(share, count);
+            ks.extend([number(low), number(high)]);
+        }
+        if shares.len() > 1 {
+            ks.sort_unstable();
+        }
+        ks.dedup();
+        let places = view.find(ks)?;
+        for &share in shares {
+            let (low, high, part) = position(share, count);
+            let value = |place| self.values[found(ks, places, number(place))];
+            lists.items.push(T::Native::between(value(low), value(high), part));
+        }
+        answers.close(&self.shares, true)
+    }
+
+    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+        answers.finish(&self.shares, |values, nulls| {
+            labelled(&PrimitiveArray::<T>::try_new(values.into(), nulls)?, &self.output)
+        })
+    }
+}
+
+impl Reading for Discrete {
+    type Answers = Answers<u32>;
+
+    fn answers(&self, rows: usize) -> Self::Answers {
+        Answers::new(rows)
+    }
+
+    fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+        let count = total(view, &self.frequencies, &mut answers.through)?;
+        let shares = &self.shares.shares;
+        if count == 0 || shares.is_empty() {
+            return answers.close(&self.shares, false);
+        }
+        let Answers { lists, through, ks, .. } = answers;
+        let number = |share| number(rank(share, count), &self.frequencies, through);
+        ks.clear();
+        ks.extend(shares.iter().map(|&share| number(share)));
+        ks.sort_unstable();
+        ks.dedup();
+        let places = view.find(ks)?;
+        lists.items.extend(shares.iter().map(|&share| found(ks, places, number(share)) as u32));
+        answers.close(&self.shares, true)
+    }
+
+    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+        answers.finish(&self.shares, |places, nulls| {
+            Ok(take(&self.values, &UInt32Array::try_new(places.into(), nulls)?, None)?)
+        })
+    }
+}
