@@ -155,5 +155,34 @@ fn one_sided(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, moving, tiny, one_sided);
+/// Medians of moving frames: 100 partitions of 10,000 rows, 1000 rows on either side.
+fn medians(criterion: &mut Criterion) {
+    const PARTITION: usize = 10_000;
+    const BESIDE: usize = 1000;
+    let batch = input(ROWS);
+    let groups = Int64Array::from_iter_values((0..ROWS).map(|row| (row / PARTITION) as i64));
+    let columns = [("g", Arc::new(groups) as ArrayRef), ("t", batch.column(0).clone()), ("d", batch.column(2).clone())];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let frame = Frame::rows(Bound::preceding(BESIDE as i64), Bound::following(BESIDE as i64));
+    let call = Call::new("median", [Arg::column("d")]).over(frame);
+    let spec = WindowSpec::new().partition_by(["g"]).order_by([OrderKey::asc("t")]).call(call);
+    let plan = Plan::new(batch.schema(), &[spec], Options { threads: 1, ..Options::default() }).unwrap();
+    let result = plan.compute(&batch).unwrap();
+    let (found, values) =
+        (result.column(0).as_primitive::<Float64Type>(), batch.column(2).as_primitive::<Float64Type>());
+    for row in [0, 1, ROWS / 3, ROWS / 2, ROWS - PARTITION, ROWS - 1] {
+        let begin = row / PARTITION * PARTITION;
+        let range = row.saturating_sub(BESIDE).max(begin)..(row + BESIDE + 1).min(begin + PARTITION);
+        let mut sorted = values.values()[range].to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+        assert_eq!(found.value(row), low + 0.5 * (high - low), "row {row}");
+    }
+    let mut group = criterion.benchmark_group("medians");
+    group.sample_size(10).throughput(Throughput::Elements(ROWS as u64));
+    group.bench_function("wavelet median of 2001 rows", |bencher| bencher.iter(|| plan.compute(&batch).unwrap()));
+    group.finish();
+}
+
+criterion_group!(benches, moving, tiny, one_sided, medians);
 criterion_main!(benches);

@@ -14,6 +14,7 @@ use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
 use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, Kernel};
 use windrow::functions::signature::{Modifiers, signature};
+use windrow::literal;
 use windrow::rows::{SortColumn, gather, sort};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
@@ -100,6 +101,7 @@ impl Window {
                         (_, Kernel::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
+                        (_, kernel) if quantile(kernel) && function.arguments.0 > 1 => vec![],
                         _ if function.arguments == (2, 2) && function.family == Family::Aggregate => {
                             vec![vec![column, Arg::column("finite")]]
                         }
@@ -109,6 +111,8 @@ impl Window {
                 .map(|args| Call::new(function.name, args))
                 .collect(),
         };
+        let calls =
+            calls.into_iter().filter(|_| !PENDING.contains(&function.kernel)).chain(self.ordered(function, schema));
         let dress = |mut call: Call| {
             let own = call.args.first().filter(|_| call.distinct || function.kernel == Kernel::Mode);
             let ordered = match function.kernel {
@@ -138,10 +142,67 @@ impl Window {
             call
         };
         let distinct = |call: Call| match function.distinct() {
-            Distinct::Counts if !call.args.is_empty() && self.distinct => call.distinct(),
+            Distinct::Counts if !call.args.is_empty() && self.distinct && !quantile(function.kernel) => call.distinct(),
             _ => call,
         };
-        calls.into_iter().map(distinct).map(dress).collect()
+        calls.map(distinct).map(dress).collect()
+    }
+
+    /// The calls of `function` whose arguments have an order of their own, or constants beside them.
+    fn ordered(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
+        let takes = |name: &&str| {
+            let types = [schema.column_by_name(name).unwrap().data_type().clone(), DataType::Float64];
+            signature(function, &types[..function.arguments.0.clamp(1, 2)], Modifiers::default()).is_ok()
+        };
+        let columns = || VALUES.iter().copied().filter(takes);
+        let key = |column: &str| OrderKey {
+            column: column.into(),
+            descending: self.descending,
+            nulls_first: self.partitioned,
+        };
+        let share = |share: f64| Arg::Literal(Literal::Float(share));
+        let shares =
+            || Arg::Literal(Literal::List([0.9, 0.0, 0.5, 1.0, 0.07].map(Literal::Float).into_iter().collect()));
+        let mut calls = Vec::new();
+        match (function.family, function.kernel) {
+            (Family::Ranking, Kernel::DenseRank) => {}
+            (Family::Ranking, kernel) => {
+                let args: &[Arg] = if kernel == Kernel::Ntile { &[Arg::from(3)] } else { &[] };
+                for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
+                    calls.push(Call::new(function.name, args.to_vec()).argument_order(keys));
+                }
+            }
+            (Family::Value, kernel) => {
+                let args: &[Arg] = if kernel == Kernel::Nth { &[Arg::from(2)] } else { &[] };
+                for (column, order) in [("i64", "f64"), ("utf8", "kd"), ("struct", "i8"), ("view", "flag")] {
+                    let args = std::iter::once(Arg::column(column)).chain(args.iter().cloned());
+                    calls.push(Call::new(function.name, args).argument_order([key(order)]));
+                }
+            }
+            (_, Kernel::MinBy | Kernel::MaxBy) => {
+                for (column, order) in [("utf8", "f64"), ("struct", "i32"), ("i64", "list")] {
+                    let args = [Arg::column(column), Arg::column(order), Arg::from(2)];
+                    calls.push(Call::new(function.name, args));
+                }
+            }
+            (_, Kernel::Median) => {
+                calls.extend(
+                    columns().map(|name| Call::new(function.name, [Arg::column(name)]).argument_order([key(name)])),
+                );
+            }
+            (_, Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox) => {
+                for name in columns() {
+                    let call = |share| Call::new(function.name, [Arg::column(name), share]);
+                    calls.extend([call(share(0.3)), call(shares())]);
+                    calls.push(call(share(0.75)).argument_order([key(name)]));
+                    if function.kernel == Kernel::Percentile {
+                        calls.push(Call::new(function.name, [Arg::column(name), shares(), Arg::column("u8")]));
+                    }
+                }
+            }
+            _ => {}
+        }
+        calls
     }
 }
 
@@ -157,6 +218,12 @@ fn modifiers(call: &Call) -> Modifiers {
         respect_nulls: call.nulls == Nulls::Respect,
         ..Modifiers::default()
     }
+}
+
+/// Quantiles, whose calls need a share or more.
+fn quantile(kernel: Kernel) -> bool {
+    use Kernel::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
+    matches!(kernel, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
 /// Functions in the table that have no evaluator yet.
@@ -183,16 +250,16 @@ const PENDING: &[Kernel] = &[
     Kernel::EwmMean,
     Kernel::Fill,
     Kernel::CounterDiff,
-    Kernel::Median,
-    Kernel::Percentile,
-    Kernel::PercentileDisc,
-    Kernel::PercentileApprox,
-    Kernel::Mad,
 ];
 
 /// The distinct functions: `any_value` is `first_value` by another name.
 fn functions() -> impl Iterator<Item = &'static Function> {
-    FUNCTIONS.iter().filter(|function| function.name != "any_value" && !PENDING.contains(&function.kernel))
+    FUNCTIONS.iter().filter(|function| function.name != "any_value" && !pending(function.kernel))
+}
+
+/// Of `min_by` and `max_by` the calls with a count are there.
+fn pending(kernel: Kernel) -> bool {
+    PENDING.contains(&kernel) && !matches!(kernel, Kernel::MinBy | Kernel::MaxBy)
 }
 
 /// The batch with its rows in the window's order.
@@ -254,11 +321,11 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
     let mut turn = rows.len();
     for function in functions() {
         for call in window.calls(function, &batch) {
-            let columns = call.args.iter().map_while(|arg| match arg {
-                Arg::Column(name) => Some(batch.column_by_name(name).unwrap().data_type().clone()),
-                Arg::Literal(_) => None,
+            let types = call.args.iter().map(|arg| match arg {
+                Arg::Column(name) => batch.column_by_name(name).unwrap().data_type().clone(),
+                Arg::Literal(value) => literal::natural(value).unwrap().data_type().clone(),
             });
-            let types: Vec<_> = columns.collect();
+            let types: Vec<_> = types.collect();
             let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();
             let naive = plan(&batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(&batch).unwrap();
             for strategy in able.iter().copied().map(Some).chain([None]) {
