@@ -43,7 +43,7 @@ enum Order {
 
 struct Sorted {
     /// The places by the order within each partition.
-    sorted: Vec<u32>,
+    places: Vec<u32>,
     /// Where ties end and the rank of each place, for questions about rows.
     ranked: Option<Ranked>,
     /// Built at the first frame that is not a whole partition. `None` inside: cancelled.
@@ -51,9 +51,9 @@ struct Sorted {
 }
 
 struct Ranked {
-    /// Per place, where it stands in `sorted`.
+    /// Per place, where it stands in the order.
     at: Vec<u32>,
-    /// Runs of equal keys in `sorted`.
+    /// Runs of equal keys in the order.
     peers: Runs,
 }
 
@@ -138,7 +138,7 @@ impl Arranged {
             let peers = Edges::new((0..sorted.len()).map(begins).collect());
             Ranked { at, peers: Runs::new(&peers) }
         });
-        Ok(Self { places, order: Order::Sorted(Sorted { sorted, ranked, wavelet: OnceLock::new() }) })
+        Ok(Self { places, order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }) })
     }
 
     /// Calls `f` with each of `rows` and a view of its frame, in row order.
@@ -176,7 +176,7 @@ impl Arranged {
     pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
             Order::Naive(_) => Ok(column.clone()),
-            Order::Sorted(Sorted { sorted, .. }) => {
+            Order::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
                 Ok(crate::rows::gather(&[values], sorted, 1, &Cancel::default())?.swap_remove(0))
             }
@@ -234,7 +234,7 @@ impl<'a> View<'a> {
         self.find(ks)?;
         for &at in &self.found {
             f(match &self.arranged.order {
-                Order::Sorted(Sorted { sorted, .. }) => self.arranged.places.row(sorted[at as usize] as usize),
+                Order::Sorted(sorted) => self.arranged.places.row(sorted.places[at as usize] as usize),
                 Order::Naive(_) => at as usize,
             });
         }
@@ -330,7 +330,7 @@ impl<'a> View<'a> {
 
     fn cursor(&mut self, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
         if self.cursor.is_none() {
-            let build = || Wavelet::new(&self.arranged.places.partitions, &sorted.sorted, self.cancel);
+            let build = || Wavelet::new(&self.arranged.places.partitions, &sorted.places, self.cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().ok_or_else(Error::cancelled)?;
             let mut cursor = Cursor::new(wavelet);
             cursor.enter(&self.partition);

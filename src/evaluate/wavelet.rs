@@ -55,7 +55,7 @@ impl Level {
             words.push((before << WORD) | u64::from(bits));
             before += u64::from(bits.count_ones());
         }
-        if ranks.len() % WORD == 0 {
+        if ranks.len().is_multiple_of(WORD) {
             words.push(before << WORD);
         }
         Self { words }

@@ -49,17 +49,24 @@ impl Between for f64 {
     }
 }
 
-macro_rules! between_units {
-    ($($native:ty),*) => {$(
-        impl Between for $native {
-            #[inline]
-            fn between(low: Self, high: Self, part: f64) -> Self {
-                if low == high { low } else { f64::between(low as f64, high as f64, part) as Self }
-            }
-        }
-    )*};
+/// Units between units, cut off to whole ones.
+fn between_units(low: f64, high: f64, part: f64) -> f64 {
+    f64::between(low, high, part).trunc()
 }
-between_units!(i32, i64);
+
+impl Between for i32 {
+    #[inline]
+    fn between(low: Self, high: Self, part: f64) -> Self {
+        between_units(low.into(), high.into(), part) as Self
+    }
+}
+
+impl Between for i64 {
+    #[inline]
+    fn between(low: Self, high: Self, part: f64) -> Self {
+        if low == high { low } else { between_units(low as f64, high as f64, part) as Self }
+    }
+}
 
 /// Where a share of the way through `count` values is: the places of its neighbours, and how far between them.
 #[inline]
@@ -147,13 +154,11 @@ impl<T: Default> Answers<T> {
         shares: &Shares,
         array: impl FnOnce(Vec<T>, Option<NullBuffer>) -> Result<ArrayRef>,
     ) -> Result<ArrayRef> {
-        match &shares.element {
-            Some(element) => self.lists.finish(element, |items| array(items, None)),
-            None => {
-                let nulls = Some(NullBuffer::from(self.valid)).filter(|nulls| nulls.null_count() > 0);
-                array(self.lists.items, nulls)
-            }
+        if let Some(element) = &shares.element {
+            return self.lists.finish(element, |items| array(items, None));
         }
+        let nulls = Some(NullBuffer::from(self.valid)).filter(|nulls| nulls.null_count() > 0);
+        array(self.lists.items, nulls)
     }
 }
 
