@@ -295,6 +295,12 @@ def _parse(text: str) -> Any:
         raise SpecError(f"{text!r} cannot be read as SQL: {said}") from None
     if len(trees) != 1 or trees[0] is None:
         raise SpecError(f"{text!r} is not one SQL expression")
+    unknown = trees[0].find(_exp().Placeholder)
+    if unknown is not None:
+        raise SpecError(
+            f"{text!r} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field of a "
+            f"variant variant_get(v, '$.{unknown.name}')"
+        )
     return trees[0]
 
 

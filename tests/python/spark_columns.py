@@ -134,6 +134,9 @@ def main():
     out = wr.select(df, "id", df.level, (F.col("id") + 1).alias("next"), total, b=step)
     assert out.columns == ["id", "level", "next", "sum(level) OVER (PARTITION BY device)", "b"]
     assert out.count() == 60
+    query = "SELECT id, level - lag(level) OVER w AS d FROM t WINDOW w AS (PARTITION BY device ORDER BY id) ORDER BY id"
+    df.createOrReplaceTempView("t")
+    assert wr.sql(query).collect() == wr.sql(query, t=df).collect() == spark.sql(query).collect()
     python = F.pandas_udf(lambda v: 1.0, "double", F.PandasUDFType.GROUPED_AGG)
     with pytest.raises(wr.UnsupportedError, match=r"wr\.aggregate"):
         wr.with_columns(df, z=python("x").over(Window.partitionBy("device")))

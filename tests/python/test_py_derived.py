@@ -238,3 +238,10 @@ class TestSpark:
         assert len(exchanges) == 1
         assert exchanges[0].startswith("exchange 1: an exchange by k, then mapInArrow computes lag(v)")
         assert plan.steps[-1] == f"Spark evaluates {items[1].removesuffix(' AS b')} into b last"
+
+    def test_map_in_arrow(self, frame):
+        items = {n: ITEMS[n] for n in ("step", "before", "deep", "case")}
+        op = wr.operator(items, frame)
+        out = frame.coalesce(1).mapInArrow(op, op.spark_schema)
+        assert out.schema["id"] == frame.schema["id"]
+        assert out.orderBy("id").toArrow().drop_columns(["id", "k", "v"]).to_pydict() == {n: EXPECTED[n] for n in items}

@@ -142,6 +142,7 @@ def test_a_timestamp_in_the_sessions_zone_is_left_to_the_host():
         ("sum(x) OVER (ORDER BY t ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW)", wr.SpecError, "cannot start"),
         ("sum(x) OVER (ORDER BY t ROWS BETWEEN 1.5 PRECEDING AND CURRENT ROW)", wr.SpecError, "whole rows"),
         ("1 OVER ()", wr.SpecError, "cannot be read"),
+        ("max(x) OVER () + :p", wr.SpecError, ":p has no value here"),
     ],
 )
 def test_refused(text, error, says):
