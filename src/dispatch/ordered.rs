@@ -40,7 +40,10 @@ fn read<R: Reading + 'static>(arranged: Arranged, reading: R) -> Box<dyn Evaluat
 
 /// The rows that take part in their order.
 fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: bool) -> Result<Arranged> {
-    Arranged::new(inputs.section, inclusion, keys, ranked, inputs.naive())
+    if inputs.naive() {
+        return Arranged::naive(inputs.section, inclusion, keys);
+    }
+    Arranged::new(inputs.section, inclusion, keys, ranked, inputs.threads)
 }
 
 fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

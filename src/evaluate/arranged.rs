@@ -33,6 +33,8 @@ use crate::section::Section;
 pub(crate) struct Arranged {
     places: Places,
     order: Order,
+    /// To sort and gather with.
+    threads: usize,
 }
 
 enum Order {
@@ -112,6 +114,14 @@ pub(crate) enum Counted {
 }
 
 impl Arranged {
+    /// As [`Arranged::new`], each frame to be sorted anew.
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn naive(section: &Section, inclusion: Inclusion, keys: &[SortColumn]) -> Result<Self> {
+        Ok(Self { places: Places::new(section, inclusion), order: Order::Naive(compare(keys)?), threads: 1 })
+    }
+
     /// The rows of `inclusion` by `keys`. `ranked`: rows will be counted, not only found.
     ///
     /// # Errors
@@ -121,13 +131,10 @@ impl Arranged {
         inclusion: Inclusion,
         keys: &[SortColumn],
         ranked: bool,
-        naive: bool,
+        threads: usize,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        if naive {
-            return Ok(Self { places, order: Order::Naive(compare(keys)?) });
-        }
-        let Dense { codes, sorted } = Dense::new(&places, keys, 1, &Cancel::default())?;
+        let Dense { codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
         let ranked = ranked.then(|| {
             let mut at = vec![0; sorted.len()];
             for (rank, &place) in sorted.iter().enumerate() {
@@ -138,7 +145,7 @@ impl Arranged {
             let peers = Edges::new((0..sorted.len()).map(begins).collect());
             Ranked { at, peers: Runs::new(&peers) }
         });
-        Ok(Self { places, order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }) })
+        Ok(Self { places, order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }), threads })
     }
 
     /// Calls `f` with each of `rows` and a view of its frame, in row order.
@@ -178,7 +185,7 @@ impl Arranged {
             Order::Naive(_) => Ok(column.clone()),
             Order::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
-                Ok(crate::rows::gather(&[values], sorted, 1, &Cancel::default())?.swap_remove(0))
+                Ok(crate::rows::gather(&[values], sorted, self.threads, &Cancel::default())?.swap_remove(0))
             }
         }
     }
