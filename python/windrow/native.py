@@ -146,6 +146,8 @@ def compact(column: pa.Array) -> pa.Array:
     held = pc.max(ends).as_py() - pc.min(begins).as_py() if shown else 0
     if held <= shown:
         return column
-    begins = pc.subtract(pc.cumulative_sum(sizes), sizes)
-    valid = pc.invert(column.is_valid()) if column.null_count else None
-    return pa.ListViewArray.from_arrays(begins, sizes, column.flatten(), type=column.type, mask=valid)
+    ends = pc.cumulative_sum(sizes)
+    # both made anew, as from_arrays takes no two arrays that are slices from different rows on
+    begins, sizes = pc.subtract(ends, sizes), pc.add(sizes, pa.scalar(0, pa.int32()))
+    nulls = pc.invert(column.is_valid()) if column.null_count else None
+    return pa.ListViewArray.from_arrays(begins, sizes, column.flatten(), type=column.type, mask=nulls)

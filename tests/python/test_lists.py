@@ -1,0 +1,42 @@
+"""Lists as they leave: plain, and on Spark as views that share their values."""
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from windrow.native import compact
+
+VIEWS = pa.ListViewArray.from_arrays(
+    pa.array([0, 1, 0, 7, 5, 0], pa.int32()),
+    pa.array([2, 2, 0, 1, 3, 0], pa.int32()),
+    pa.array(range(8)),
+    mask=pa.array([False, False, False, False, False, True]),
+)
+
+
+@pytest.mark.parametrize("begin", range(6))
+@pytest.mark.parametrize("length", range(7))
+def test_a_slice_of_views_loses_what_it_does_not_show(begin, length):
+    part = VIEWS.slice(begin, length)
+    made = compact(part)
+    made.validate(full=True)
+    assert made.type == part.type
+    assert made.to_pylist() == part.to_pylist()
+    assert len(made.values) == sum(len(v or []) for v in made.to_pylist()) or made is part
+
+
+def test_values_that_lists_share_stay_shared():
+    shared = pa.ListViewArray.from_arrays(
+        pa.array([0, 0, 0], pa.int32()), pa.array([4, 4, 4], pa.int32()), pa.array(range(4))
+    )
+    assert compact(shared) is shared
+    column = pa.array([1, 2])
+    assert compact(column) is column
+
+
+def test_lists_are_plain_where_views_are_little_known():
+    table = pa.table({"id": [1, 2, 3]})
+    call = "collect_list(id) OVER (ORDER BY id)"
+    assert wr.select(table, {"c": call})["c"].type == pa.list_(pa.field("element", pa.int64(), False))
+    op = wr.operator({"c": call}, table.schema, sort=True)
+    assert [b.schema for b in op(table.to_batches())] == [op.schema]
