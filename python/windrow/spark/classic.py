@@ -126,10 +126,12 @@ class ClassicTree:
 
     def _function(self, raw: Any) -> Node:
         ignores: Any = raw.ignoreNulls()
-        if not isinstance(ignores, bool):  # an Option since 4.1
+        if isinstance(ignores, bool):  # Spark 4.0 does not say whether RESPECT NULLS was written
+            ignores = ignores or None
+        else:
             ignores = bool(ignores.get()) if ignores.isDefined() else None
         condition = raw.filter().get() if raw.filter().isDefined() else None
-        how = Function(bool(raw.isDistinct()), ignores or None, condition, items(raw.orderingWithinGroup()))
+        how = Function(bool(raw.isDistinct()), ignores, condition, items(raw.orderingWithinGroup()))
         return Node("function", ".".join(map(str, items(raw.nameParts()))), how, items(raw.arguments()))
 
     def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:

@@ -38,7 +38,7 @@ from ..names import own_names, unique_names
 from ..operator import Operator
 from ..sql import columns_of
 from .columns import locator
-from .schema import SAME_TYPE, carried, check_columns, check_keys, session_timezone, to_arrow
+from .schema import carried, check_columns, check_keys, fuller_type, session_timezone, to_arrow
 
 __all__ = ["explain_spark", "functions_of", "run_spark", "spark_column"]
 
@@ -292,8 +292,9 @@ def _computed(
             results[index] = field.name
             call = level.bound.native[index]
             source = types.get(call["args"][0].get("column", "")) if call["args"] else None
-            if source is not None and call["function"] in SAME_TYPE and field.dataType == carried(source):
-                types[field.name] = source
+            known = None if source is None else fuller_type(call["function"], source, field.dataType)
+            if known is not None:
+                types[field.name] = known
 
     def typed(name: str) -> Any:
         column = functions.col(_quoted(name))

@@ -13,37 +13,24 @@ from ..config import current
 from ..exceptions import SpecError, UnsupportedError
 
 __all__ = [
-    "SAME_TYPE",
     "arrow_type",
     "carried",
     "check_columns",
     "check_keys",
     "from_arrow",
+    "fuller_type",
     "result_schema",
     "session_timezone",
     "to_arrow",
 ]
 
-# Functions whose result is a value of their first argument, or of its type: where Arrow knows less than Spark about
-# that type (an interval's fields, a collation), the result keeps what Spark knows.
-SAME_TYPE = frozenset(
-    [
-        "min",
-        "max",
-        "first",
-        "first_value",
-        "last",
-        "last_value",
-        "any_value",
-        "nth_value",
-        "lag",
-        "lead",
-        "sum",
-        "mode",
-        "min_by",
-        "max_by",
-    ]
-)
+# Functions whose result is a value of their first argument or of its type, and those that give a list of such: where
+# Arrow knows less than Spark about that type (an interval's fields, a collation), the result keeps what Spark knows.
+_SAME_TYPE = frozenset([
+    "any_value", "counter_diff", "fill", "first", "first_value", "lag", "last", "last_value", "lead", "listagg", "max",
+    "max_by", "min", "min_by", "mode", "nth_value", "percentile_approx", "string_agg", "sum", "try_sum",
+])  # fmt: skip
+_LISTS = frozenset(["array_agg", "collect_list", "collect_set", "max_by", "min_by", "percentile_approx"])
 
 _TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {
     "ByteType": lambda _: pa.int8(),
@@ -209,6 +196,31 @@ def carried(dtype: T.DataType) -> T.DataType:
     return dtype
 
 
+def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.DataType | None:
+    """Give the type of a result of which Arrow tells less than its argument's type does.
+
+    Parameters
+    ----------
+    function
+        The function.
+    source
+        Spark's type of its first argument.
+    result
+        The result's type, as far as Arrow tells.
+
+    Returns
+    -------
+    pyspark.sql.types.DataType or None
+        None where Arrow tells all.
+    """
+    plain = carried(source)
+    if function in _SAME_TYPE and result == plain:
+        return source
+    if function in _LISTS and isinstance(result, T.ArrayType) and result.elementType == plain:
+        return T.ArrayType(source, result.containsNull)
+    return None
+
+
 def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
 
@@ -335,9 +347,9 @@ def result_schema(
     def made(index: int, name: str) -> T.StructField:
         call, field = calls[index], new[index]
         source = call["args"][0].get("column") if call["args"] else None
-        if call["function"] in SAME_TYPE and source in position:
+        if source in position:
             at = position[source]
-            if arrow.field(at).type == field.type:
+            if call["function"] in _SAME_TYPE and arrow.field(at).type == field.type:
                 return T.StructField(name, fields[at].dataType, field.nullable)
         return T.StructField(name, from_arrow(field.type, name), field.nullable)
 
