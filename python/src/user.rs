@@ -111,6 +111,10 @@ impl Methods {
         failed(py, &format!("{}.{method}()", self.name), error)
     }
 
+    fn not_copied(&self, py: Python<'_>, error: PyErr) -> Error {
+        failed(py, &format!("{}: windrow copies states that two rows share, and copy.deepcopy", self.name), error)
+    }
+
     /// The state for a method to use up: a copy where others hold it too.
     fn take<'py>(&self, py: Python<'py>, state: &mut UserState) -> PyResult<Bound<'py, PyAny>> {
         if let Some(held) = Arc::get_mut(state).and_then(|state| state.downcast_mut::<Py<PyAny>>()) {
@@ -166,7 +170,7 @@ impl UserAggregate for PyAggregate {
             let initial =
                 methods.initialize.bind(py).call0().map_err(|error| methods.failed(py, "initialize", error))?;
             // The user may hold on to what they gave: states begin as copies.
-            let initial = methods.copier.copy(&initial).map_err(|error| methods.failed(py, "initialize", error))?;
+            let initial = methods.copier.copy(&initial).map_err(|error| methods.not_copied(py, error))?;
             let values = args.iter().map(|array| {
                 let values = methods.function.bind(py).call_method1("values", (to_pyarrow(py, array)?,))?;
                 Ok((values.cast_into::<PyList>()?.unbind(), array.data_type().is_nested()))
@@ -198,7 +202,7 @@ impl PyBound {
             self.answer_others(py, rows.len())?;
             let methods = &self.methods;
             let method = method.bind(py);
-            let mut now = methods.take(py, state).map_err(|error| failed(py, "copying the state", error))?;
+            let mut now = methods.take(py, state).map_err(|error| methods.not_copied(py, error))?;
             for row in rows {
                 let made = match self.values.as_slice() {
                     [(values, false)] => values.bind(py).get_item(row).and_then(|value| method.call1((&now, value))),
@@ -251,7 +255,7 @@ impl BoundAggregate for PyBound {
         let merge = methods.merge.as_ref().ok_or_else(|| self.missing("merge"))?;
         Python::attach(|py| {
             self.answer_others(py, 1)?;
-            let copied = |error| failed(py, "copying the state", error);
+            let copied = |error| methods.not_copied(py, error);
             let given = methods.take(py, left).map_err(copied)?;
             // `right` stays in use: what the method keeps of it, or changes, is the method's own.
             let right = object(right).and_then(|right| methods.copier.copy(right.bind(py))).map_err(copied)?;

@@ -14,6 +14,7 @@ from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
 from .native import compact, input_table, make_plan, output_fields, whole
+from .user import telling
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -160,7 +161,8 @@ class Operator:
         if in_task and self._leaves:
             options = replace(options, list_views=True)  # Spark reads them as it reads lists
         sort = in_task if self._sort is None else self._sort
-        return self._sorted(batches, options) if sort else self._streamed(batches, options)
+        answered = self._sorted(batches, options) if sort else self._streamed(batches, options)
+        return telling(answered) if in_task else answered
 
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import array
 import collections
+import copyreg
 import datetime as dt
 import inspect
 import pickle
+import struct
 import sys
+import traceback
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -32,7 +35,9 @@ _CONSTANT: Final = frozenset(
 _SHALLOW: Final = frozenset(
     [bytearray, array.array, collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict]
 )
+_PICKLERS: Final = [("pyspark", "pyspark.cloudpickle"), ("cloudpickle", "cloudpickle")]
 _SHOWN: Final = 80
+_POINTER: Final = struct.calcsize("P")
 
 
 def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Call:
@@ -287,6 +292,23 @@ class UserFunction:
         self.returns = returns
         self.name = name
 
+    @staticmethod
+    def attributes(cls: type) -> tuple[str, ...] | None:
+        """Say which attributes make up objects of a class, ``__dict__`` for all it has no slots for.
+
+        None where ``copy.deepcopy`` does more than to copy each: for classes written in C, or with pickling, copying or
+        attributes of their own making.
+        """
+        own = ("__new__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__")
+        custom = any(getattr(cls, n, None) is not getattr(object, n, None) for n in own)
+        custom = custom or any(hasattr(cls, n) for n in ("__deepcopy__", "__setstate__", "__getattr__"))
+        slots: list[str] = copyreg._slotnames(cls)  # type: ignore[attr-defined]
+        # beyond its slots, __dict__ and __weakref__ a class has room only for what C keeps there
+        room = cls.__basicsize__ - object.__basicsize__ - _POINTER * (len(slots) + 2)
+        if custom or cls in copyreg.dispatch_table or room > 0:
+            return None
+        return (*slots, *(["__dict__"] if cls.__dictoffset__ else []))
+
     @property
     def constant(self) -> frozenset[type]:
         """The types whose values nobody can change, beside Python's numbers and texts."""
@@ -408,6 +430,18 @@ class Partitions(UserFunction):
         return pa.concat_arrays(done) if done else pa.array([], type=self.returns)
 
 
+def telling(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pass batches on, and put the user's traceback into what a failure says: Spark's driver sees the message alone."""
+    try:
+        yield from batches
+    except UserError as error:
+        cause = error.__cause__
+        if cause is None:
+            raise
+        text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+        raise UserError(f"{error}\n\n{text.rstrip()}") from cause
+
+
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
@@ -418,10 +452,11 @@ def _shown(value: Any) -> str:
 
 def _dumps(given: Any, name: str) -> bytes:
     pickler: Any = pickle
-    if "pyspark" in sys.modules:
-        pickler = import_module("pyspark.cloudpickle")
-    elif find_spec("cloudpickle") is not None:
-        pickler = import_module("cloudpickle")
+    # PySpark brings its own: it is at hand where Spark is used, and too much to load where not
+    for package, module in _PICKLERS:
+        if package in sys.modules or (package != "pyspark" and find_spec(package) is not None):
+            pickler = import_module(module)
+            break
     try:
         data: bytes = pickler.dumps(given)
     except Exception as error:

@@ -1,5 +1,6 @@
 """Aggregates of the user's: every strategy against folding each frame by hand, and the ways to write one wrongly."""
 
+import collections
 import itertools
 import random
 import threading
@@ -573,3 +574,91 @@ def test_other_threads_go_on():
     other.join()
     during = [t for t in ticks if started < t < ended]
     assert len(during) > (ended - started) * 10
+
+
+class Slots:
+    __slots__ = ("later", "values")
+
+    def __init__(self):
+        self.values = []
+
+
+class Frozen:
+    def __init__(self):
+        object.__setattr__(self, "values", [])
+
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+
+class Knot(Held):
+    """Holds itself, and one list twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.self = self
+        self.again = self.values
+
+
+class Loud(Held):
+    """Says itself how it is copied."""
+
+    copies = 0
+
+    def __deepcopy__(self, memo):
+        type(self).copies += 1
+        made = type(self)()
+        made.values = list(self.values)
+        return made
+
+
+@pytest.mark.parametrize("cls", [Held, Slots, Frozen, Knot, Loud], ids=lambda cls: cls.__name__)
+def test_objects_as_states(cls):
+    class Kept(Objects):
+        def initialize(self):
+            return cls()
+
+        def update(self, state, x):
+            if cls is Knot:
+                assert state.self is state
+                assert state.again is state.values
+            state.values.append(x)
+            return state
+
+        def merge(self, left, right):
+            left.values.extend(right.values)
+            right.values.clear()
+            return left
+
+    data = table(80, seed=6)
+    for before, after in FRAMES:
+        assert answer(data, Kept, before, after) == expected(data, before, after)
+    assert (Loud.copies > 0) == (cls is Loud)
+    Loud.copies = 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [set, dict, collections.Counter, collections.deque, lambda: [[], {"a": [[]]}, (1, [])]],
+)
+def test_containers_as_states(make):
+    """What was copied is equal, of the same type, and shares nothing that can change."""
+
+    class Copied(Update):
+        def initialize(self):
+            return make()
+
+        def update(self, state, x):
+            kept.append(state)
+            return state
+
+        def evaluate(self, state):
+            return f"{type(state).__name__} {state == make()}"
+
+    kept = []
+    data = pa.table({"t": [1, 2, 3], "x": [1, 2, 3]})
+    call = wr.aggregate(Copied, "x", returns=str).over(wr.window("t", "t"))
+    assert set(wr.with_columns(data, s=call)["s"].to_pylist()) == {f"{type(make()).__name__} True"}
+    assert len({id(state) for state in kept}) == 3
+    if make.__name__ == "<lambda>":
+        assert len({id(state[1]["a"][0]) for state in kept} | {id(state[2][1]) for state in kept}) == 6
