@@ -11,6 +11,7 @@ places. A place is made of what its call is made of, so equal calls have one pla
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from .exceptions import InternalError, SpecError
 from .expr import SCALARS, Expr, Host, Scalar, identifier
 from .spec import Bound, Order
 
-__all__ = ["Derived", "calls_in", "expressions_of", "inputs_of", "levels", "place", "rewritten"]
+__all__ = ["Derived", "calls_in", "expressions_of", "inputs_of", "levels", "place", "rewritten", "without_places"]
 
 _PLACE = "__windrow_w"
 
@@ -116,6 +117,11 @@ def place(call: Call) -> str:
         The name.
     """
     return _PLACE + hashlib.sha256(_structure(replace(call, name=None)).encode()).hexdigest()[:16]
+
+
+def without_places(message: str) -> str:
+    """Give a host's message about an expression without the names of hidden columns, which no user has written."""
+    return re.sub(f"{_PLACE}[0-9a-f]{{16}}", "a window call", message)
 
 
 def _structure(value: Any) -> str:

@@ -159,7 +159,9 @@ def expr(text: str) -> Any:
     ----------
     text
         SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
-        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first.
+        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first. The dialect is Spark's on every frame;
+        where Polars evaluates and its SQL cannot say as much, that is an error. A row that Spark fails on, for a
+        division by zero say, is null there.
 
     Returns
     -------

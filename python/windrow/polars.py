@@ -11,7 +11,7 @@ import pyarrow as pa
 from .binding import BoundCalls, Output, Temporary, arrange, bind, read_items, scalars
 from .call import Call
 from .config import Options, current
-from .derived import Derived, levels, place
+from .derived import Derived, levels, place, without_places
 from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Host, Literal, Scalar, identifier
 from .native import input_table, window_columns
@@ -57,8 +57,9 @@ def to_polars(expression: Scalar) -> pl.Expr:
             made = pl.sql_expr(text)
         except pl.exceptions.PolarsError as error:
             raise SpecError(
-                f"{expression.text}: Polars, which evaluates expressions here, cannot read it: {error}; compute the "
-                "column first with the frame's own methods, or give a Polars expression"
+                f"{without_places(expression.text)}: Polars, which evaluates expressions here, cannot read it: "
+                f"{without_places(str(error))}; compute the column first with the frame's own methods, or give a "
+                "Polars expression"
             ) from None
     return made  # type: ignore[no-any-return]
 
@@ -109,7 +110,7 @@ def _checked(temporaries: Sequence[Temporary], columns: Collection[str]) -> tupl
 
 def _failed(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
     texts = ", ".join(t.text for t in temporaries)
-    return SpecError(f"Polars cannot evaluate {texts}: {str(error).splitlines()[0]}")
+    return SpecError(f"Polars cannot evaluate {texts}: {without_places(str(error).splitlines()[0])}")
 
 
 def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Expr:

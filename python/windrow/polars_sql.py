@@ -13,6 +13,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .derived import without_places
 from .exceptions import SpecError, UnsupportedError
 from .sql import _dialect, _parse, function_name, refuse_bare_functions, text_of
 
@@ -104,8 +105,8 @@ def _rewritten(node: Any, text: str) -> Any:
         return rewrite([node.copy()] if rewrite is _substring else [a.copy() for a in node.expressions])
     except (ValueError, IndexError):
         raise UnsupportedError(
-            f"{text}: {text_of(node)} cannot be said in Polars' SQL, which evaluates expressions here; "
-            "compute the column first with the frame's own methods, or give a Polars expression"
+            f"{without_places(text)}: {without_places(text_of(node))} cannot be said in Polars' SQL, which evaluates "
+            "expressions here; compute the column first with the frame's own methods, or give a Polars expression"
         ) from None
 
 

@@ -174,6 +174,20 @@ class TestModel:
         assert any(s.endswith("into deep last") for s in plan.steps)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("upper(rank() OVER (ORDER BY v))", r"evaluate upper\(rank\(\) OVER \(ORDER BY v\)\): "),
+        ("md5(k || rank() OVER (ORDER BY v))", r"md5\(k \|\| a window call\): Polars.*compute the column first"),
+        ("initcap(lag(k) OVER (ORDER BY v))", r"initcap\(a window call\) cannot be said"),
+    ],
+)
+def test_messages_speak_of_what_was_written(text, says):
+    with pytest.raises(wr.WindrowError, match=says) as raised:
+        wr.with_columns(table, text)
+    assert "__windrow" not in str(raised.value)
+
+
 def test_mistakes_are_found_before_any_row_is_read():
     for frame in (table, pl.DataFrame(table), pl.DataFrame(table).lazy(), table.to_reader()):
         with pytest.raises(wr.SpecError, match="vv"):
