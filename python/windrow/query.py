@@ -20,7 +20,7 @@ from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Literal, Scalar
 from .names import find_column
 from .spec import Order
-from .sql import _exp, _order, _parse, read_tree, text_of
+from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
 from .table import kind_of
 
 __all__ = ["Query", "expression_of", "sql"]
@@ -326,7 +326,7 @@ class _Reader:
                 key.set("this", trees[int(node.this) - 1].copy())
             else:
                 key.set("this", self._with_aliases(node, aliases))
-            read_tree(key.this)
+            refuse_bare_functions(key.this)
             order = _order(key)
             if isinstance(order.key, Column):
                 order = replace(order, key=Column(self._exact(order.key.name)))
