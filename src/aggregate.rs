@@ -92,6 +92,6 @@ pub trait Selective: Aggregate {
     /// Whether `row` takes part at all.
     fn includes(&self, row: usize) -> bool;
 
-    /// Whether `old` is still the choice when `new`, a later row, has come. Ties keep the old.
+    /// Whether `old` is still the choice when `new`, a later row, has come; of ties, the one that `update` keeps.
     fn keeps(&self, old: usize, new: usize) -> bool;
 }

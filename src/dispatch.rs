@@ -2,10 +2,10 @@
 //!
 //! A family of functions with types of its own has a file of its own here; nothing else matches on kernels and types.
 
+mod aggregates;
 mod counted;
 mod lists;
 mod ordered;
-mod pairs;
 mod running;
 mod user;
 
@@ -23,9 +23,10 @@ use crate::evaluate::codes::Values;
 use crate::evaluate::fold::{mergeable, retractable, selective};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
+use crate::functions::choice::Ties;
 use crate::functions::count::Count;
 use crate::functions::distinct;
-use crate::functions::extrema::{Bytes, Extremum, Natives};
+use crate::functions::extrema::{Extremum, Natives};
 use crate::functions::logic::Logic;
 use crate::functions::moments::Spread;
 use crate::functions::native::Native;
@@ -70,14 +71,18 @@ struct Inputs<'a> {
     section: &'a Section,
     ansi: bool,
     threads: usize,
+    /// The window's order.
+    order_by: &'a [OrderColumn],
     /// The arguments, the first as the type the function reads.
     args: Vec<ArrayRef>,
     /// The rows that take part.
     inclusion: Inclusion,
+    /// The rows that pass FILTER, NULL or not.
+    passing: Inclusion,
 }
 
 impl<'a> Inputs<'a> {
-    fn new(plan: &Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
+    fn new(plan: &'a Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
         let ansi = plan.options().ansi;
         let mut args = Vec::with_capacity(call.args.len());
         for (index, arg) in call.args.iter().enumerate() {
@@ -104,7 +109,9 @@ impl<'a> Inputs<'a> {
         };
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
         let threads = parallel::threads(plan.options().threads);
-        Ok(Self { call, section, ansi, threads, args, inclusion })
+        let passing = Inclusion::new(&[], filter);
+        let order_by = &plan.orders[call.order].order_by;
+        Ok(Self { call, section, ansi, threads, order_by, args, inclusion, passing })
     }
 
     /// The argument order over the section.
@@ -201,7 +208,7 @@ impl<'a> Inputs<'a> {
             Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(self.constant(0, 1)?).unwrap_or(1))),
             Kernel::CollectList | Kernel::Listagg => lists::evaluator(self),
             Kernel::Fill | Kernel::CounterDiff => running::evaluator(self),
-            _ => pairs::evaluator(self),
+            _ => aggregates::evaluator(self),
         }
     }
 
@@ -219,6 +226,14 @@ impl<'a> Inputs<'a> {
                 integer(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
             }
             Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
+        }
+    }
+
+    /// The number given as the argument of this index.
+    fn number(&self, index: usize) -> Result<f64> {
+        match self.call.args.get(index) {
+            Some(PlannedArg::Literal(value)) => Ok(literal::number(value)?),
+            _ => Err(Error::internal("a constant is a column")),
         }
     }
 
@@ -284,7 +299,11 @@ impl<'a> Inputs<'a> {
                 let integers = sum::integers::<$type>(values, inclusion)?;
                 match output {
                     DataType::Float64 => self.retractable(FloatAverage::over(integers)),
-                    _ => self.retractable(IntervalAverage::over(integers, input)),
+                    _ => {
+                        // As for sums: without ANSI mode still an error.
+                        let on_overflow = if tries { OnOverflow::Null } else { OnOverflow::Error };
+                        self.retractable(IntervalAverage::over(integers, input, on_overflow))
+                    }
                 }
             }};
         }
@@ -320,7 +339,7 @@ impl<'a> Inputs<'a> {
             Some(Native::F64) => natives!(Float64Type),
             Some(Native::I128) => natives!(Decimal128Type),
             Some(Native::I256) => natives!(Decimal256Type),
-            None => selective(Bytes::new(values, inclusion, which)?, strategy, section),
+            None => aggregates::choice(self, values, values, which, Ties::First),
         }
     }
 
@@ -362,6 +381,7 @@ fn nulls_of<'a>(call: &PlannedCall, args: &'a [ArrayRef]) -> &'a [ArrayRef] {
         (Family::Value | Family::Offset, _) if call.nulls != Nulls::Ignore => &[],
         (_, Kernel::CollectList) if call.nulls == Nulls::Respect => &[],
         (_, Kernel::Count) => args,
+        (_, Kernel::EwmMeanBy) => several(2),
         (_, Kernel::MinBy | Kernel::MaxBy) => args.get(1..2).unwrap_or_default(),
         // Functions of pairs pass over a pair with a null; others over a null, whatever comes beside it.
         (Family::Aggregate, _) if call.function.arguments == (2, 2) => several(call.signature.inputs.len()),

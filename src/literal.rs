@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::IntervalMonthDayNano;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, IntervalMonthDayNano};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, DurationMicrosecondArray, Float64Array,
     Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, ListArray, StringArray, Time64MicrosecondArray,
@@ -106,6 +107,23 @@ pub fn natural(literal: &Literal) -> Result<ArrayRef> {
         Literal::Int(value) if i32::try_from(*value).is_ok() => one_row_as(literal, &DataType::Int32),
         _ => one_row(literal),
     }
+}
+
+/// The number that a one-row array holds; of a duration its microseconds.
+///
+/// # Errors
+/// It holds none.
+pub fn number(one_row: &ArrayRef) -> Result<f64> {
+    let plain = match one_row.data_type() {
+        DataType::Duration(_) => cast(one_row, &DataType::Int64)?,
+        _ => one_row.clone(),
+    };
+    let value = cast(&plain, &DataType::Float64)?;
+    value
+        .as_primitive_opt::<Float64Type>()
+        .filter(|value| value.is_valid(0))
+        .map(|value| value.value(0))
+        .ok_or_else(|| Error::internal(format!("a {} is no number", one_row.data_type())))
 }
 
 /// `rows` copies of a one-row array.

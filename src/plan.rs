@@ -229,6 +229,7 @@ impl Plan {
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         check::exclude(function, &frame)?;
+        check::line(function, &self.orders[order].order_by)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         Ok(PlannedCall {

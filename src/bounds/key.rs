@@ -42,7 +42,7 @@ pub(super) struct KeyPlan {
 
 /// Keys as ordered numbers. The slots of nulls hold anything.
 #[derive(Debug, Clone)]
-pub(super) enum Keys {
+pub(crate) enum Keys {
     Small(ScalarBuffer<i64>),
     Wide(ScalarBuffer<i128>),
     Huge(ScalarBuffer<i256>),
@@ -94,7 +94,7 @@ pub(super) fn takes_offsets(data_type: &DataType) -> bool {
 }
 
 /// The column's values as ordered numbers; `None` if the column is not of this type.
-fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<Keys> {
+pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<Keys> {
     use DataType::{
         Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32, Float64, Int8, Int16,
         Int32, Int64, Interval, Time32, Time64, Timestamp, UInt8, UInt16, UInt32, UInt64,

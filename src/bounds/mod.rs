@@ -43,6 +43,7 @@ use arrow_schema::DataType;
 
 pub use exclude::{Bounds, SubRanges};
 pub use frames::Frames;
+pub(crate) use key::{Keys, ordered};
 pub use plan::FramePlan;
 pub(crate) use zone::Zone;
 

@@ -1,10 +1,54 @@
 //! Functions that read a partition's rows one after another: `fill`, `counter_diff`.
 
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+
 use super::Inputs;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::functions::counter::CounterDiff;
+use crate::functions::fill::Fill;
+use crate::functions::native::Native;
+use crate::functions::registry::Kernel;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    Err(Error::unsupported(format!("{} is not computed yet", inputs.call.function.name)))
+    if inputs.call.function.kernel == Kernel::Fill { fill(inputs) } else { counter_diff(inputs) }
+}
+
+fn fill(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let column = inputs.first()?;
+    let key = inputs.order_by.first().ok_or_else(|| Error::internal("fill without an order key"))?;
+    let key = inputs.section.column(key.number)?;
+    macro_rules! natives {
+        ($type:ty) => {
+            Ok(Box::new(Fill::<$type>::new(inputs.section, column, key, inputs.naive())?))
+        };
+    }
+    match Native::of(column.data_type()) {
+        Some(Native::I32) => natives!(Int32Type),
+        Some(Native::I64) => natives!(Int64Type),
+        Some(Native::U64) => natives!(UInt64Type),
+        Some(Native::F64) => natives!(Float64Type),
+        Some(Native::I128) => natives!(Decimal128Type),
+        Some(Native::I256) | None => Err(inputs.unexpected()),
+    }
+}
+
+fn counter_diff(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let column = inputs.first()?;
+    macro_rules! natives {
+        ($type:ty) => {{
+            let (section, inclusion) = (inputs.section, inputs.inclusion.clone());
+            Ok(Box::new(CounterDiff::<$type>::new(section, column, inputs.args.get(1), inclusion, inputs.naive())?))
+        }};
+    }
+    match Native::of(column.data_type()) {
+        Some(Native::I32) => natives!(Int32Type),
+        Some(Native::I64) => natives!(Int64Type),
+        Some(Native::U64) => natives!(UInt64Type),
+        Some(Native::F64) => natives!(Float64Type),
+        Some(Native::I128) => natives!(Decimal128Type),
+        Some(Native::I256) => natives!(Decimal256Type),
+        None => Err(inputs.unexpected()),
+    }
 }

@@ -132,11 +132,16 @@ pub struct IntervalAverage {
     /// The sum times `factor`, divided by `divisor` and the count.
     factor: i128,
     divisor: u64,
+    on_overflow: OnOverflow,
 }
 
 impl IntervalAverage {
     /// The mean of values of `input`, a duration or a year-month interval.
-    pub fn over<A: Accumulator<State = Total<i128>>>(accumulator: A, input: &DataType) -> Accumulated<A, Self> {
+    pub fn over<A: Accumulator<State = Total<i128>>>(
+        accumulator: A,
+        input: &DataType,
+        on_overflow: OnOverflow,
+    ) -> Accumulated<A, Self> {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
                 let (factor, divisor) = match unit {
@@ -149,7 +154,7 @@ impl IntervalAverage {
             }
             other => (other.clone(), 1, 1),
         };
-        Accumulated { accumulator, readout: Self { output, factor, divisor } }
+        Accumulated { accumulator, readout: Self { output, factor, divisor, on_overflow } }
     }
 }
 
@@ -167,12 +172,16 @@ impl Readout<Total<i128>> for IntervalAverage {
             return Ok(());
         }
         let mean = divide_half_up(state.sum * self.factor, state.count * self.divisor);
-        out.append_value(i64::try_from(mean).map_err(|_| {
-            Error::overflow(format!(
-                "the average {mean} of a frame does not fit {}; use try_avg for NULL, or average a number instead",
-                self.output
-            ))
-        })?);
+        match i64::try_from(mean) {
+            Ok(mean) => out.append_value(mean),
+            Err(_) if self.on_overflow == OnOverflow::Null => out.append_null(),
+            Err(_) => {
+                return Err(Error::overflow(format!(
+                    "the average {mean} of a frame does not fit {}; use try_avg for NULL, or average a number instead",
+                    self.output
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -246,7 +255,8 @@ mod tests {
     fn intervals_round_half_up() {
         let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
         let sums = integers::<Int32Type>(&column, Inclusion::All).unwrap();
-        let means = results(&IntervalAverage::over(sums, column.data_type()), &[0..2, 2..4, 0..0]).unwrap();
+        let means =
+            results(&IntervalAverage::over(sums, column.data_type(), OnOverflow::Error), &[0..2, 2..4, 0..0]).unwrap();
         let means: Vec<_> = means.as_primitive::<IntervalYearMonthType>().iter().collect();
         assert_eq!(means, [Some(2), Some(-2), None]);
     }
@@ -255,12 +265,14 @@ mod tests {
     fn durations_average_to_microseconds() {
         let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
         let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
-        let means = results(&IntervalAverage::over(sums, column.data_type()), &[0..2, 2..3, 3..4]).unwrap();
+        let means =
+            results(&IntervalAverage::over(sums, column.data_type(), OnOverflow::Error), &[0..2, 2..3, 3..4]).unwrap();
         assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
 
         let column = DurationSecondArray::from(vec![i64::MAX]);
         let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
-        let error = results(&IntervalAverage::over(sums, column.data_type()), &[0..1]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Overflow);
+        let average = |policy| results(&IntervalAverage::over(sums.clone(), column.data_type(), policy), &[0..1]);
+        assert_eq!(average(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
+        assert!(average(OnOverflow::Null).unwrap().is_null(0));
     }
 }

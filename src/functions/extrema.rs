@@ -1,31 +1,21 @@
-//! min, max: the least and the greatest value of the frame; of equal values the first met is kept.
+//! min, max of numbers, dates, times, decimals ...: the least and the greatest value of the frame; of equal values the
+//! first met is kept. What has no native order (text, booleans, nested ...) is chosen by row, in `choice.rs`.
 //!
-//! | column | compared as | state |
-//! |---|---|---|
-//! | numbers, dates, times, decimals ... | natives | the value |
-//! | text, bytes, booleans, nested ... | arrow-row bytes | the row's number, or carried bytes |
-//!
-//! NaN is greatest and -0.0 equals 0.0, as in Spark. Results have the column's exact type: values are labelled back
-//! or gathered, dictionaries stay dictionaries.
+//! NaN is greatest and -0.0 equals 0.0, as in Spark. The state is the value; results are labelled back to the column's
+//! exact type.
 
-use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::types::ArrowPrimitiveType;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
-use arrow_row::{OwnedRow, RowConverter, Rows, SortField};
 use arrow_schema::DataType;
-use arrow_select::concat::concat;
-use arrow_select::take::take;
 
 use super::native::{labelled, native, saved, saved_column};
 use crate::aggregate::{Aggregate, Selective};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::inclusion::Inclusion;
-use crate::rows::normalise;
 
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,156 +161,12 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Selective for Natives<T> {
     }
 }
 
-/// The extremum of a column whose values are compared as bytes.
-#[derive(Debug)]
-pub struct Bytes {
-    /// The values to choose from.
-    column: ArrayRef,
-    output: DataType,
-    converter: RowConverter,
-    rows: Rows,
-    inclusion: Inclusion,
-    which: Extremum,
-}
-
-/// A row chosen: one of the section's, or one carried over.
-#[derive(Debug, Clone)]
-pub enum Chosen {
-    /// No row has taken part.
-    None,
-    /// The section's row of this number.
-    Row(u32),
-    /// A value from before the section, and its bytes.
-    Carried(Arc<(ArrayRef, OwnedRow)>),
-}
-
-impl Bytes {
-    /// The extremum of `column`, of any type that has an order.
-    ///
-    /// # Errors
-    /// The type has no order.
-    pub fn new(column: &ArrayRef, inclusion: Inclusion, which: Extremum) -> Result<Self> {
-        let plain = normalise(column)?;
-        let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
-        let rows = converter.convert_columns(&[plain])?;
-        let output = column.data_type().clone();
-        Ok(Self { column: without_runs(column)?, output, converter, rows, inclusion, which })
-    }
-
-    fn bytes<'a>(&'a self, chosen: &'a Chosen) -> Option<&'a [u8]> {
-        match chosen {
-            Chosen::None => None,
-            Chosen::Row(row) => Some(self.rows.row(*row as usize).data()),
-            Chosen::Carried(carried) => Some(carried.1.as_ref()),
-        }
-    }
-
-    fn beats(&self, new: &[u8], old: &[u8]) -> bool {
-        new.cmp(old) == if self.which == Extremum::Min { Ordering::Less } else { Ordering::Greater }
-    }
-}
-
-/// The column with each value in its own row: from runs, `take` gives no NULL where none is chosen.
-fn without_runs(column: &ArrayRef) -> Result<ArrayRef> {
-    match column.data_type() {
-        DataType::RunEndEncoded(_, values) => labelled(column, values.data_type()),
-        _ => Ok(column.clone()),
-    }
-}
-
-impl Aggregate for Bytes {
-    type State = Chosen;
-    type Builder = Vec<Chosen>;
-
-    fn init(&self) -> Chosen {
-        Chosen::None
-    }
-
-    fn update(&self, state: &mut Chosen, rows: Range<usize>) -> Result<()> {
-        let mut best = self.bytes(state);
-        let mut chosen = None;
-        self.inclusion.each(rows, |row| {
-            let bytes = self.rows.row(row).data();
-            if best.is_none_or(|old| self.beats(bytes, old)) {
-                (best, chosen) = (Some(bytes), Some(row));
-            }
-        });
-        if let Some(row) = chosen {
-            *state = Chosen::Row(row as u32);
-        }
-        Ok(())
-    }
-
-    fn merge(&self, left: &mut Chosen, right: &Chosen) -> Result<()> {
-        if let Some(new) = self.bytes(right)
-            && self.bytes(left).is_none_or(|old| self.beats(new, old))
-        {
-            *left = right.clone();
-        }
-        Ok(())
-    }
-
-    fn builder(&self, capacity: usize) -> Vec<Chosen> {
-        Vec::with_capacity(capacity)
-    }
-
-    fn evaluate(&self, state: &Chosen, out: &mut Vec<Chosen>) -> Result<()> {
-        out.push(state.clone());
-        Ok(())
-    }
-
-    fn finish(&self, out: Vec<Chosen>) -> Result<ArrayRef> {
-        // At most one value is carried into a section, so it stands behind the section's rows.
-        let carried = out.iter().find_map(|chosen| match chosen {
-            Chosen::Carried(carried) => Some(&carried.0),
-            _ => None,
-        });
-        let rows = out.iter().map(|chosen| match chosen {
-            Chosen::None => None,
-            Chosen::Row(row) => Some(*row),
-            Chosen::Carried(_) => Some(self.column.len() as u32),
-        });
-        let rows: UInt32Array = rows.collect();
-        let values = match carried {
-            Some(value) => take(&concat(&[self.column.as_ref(), value.as_ref()])?, &rows, None)?,
-            None => take(&self.column, &rows, None)?,
-        };
-        labelled(&values, &self.output)
-    }
-
-    fn save(&self, state: &Chosen) -> Result<RecordBatch> {
-        saved([("value", self.finish(vec![state.clone()])?)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Chosen> {
-        let value = saved_column(saved, "value")?;
-        if value.data_type() != &self.output {
-            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.output)));
-        }
-        if value.logical_null_count() > 0 {
-            return Ok(Chosen::None);
-        }
-        let rows = self.converter.convert_columns(&[normalise(value)?])?;
-        Ok(Chosen::Carried(Arc::new((without_runs(value)?, rows.row(0).owned()))))
-    }
-}
-
-impl Selective for Bytes {
-    fn includes(&self, row: usize) -> bool {
-        self.inclusion.includes(row)
-    }
-
-    fn keeps(&self, old: usize, new: usize) -> bool {
-        !self.beats(self.rows.row(new).data(), self.rows.row(old).data())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use arrow_array::Float64Array;
     use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int16Type, Int32Type};
-    use arrow_array::{DictionaryArray, Float64Array, Int32Array, RunArray, StringArray};
+    use arrow_array::types::Float64Type;
 
     use super::*;
     use crate::functions::readout::results;
@@ -345,23 +191,5 @@ mod tests {
     fn the_first_zero_is_kept() {
         assert!(ends(vec![-0.0, 0.0]).iter().all(|end| end.is_sign_negative()));
         assert!(ends(vec![0.0, -0.0]).iter().all(|end| end.is_sign_positive()));
-    }
-
-    #[test]
-    fn encodings_stay() {
-        let text = StringArray::from(vec![Some("b"), None, Some("é"), Some("a "), Some("a")]);
-        let dictionary: DictionaryArray<Int16Type> = text.iter().collect();
-        let runs: RunArray<Int32Type> = RunArray::try_new(&Int32Array::from(vec![1, 2, 3, 4, 5]), &text).unwrap();
-        for column in [Arc::new(dictionary) as ArrayRef, Arc::new(runs), Arc::new(text)] {
-            let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
-            for (which, expected) in [(Extremum::Min, "a"), (Extremum::Max, "é")] {
-                let extremum = Bytes::new(&column, inclusion.clone(), which).unwrap();
-                let found = results(&extremum, &[0..5, 1..2, 0..0]).unwrap();
-                assert_eq!(found.data_type(), column.data_type());
-                let found = arrow_cast::cast(&found, &DataType::Utf8).unwrap();
-                let found: Vec<_> = found.as_string::<i32>().iter().collect();
-                assert_eq!(found, [Some(expected), None, None], "{:?}", column.data_type());
-            }
-        }
     }
 }

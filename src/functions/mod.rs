@@ -4,15 +4,21 @@
 //! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
 pub mod average;
+pub mod bits;
 pub(crate) mod by_order;
+pub mod choice;
 pub(crate) mod collect;
 pub mod count;
+pub mod counter;
 pub(crate) mod decimal;
 pub(crate) mod dense_rank;
 pub(crate) mod distinct;
 pub(crate) mod entropy;
+pub mod ewm;
 pub mod exact;
 pub mod extrema;
+pub mod fill;
+pub mod histogram;
 pub(crate) mod listagg;
 pub(crate) mod lists;
 pub mod logic;
@@ -23,10 +29,13 @@ pub(crate) mod native;
 pub mod nth;
 pub mod offset;
 pub(crate) mod place;
+pub mod product;
 pub(crate) mod quantile;
 pub mod rank;
 pub mod readout;
 pub mod registry;
+pub mod regression;
+pub mod shape;
 pub mod signature;
 pub mod sum;
 pub(crate) mod text;

@@ -7,6 +7,7 @@
 //! one-pass parallel computation of covariances and arbitrary-order statistical moments" (SAND2008-6212).
 //! Long runs are read in blocks, twice each, which takes Welford's division per row off them.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,6 +21,30 @@ use super::readout::{Accumulated, Accumulator, Readout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
+/// The moments of some values, up to some order: gathered one by one, block by block, or merged.
+pub trait Moment: Copy + Default + Send + Sync {
+    /// Adds one value.
+    fn add(&mut self, value: f64);
+
+    /// The moments of a block: its mean, then the distances from it.
+    fn of(block: &[f64; BLOCK]) -> Self;
+
+    /// Appends the values of `right`.
+    fn merge(&mut self, right: &Self);
+
+    /// The moments as one row of Arrow data.
+    ///
+    /// # Errors
+    /// They do not make an array.
+    fn save(&self) -> Result<RecordBatch>;
+
+    /// The moments that `save` wrote.
+    ///
+    /// # Errors
+    /// The data is not what `save` writes.
+    fn load(saved: &RecordBatch) -> Result<Self>;
+}
+
 /// The first two moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
@@ -32,13 +57,20 @@ pub struct Moments {
 }
 
 /// Values read twice while they lie in the first-level cache.
-const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 
 /// Sums that a block is split over, so that additions need not wait for each other.
 const LANES: usize = 4;
 
 impl Moments {
-    /// Adds one value.
+    /// The moments of one value, whose distance from itself is 0 if it has one.
+    #[inline]
+    pub(super) fn one(value: f64) -> Self {
+        Self { count: 1.0, mean: value, squares: if value.is_finite() { 0.0 } else { f64::NAN } }
+    }
+}
+
+impl Moment for Moments {
     #[inline]
     fn add(&mut self, value: f64) {
         self.count += 1.0;
@@ -49,15 +81,11 @@ impl Moments {
         self.squares += distance * (distance - step);
     }
 
-    /// The moments of a block: its mean, then the distances from it. Measured from its first value, so that equal
-    /// values have exactly that mean.
     fn of(block: &[f64; BLOCK]) -> Self {
-        let (count, first) = (BLOCK as f64, block[0]);
-        let mean = first + summed(block, |value| value - first) / count;
-        Self { count, mean, squares: summed(block, |value| (value - mean) * (value - mean)) }
+        let mean = mean(block);
+        Self { count: BLOCK as f64, mean, squares: summed(block, |value| (value - mean) * (value - mean)) }
     }
 
-    /// Appends the values of `right`.
     #[inline]
     fn merge(&mut self, right: &Self) {
         if right.count == 0.0 {
@@ -73,11 +101,31 @@ impl Moments {
         self.mean += distance * share;
         self.count = count;
     }
+
+    fn save(&self) -> Result<RecordBatch> {
+        let Self { count, mean, squares } = *self;
+        saved([("count", count.write()?), ("mean", mean.write()?), ("squares", squares.write()?)])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self {
+            count: saved_value(saved, "count")?,
+            mean: saved_value(saved, "mean")?,
+            squares: saved_value(saved, "squares")?,
+        })
+    }
+}
+
+/// The mean of a block. Measured from its first value, so that equal values have exactly that mean.
+#[inline]
+pub(super) fn mean(block: &[f64; BLOCK]) -> f64 {
+    let first = block[0];
+    first + summed(block, |value| value - first) / BLOCK as f64
 }
 
 /// The sum of `f` over a block.
 #[inline]
-fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     for values in block.chunks_exact(LANES) {
         for (lane, &value) in lanes.iter_mut().zip(values) {
@@ -89,31 +137,40 @@ fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
 
 /// Gathers the moments of a column of doubles.
 #[derive(Debug, Clone)]
-pub struct Values {
-    values: ScalarBuffer<f64>,
+pub struct Values<M> {
+    doubles: ScalarBuffer<f64>,
     inclusion: Inclusion,
+    gathered: PhantomData<M>,
 }
 
-impl Accumulator for Values {
-    type State = Moments;
+impl<M: Moment> Values<M> {
+    /// # Errors
+    /// The column holds something else.
+    pub(super) fn new(values: &dyn Array, inclusion: Inclusion) -> Result<Self> {
+        Ok(Self { doubles: native::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
+    }
+}
+
+impl<M: Moment> Accumulator for Values<M> {
+    type State = M;
 
     #[inline]
-    fn init(&self) -> Moments {
-        Moments::default()
+    fn init(&self) -> M {
+        M::default()
     }
 
     #[inline]
-    fn update(&self, state: &mut Moments, rows: Range<usize>) {
+    fn update(&self, state: &mut M, rows: Range<usize>) {
         if rows.len() < 2 * BLOCK {
-            each_value(&self.values, &self.inclusion, rows, |value| state.add(value));
+            each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
             return;
         }
         let (mut block, mut filled) = ([0.0; BLOCK], 0);
-        each_value(&self.values, &self.inclusion, rows, |value| {
+        each_value(&self.doubles, &self.inclusion, rows, |value| {
             block[filled] = value;
             filled += 1;
             if filled == BLOCK {
-                state.merge(&Moments::of(&block));
+                state.merge(&M::of(&block));
                 filled = 0;
             }
         });
@@ -123,21 +180,16 @@ impl Accumulator for Values {
     }
 
     #[inline]
-    fn merge(&self, left: &mut Moments, right: &Moments) {
+    fn merge(&self, left: &mut M, right: &M) {
         left.merge(right);
     }
 
-    fn save(&self, state: &Moments) -> Result<RecordBatch> {
-        let Moments { count, mean, squares } = *state;
-        saved([("count", count.write()?), ("mean", mean.write()?), ("squares", squares.write()?)])
+    fn save(&self, state: &M) -> Result<RecordBatch> {
+        state.save()
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Moments> {
-        Ok(Moments {
-            count: saved_value(saved, "count")?,
-            mean: saved_value(saved, "mean")?,
-            squares: saved_value(saved, "squares")?,
-        })
+    fn load(&self, saved: &RecordBatch) -> Result<M> {
+        M::load(saved)
     }
 }
 
@@ -155,9 +207,8 @@ impl Spread {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values, Self>> {
-        let values = native::<Float64Type>(values)?.values().clone();
-        Ok(Accumulated { accumulator: Values { values, inclusion }, readout: self })
+    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values<Moments>, Self>> {
+        Ok(Accumulated { accumulator: Values::new(values, inclusion)?, readout: self })
     }
 }
 

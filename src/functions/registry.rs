@@ -122,8 +122,10 @@ pub enum Kernel {
     Listagg,
     /// Bins of near values with their heights.
     HistogramNumeric,
-    /// The exponentially weighted mean.
+    /// The exponentially weighted mean, by rows.
     EwmMean,
+    /// The exponentially weighted mean, by times.
+    EwmMeanBy,
     /// The value, or where it is NULL, one on the line between its neighbours.
     Fill,
     /// How far a counter went on since the value before.
@@ -320,7 +322,20 @@ pub const FUNCTIONS: &[Function] = &[
         (2, 2),
         "the frame's values in so many bins, each a centre and a height",
     ),
-    aggregate("ewm_mean", &[], Kernel::EwmMean, (2, 4), "exponentially weighted mean of the frame's values"),
+    aggregate(
+        "ewm_mean",
+        &[],
+        Kernel::EwmMean,
+        (2, 3),
+        "mean of the frame's values, each row before weighing less by 1 - alpha",
+    ),
+    aggregate(
+        "ewm_mean_by",
+        &[],
+        Kernel::EwmMeanBy,
+        (3, 3),
+        "mean of the frame's values, moved from one to the next by the half-lives between their times",
+    ),
     aggregate("bool_and", &["every"], Kernel::BoolAnd, (1, 1), "whether all values of the frame are true"),
     aggregate("bool_or", &["some", "any"], Kernel::BoolOr, (1, 1), "whether any value of the frame is true"),
     value("first_value", &["first"], Kernel::First, (1, 1), "the frame's first value"),
@@ -411,7 +426,8 @@ impl Function {
     /// Whether it may pass over nulls.
     #[must_use]
     pub fn takes_ignore_nulls(&self) -> bool {
-        matches!(self.family, Family::Value | Family::Offset) || self.kernel == Kernel::CollectList
+        matches!(self.family, Family::Value | Family::Offset)
+            || matches!(self.kernel, Kernel::CollectList | Kernel::EwmMean)
     }
 
     /// What DISTINCT does to it.
@@ -419,12 +435,23 @@ impl Function {
     pub fn distinct(&self) -> Distinct {
         use Kernel as K;
         match (self.family, self.kernel) {
-            (Family::Aggregate, K::Min | K::Max | K::BoolAnd | K::BoolOr | K::BitAnd | K::BitOr) => Distinct::Idle,
-            (Family::Aggregate, K::CollectSet | K::ApproxCountDistinct) => Distinct::Idle,
-            (Family::Aggregate, K::MinBy | K::MaxBy | K::EwmMean | K::HistogramNumeric) => Distinct::Refused,
             (_, K::UserAggregate | K::UserFrames) => Distinct::Refused,
-            (Family::Aggregate, _) => Distinct::Counts,
             (Family::Value, K::First) => Distinct::Idle,
+            (
+                Family::Aggregate,
+                K::Min
+                | K::Max
+                | K::BoolAnd
+                | K::BoolOr
+                | K::BitAnd
+                | K::BitOr
+                | K::CollectSet
+                | K::ApproxCountDistinct,
+            ) => Distinct::Idle,
+            (Family::Aggregate, K::MinBy | K::MaxBy | K::HistogramNumeric | K::EwmMean | K::EwmMeanBy) => {
+                Distinct::Refused
+            }
+            (Family::Aggregate, _) => Distinct::Counts,
             _ => Distinct::Refused,
         }
     }
@@ -437,7 +464,9 @@ impl Function {
             (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg) => ArgumentOrder::Rows,
             (_, K::Mode | K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox) => ArgumentOrder::Values,
             (_, K::UserAggregate) => ArgumentOrder::Rows,
-            (_, K::EwmMean | K::UserFrames) | (Family::Offset | Family::Running, _) => ArgumentOrder::Refused,
+            (_, K::EwmMean | K::EwmMeanBy | K::UserFrames) | (Family::Offset | Family::Running, _) => {
+                ArgumentOrder::Refused
+            }
             (Family::Aggregate, _) => ArgumentOrder::Idle,
         }
     }
@@ -448,9 +477,8 @@ impl Function {
         use Kernel as K;
         match self.kernel {
             K::Nth | K::Lag | K::Lead | K::Mode | K::Percentile | K::PercentileDisc => index == 1,
-            K::PercentileApprox | K::ApproxCountDistinct | K::Listagg | K::HistogramNumeric => index > 0,
-            K::EwmMean => index > 0,
-            K::MinBy | K::MaxBy => index == 2,
+            K::PercentileApprox | K::ApproxCountDistinct | K::Listagg | K::HistogramNumeric | K::EwmMean => index > 0,
+            K::MinBy | K::MaxBy | K::EwmMeanBy => index == 2,
             _ => self.family == Family::Ranking,
         }
     }

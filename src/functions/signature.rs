@@ -125,6 +125,15 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
         | K::Product
         | K::GeometricMean
         | K::EwmMean => double(1, Algebra::Mergeable)?,
+        K::EwmMeanBy => {
+            let times = values(&types[1]);
+            if matches!(times, DataType::Interval(_)) || !(is_number(times) || is_moment(times)) {
+                return Err(refused(function, times, "times that are numbers or moments"));
+            }
+            let Signature { mut inputs, output, .. } = double(1, Algebra::Mergeable)?;
+            inputs.push(times.clone());
+            Signature { inputs, output, nullable, algebra: Algebra::Mergeable }
+        }
         K::CovarPop
         | K::CovarSamp
         | K::Corr
@@ -190,7 +199,8 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
             unary(types[0].clone(), output, Algebra::Positional)
         }
         K::HistogramNumeric => {
-            if !(is_number(first) || first.is_temporal()) {
+            let first = if first.is_string() || first.is_null() { &DataType::Float64 } else { first };
+            if !(is_number(first) || is_moment(first)) {
                 return Err(refused(function, first, "a number or a moment"));
             }
             let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
@@ -200,18 +210,24 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
             unary(types[0].clone(), types[0].clone(), Algebra::Positional)
         }
         K::Fill => {
-            let plain = is_number(first) && !matches!(first, DataType::Decimal256(..)) || first.is_temporal();
-            if !plain {
+            let first = if first.is_null() { &DataType::Float64 } else { first };
+            if matches!(first, DataType::Decimal256(..)) || !(is_number(first) || is_moment(first)) {
                 return Err(refused(function, first, "a number or a moment"));
             }
             unary(first.clone(), first.clone(), Algebra::Positional)
         }
         K::CounterDiff => {
+            let first = if first.is_null() { &DataType::Float64 } else { first };
             if !is_number(first) {
                 return Err(refused(function, first, "a number"));
             }
-            let mut inputs = types.to_vec();
-            inputs[0] = first.clone();
+            let mut inputs = vec![first.clone()];
+            if let Some(start) = types.get(1).map(values) {
+                if !matches!(start, DataType::Timestamp(..)) {
+                    return Err(Error::spec(format!("the start of counter_diff is a timestamp, not {start}; cast it")));
+                }
+                inputs.push(start.clone());
+            }
             Signature { inputs, output: first.clone(), nullable, algebra: Algebra::Positional }
         }
         K::RowNumber | K::Rank | K::DenseRank | K::Ntile => {
@@ -284,8 +300,14 @@ fn encoded(data_type: &DataType) -> bool {
 }
 
 /// Whether the type is a number or an untyped NULL.
-fn is_number(data_type: &DataType) -> bool {
+pub(crate) fn is_number(data_type: &DataType) -> bool {
     data_type.is_numeric() || data_type.is_null()
+}
+
+/// Whether the type is a moment or a distance between two, in one unit.
+pub(crate) fn is_moment(data_type: &DataType) -> bool {
+    let several = matches!(data_type, DataType::Interval(unit) if *unit != IntervalUnit::YearMonth);
+    data_type.is_temporal() && !several
 }
 
 /// The type a condition is read as.

@@ -6,7 +6,7 @@ use arrow_array::types::Float64Type;
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
-use crate::bounds::FramePlan;
+use crate::bounds::{FramePlan, OrderColumn};
 use crate::error::{Error, Result};
 use crate::explain;
 use crate::frame::Exclude;
@@ -89,6 +89,8 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
                 function.name
             )));
         }
+        (Kernel::EwmMean | Kernel::EwmMeanBy, _) => return weights(function, call, types),
+        (Kernel::HistogramNumeric, _) => return bins(function, call),
         _ => {}
     }
     let (index, what, least) = match function.kernel {
@@ -175,6 +177,73 @@ fn within(function: &Function, call: &Call, index: usize, what: &str, most: i64)
         Some(Arg::Literal(Literal::Int(value))) if (1..=most).contains(value) => Ok(()),
         Some(Arg::Literal(value)) => refuse(literal::show(value)),
         Some(Arg::Column(name)) => refuse(format!("the column {name:?}")),
+    }
+}
+
+/// How fast the weights of `ewm_mean` and `ewm_mean_by` fall.
+fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
+    let refuse = |index: usize, wanted: String| {
+        let found = match &call.args[index] {
+            Arg::Column(name) => format!("the column {name:?}"),
+            Arg::Literal(value) => literal::show(value),
+        };
+        Err(Error::spec(format!("{} is {wanted}, not {found}", function.name)))
+    };
+    let number = |index: usize| {
+        matches!(call.args[index], Arg::Literal(Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. }))
+    };
+    let value = |index: usize| match &call.args[index] {
+        Arg::Literal(value) => literal::number(&literal::natural(value)?),
+        Arg::Column(_) => Ok(f64::NAN),
+    };
+    if function.kernel == Kernel::EwmMean {
+        let fits = number(1) && value(1)? > 0.0 && value(1)? <= 1.0;
+        if !fits {
+            return refuse(1, "given the constant alpha, above 0 and up to 1".into());
+        }
+        return match call.args.get(2) {
+            None | Some(Arg::Literal(Literal::Boolean(_))) => Ok(()),
+            Some(_) => refuse(2, "told by TRUE or FALSE whether to divide by the sum of the weights".into()),
+        };
+    }
+    let times = signature::values(&types[1]);
+    let duration = matches!(call.args.get(2), Some(Arg::Literal(Literal::Interval { months: 0, .. })));
+    let fits = if signature::is_moment(times) { duration } else { number(2) } && value(2)? > 0.0;
+    if !fits {
+        let kind = if signature::is_moment(times) { "an interval of days or less" } else { "a number" };
+        return refuse(2, format!("given a constant half-life above 0, which is {kind} where the times are {times}"));
+    }
+    Ok(())
+}
+
+/// How many bins.
+fn bins(function: &Function, call: &Call) -> Result<()> {
+    let found = match call.args.get(1) {
+        Some(Arg::Literal(Literal::Int(2..=MOST_BINS))) => return Ok(()),
+        Some(Arg::Literal(value)) => literal::show(value),
+        Some(Arg::Column(name)) => format!("the column {name:?}"),
+        None => "none".into(),
+    };
+    Err(Error::spec(format!("{} is given a constant number of bins from 2 to {MOST_BINS}, not {found}", function.name)))
+}
+
+/// Spark's limit.
+const MOST_BINS: i64 = i32::MAX as i64;
+
+/// `fill` draws its lines over one key.
+pub(super) fn line(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
+    let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
+    match order_by {
+        _ if function.kernel != Kernel::Fill => Ok(()),
+        [key] if linear(signature::values(&key.data_type)) => Ok(()),
+        [key] => Err(Error::spec(format!(
+            "fill draws lines over the order key, and {:?} is {}; order by a number or a moment",
+            key.name, key.data_type
+        ))),
+        keys => Err(Error::spec(format!(
+            "fill draws lines over one order key, and the window has {}; order by a number or a moment",
+            keys.len()
+        ))),
     }
 }
 

@@ -20,7 +20,7 @@ use windrow::bounds::{Bounds, FramePlan, Frames, OrderColumn};
 use windrow::carry::{Carry, Reach};
 use windrow::evaluate::{Cancel, Evaluator};
 use windrow::functions::nth::{self, Nth};
-use windrow::functions::offset::Offset;
+use windrow::functions::offset::{By, Offset};
 use windrow::functions::rank::{self, Rank};
 use windrow::inclusion::Inclusion;
 use windrow::section::Section;
@@ -330,7 +330,7 @@ proptest! {
             let make = |section: &Section, range: Range<usize>| -> Box<dyn Evaluator> {
                 let column = column.slice(range.start, range.len());
                 let inclusion = takes.inclusion(&column, &rows, range);
-                Box::new(Nth::new(section, column, inclusion, which, naive).unwrap())
+                Box::new(Nth::new(section, column, inclusion, which.clone(), naive).unwrap())
             };
             let answers = evaluate(make(&section, 0..rows.len()).as_ref(), &plan, &section);
             prop_assert_eq!(answers.data_type(), column.data_type());
@@ -386,7 +386,7 @@ proptest! {
                     _ => default.clone(),
                 });
                 let inclusion = takes.inclusion(&column, &rows, range);
-                let offset = Offset::new(section, column, inclusion, offset, default, naive).unwrap();
+                let offset = Offset::new(section, column, inclusion, By::Fixed(offset), default, naive).unwrap();
                 Box::new(if carries { offset.ignoring_nulls() } else { offset })
             };
             let answers = evaluate(make(&section, 0..rows.len()).as_ref(), &plan, &section);
@@ -550,7 +550,7 @@ fn values_of_any_type_come_through_as_they_are() {
                 Some(1) => [&shown[3], &shown[3], &shown[0], &shown[1]],
                 _ => [&shown[0], &shown[1], &shown[0], &shown[1]],
             };
-            let lag = Offset::new(&section, column.clone(), Inclusion::All, -2, default, false).unwrap();
+            let lag = Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-2), default, false).unwrap();
             let answers = evaluate(&lag, &plan, &section);
             assert_eq!(answers.data_type(), column.data_type());
             assert_eq!(show(&answers).iter().collect::<Vec<_>>(), expected, "{}", column.data_type());
@@ -582,7 +582,8 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
     let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
     let default: ArrayRef = Arc::new([Some("other")].into_iter().collect::<DictionaryArray<Int8Type>>());
     // 127 of the column's values and the default: as many as there are keys.
-    let lag = Offset::new(&section, column.clone(), Inclusion::All, -1, Some(default.clone()), false).unwrap();
+    let lag =
+        Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-1), Some(default.clone()), false).unwrap();
     let answers = evaluate(&lag, &plan, &section);
     assert_eq!(answers.data_type(), column.data_type());
     assert_eq!(show(&answers)[..3], ["other", "0", "1"]);
@@ -590,7 +591,7 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
     let mut filler: Vec<Option<String>> = (0..128).map(|value| Some(format!("x{value}"))).collect();
     filler[0] = None;
     let fillers: ArrayRef = Arc::new(filler.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>());
-    let lag = Offset::new(&section, column, Inclusion::All, -64, Some(fillers), false).unwrap();
+    let lag = Offset::new(&section, column, Inclusion::All, By::Fixed(-64), Some(fillers), false).unwrap();
     let frames = Frames::new(&plan, &section, 0).unwrap();
     let answers = lag.evaluate(&frames, 0..128, &Carry::default(), &Cancel::default()).unwrap();
     assert_eq!(show(&answers)[62..66], ["x62", "x63", "0", "1"]);

@@ -22,10 +22,17 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use windrow::aggregate::{Aggregate, Retractable, Selective};
 use windrow::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
+use windrow::functions::bits::{And, Bits, Or, Xor};
+use windrow::functions::choice::{Bytes, Choice, Numbers, Ties};
 use windrow::functions::count::Count;
-use windrow::functions::extrema::{Bytes, Extremum, Natives, Ordered};
+use windrow::functions::ewm::{ByTimes, EwmMean};
+use windrow::functions::extrema::{Extremum, Natives, Ordered};
+use windrow::functions::histogram::BinList;
 use windrow::functions::logic::Logic;
 use windrow::functions::moments::Spread;
+use windrow::functions::product::Product;
+use windrow::functions::regression::Regression;
+use windrow::functions::shape::Shape;
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
 use windrow::inclusion::Inclusion;
 
@@ -221,7 +228,9 @@ proptest! {
                     }
                     retractable(&FloatAverage::over(values()), rows, cuts)?;
                     if matches!(output, DataType::Duration(_) | DataType::Interval(_)) {
-                        retractable(&IntervalAverage::over(values(), &output), rows, cuts)?;
+                        for policy in [OnOverflow::Error, OnOverflow::Null] {
+                            retractable(&IntervalAverage::over(values(), &output, policy), rows, cuts)?;
+                        }
                     }
                 }};
             }
@@ -267,6 +276,64 @@ proptest! {
         for (sample, root) in [(false, false), (true, false), (false, true), (true, true)] {
             let spread = Spread { sample, root }.over(&column, inclusion.clone()).unwrap();
             laws(&spread, rows, cuts, &near(1e-9))?;
+        }
+        for shape in [Shape::Skewness, Shape::Kurtosis] {
+            laws(&shape.over(&column, inclusion.clone()).unwrap(), rows, cuts, &near(1e-6))?;
+        }
+        let partner = Float64Array::from_iter_values((0..rows).map(|row| (row * 7 % 11) as f64));
+        use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
+        for which in [CovarPop, CovarSamp, Corr, Slope, Intercept, R2, Sxx, Syy, Sxy] {
+            let regression = which.over(&column, &partner, inclusion.clone()).unwrap();
+            laws(&regression, rows, cuts, &near(1e-6))?;
+        }
+    }
+
+    #[test]
+    fn products_and_weighted_means(values in doubles(), filter in filters(), cuts in cuts(), rows_count in any::<bool>()) {
+        let (column, inclusion) = sliced(Arc::new(Float64Array::from(values)), &filter);
+        let rows = column.len();
+        let relative = |left: &ArrayRef, right: &ArrayRef| {
+            let value = |array: &ArrayRef| array.is_valid(0).then(|| array.as_primitive::<Float64Type>().value(0));
+            match (value(left), value(right)) {
+                (Some(a), Some(b)) => a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * a.abs() + 1e-300,
+                (a, b) => a == b,
+            }
+        };
+        for which in [Product::Value, Product::Root] {
+            laws(&which.over(&column, inclusion.clone()).unwrap(), rows, cuts, &relative)?;
+        }
+        let counted = if rows_count { Inclusion::All } else { inclusion.clone() };
+        for alpha in [0.01, 0.5, 0.99] {
+            let adjusted = EwmMean::adjusted(&column, inclusion.clone(), counted.clone(), alpha).unwrap();
+            laws(&adjusted, rows, cuts, &near(1e-9))?;
+            let recursive = EwmMean::recursive(&column, inclusion.clone(), counted.clone(), alpha).unwrap();
+            laws(&recursive, rows, cuts, &near(1e-9))?;
+        }
+        let times = (0..rows as i64).map(|row| row * row % 37).collect();
+        let by = ByTimes { times, half_life: 5.0 };
+        laws(&EwmMean::timed(&column, inclusion.clone(), by).unwrap(), rows, cuts, &near(1e-9))?;
+        // As many bins as rows: then it is exact.
+        let fields = vec![Field::new("x", DataType::Float64, true), Field::new("y", DataType::Float64, true)];
+        let output = DataType::List(Arc::new(Field::new("element", DataType::Struct(fields.into()), true)));
+        laws(&BinList::over(&column, inclusion, ROWS, output).unwrap(), rows, cuts, &exact)?;
+    }
+
+    #[test]
+    fn bits_and_choices(values in values(), filter in filters(), cuts in cuts()) {
+        let column: ArrayRef = Arc::new(Int64Array::from(values));
+        let unsigned: ArrayRef = Arc::new(column.as_primitive::<Int64Type>().unary::<_, UInt64Type>(i64::cast_unsigned));
+        for column in [column, unsigned] {
+            let (column, inclusion) = sliced(column, &filter);
+            let rows = column.len();
+            laws(&Bits::over::<And>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
+            laws(&Bits::over::<Or>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
+            retractable(&Bits::over::<Xor>(&column, inclusion.clone()).unwrap(), rows, cuts)?;
+            for (which, ties) in [(Extremum::Min, Ties::Last), (Extremum::Max, Ties::Last), (Extremum::Max, Ties::First)] {
+                let keys = Numbers((0..rows as i64).map(|row| row * 7 % 5).collect());
+                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+                typed(&choice, &column)?;
+                selective(&choice, rows, cuts)?;
+            }
         }
     }
 
@@ -359,9 +426,12 @@ fn natives<T: ArrowPrimitiveType<Native: Ordered>>(column: ArrayRef, filter: &[b
 fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
     for which in [Extremum::Min, Extremum::Max] {
-        let extremum = Bytes::new(&column, inclusion.clone(), which).unwrap();
-        typed(&extremum, &column)?;
-        selective(&extremum, column.len(), cuts)?;
+        for ties in [Ties::First, Ties::Last] {
+            let keys = Bytes::new(&column).unwrap();
+            let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+            typed(&choice, &column)?;
+            selective(&choice, column.len(), cuts)?;
+        }
     }
     Ok(())
 }

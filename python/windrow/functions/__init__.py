@@ -19,6 +19,7 @@ from . import (
     running,
     statistics,
     values,
+    weighted,
 )
 from .aggregates import *  # noqa: F403
 from .extrema import *  # noqa: F403
@@ -31,6 +32,7 @@ from .regression import *  # noqa: F403
 from .running import *  # noqa: F403
 from .statistics import *  # noqa: F403
 from .values import *  # noqa: F403
+from .weighted import *  # noqa: F403
 
 # the list of names is each module's own
 __all__: list[str] = []
@@ -45,3 +47,4 @@ __all__ += regression.__all__
 __all__ += running.__all__
 __all__ += statistics.__all__
 __all__ += values.__all__
+__all__ += weighted.__all__

@@ -195,8 +195,9 @@ pub fn units() -> impl Strategy<Value = Units> {
     prop_oneof![Just(Units::Rows), Just(Units::Range), Just(Units::Groups)]
 }
 
-/// Whether two columns are equal: floats nearly, everything else exactly.
-pub fn check(expected: &ArrayRef, found: &ArrayRef) -> Result<(), String> {
+/// Whether two columns are equal: floats nearly, or as near as `slack`, everything else exactly.
+pub fn check(expected: &ArrayRef, found: &ArrayRef, slack: f64) -> Result<(), String> {
+    let close = |expected, found| close(expected, found, slack);
     if expected.data_type() != found.data_type() {
         return Err(format!("{} is not {}", found.data_type(), expected.data_type()));
     }
@@ -220,8 +221,8 @@ pub fn check(expected: &ArrayRef, found: &ArrayRef) -> Result<(), String> {
     }
 }
 
-fn close(expected: f64, found: f64) -> bool {
+fn close(expected: f64, found: f64, slack: f64) -> bool {
     expected == found
         || (expected.is_nan() && found.is_nan())
-        || (expected - found).abs() <= 1e-9 * expected.abs().max(1e-9)
+        || (expected - found).abs() <= (1e-9 * expected.abs().max(1e-9)).max(slack)
 }

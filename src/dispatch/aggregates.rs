@@ -1,0 +1,123 @@
+//! Aggregates beyond sums and extrema: shape, regression, products, bits, values picked by another.
+
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_schema::{DataType, TimeUnit};
+
+use super::Inputs;
+use crate::bounds::{Keys, ordered};
+use crate::error::Result;
+use crate::evaluate::Evaluator;
+use crate::evaluate::fold::selective;
+use crate::functions::bits::{And, Bits, Or, Xor};
+use crate::functions::choice::{Bytes, Choice, Numbers, Ties};
+use crate::functions::ewm::{ByTimes, EwmMean};
+use crate::functions::extrema::Extremum;
+use crate::functions::histogram::BinList;
+use crate::functions::native::native;
+use crate::functions::product::Product;
+use crate::functions::registry::Kernel;
+use crate::functions::regression::Regression;
+use crate::functions::shape::Shape;
+use crate::plan::PlannedArg;
+use crate::spec::Nulls;
+
+/// The evaluator of a call of this family.
+pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, inclusion, args, .. } = inputs;
+    let (first, inclusion) = (inputs.first()?, inclusion.clone());
+    let second = || args.get(1).ok_or_else(|| inputs.unexpected());
+    let shape = |which: Shape| inputs.mergeable(which.over(first, inclusion.clone())?);
+    let product = |which: Product| inputs.mergeable(which.over(first, inclusion.clone())?);
+    let regression = |which: Regression| inputs.mergeable(which.over(first, second()?, inclusion.clone())?);
+    match call.function.kernel {
+        Kernel::Skewness => shape(Shape::Skewness),
+        Kernel::Kurtosis => shape(Shape::Kurtosis),
+        Kernel::CovarPop => regression(Regression::CovarPop),
+        Kernel::CovarSamp => regression(Regression::CovarSamp),
+        Kernel::Corr => regression(Regression::Corr),
+        Kernel::RegrSlope => regression(Regression::Slope),
+        Kernel::RegrIntercept => regression(Regression::Intercept),
+        Kernel::RegrR2 => regression(Regression::R2),
+        Kernel::RegrSxx => regression(Regression::Sxx),
+        Kernel::RegrSyy => regression(Regression::Syy),
+        Kernel::RegrSxy => regression(Regression::Sxy),
+        Kernel::Product => product(Product::Value),
+        Kernel::GeometricMean => product(Product::Root),
+        Kernel::BitAnd => inputs.mergeable(Bits::over::<And>(first, inclusion)?),
+        Kernel::BitOr => inputs.mergeable(Bits::over::<Or>(first, inclusion)?),
+        Kernel::BitXor => inputs.retractable(Bits::over::<Xor>(first, inclusion)?),
+        Kernel::MinBy => choice(inputs, first, second()?, Extremum::Min, Ties::Last),
+        Kernel::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
+        Kernel::HistogramNumeric => {
+            let most = usize::try_from(inputs.constant(1, 0)?).unwrap_or(0);
+            inputs.mergeable(BinList::over(first, inclusion, most, call.signature.output.clone())?)
+        }
+        Kernel::EwmMean => {
+            let alpha = inputs.number(1)?;
+            let rows = if call.nulls == Nulls::Ignore { inclusion.clone() } else { inputs.passing.clone() };
+            let adjust = match call.args.get(2) {
+                Some(PlannedArg::Literal(adjust)) => adjust.as_boolean_opt().is_some_and(|adjust| adjust.value(0)),
+                _ => true,
+            };
+            if adjust {
+                inputs.mergeable(EwmMean::adjusted(first, inclusion, rows, alpha)?)
+            } else {
+                inputs.mergeable(EwmMean::recursive(first, inclusion, rows, alpha)?)
+            }
+        }
+        Kernel::EwmMeanBy => ewm_mean_by(inputs, second()?),
+        _ => Err(inputs.unexpected()),
+    }
+}
+
+fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> {
+    let (first, inclusion, half_life) = (inputs.first()?, inputs.inclusion.clone(), inputs.number(2)?);
+    // A half-life of moments is a duration, in microseconds here.
+    let per_microsecond = match times.data_type() {
+        DataType::Timestamp(unit, _) | DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
+            match unit {
+                TimeUnit::Second => 1e-6,
+                TimeUnit::Millisecond => 1e-3,
+                TimeUnit::Microsecond => 1.0,
+                TimeUnit::Nanosecond => 1e3,
+            }
+        }
+        DataType::Date64 => 1e-3,
+        DataType::Date32 => 1.0 / 86_400e6,
+        _ => 1.0,
+    };
+    let half_life = half_life * per_microsecond;
+    match ordered(times, times.data_type(), false) {
+        Some(Keys::Small(ticks)) if times.data_type().is_integer() || times.data_type().is_temporal() => {
+            inputs.mergeable(EwmMean::timed(first, inclusion, ByTimes { times: ticks, half_life })?)
+        }
+        _ => {
+            let times = native::<Float64Type>(times)?.values().clone();
+            inputs.mergeable(EwmMean::timed(first, inclusion, ByTimes { times, half_life })?)
+        }
+    }
+}
+
+/// The value of `column` where `by` is least or greatest.
+pub(super) fn choice(
+    inputs: &Inputs,
+    column: &ArrayRef,
+    by: &ArrayRef,
+    which: Extremum,
+    ties: Ties,
+) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, section, inclusion, .. } = inputs;
+    macro_rules! chosen {
+        ($keys:expr) => {
+            selective(Choice::new(column.clone(), $keys, inclusion.clone(), which, ties), call.strategy, section)
+        };
+    }
+    match ordered(by, by.data_type(), false) {
+        Some(Keys::Small(keys)) => chosen!(Numbers(keys)),
+        Some(Keys::Wide(keys)) => chosen!(Numbers(keys)),
+        Some(Keys::Huge(keys)) => chosen!(Numbers(keys)),
+        None => chosen!(Bytes::new(by)?),
+    }
+}

@@ -1,0 +1,199 @@
+//! `bit_and`, `bit_or`, `bit_xor`: bit by bit, over whole numbers of any width.
+//!
+//! Narrow numbers are read as 64 bits, their sign or zeros repeated, and the results fit the narrow type again.
+//! `bit_xor` is its own inverse, so rows are taken out of it by putting them in once more.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use arrow_array::builder::Int64Builder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::DataType;
+
+use super::native::{Saved, each_value, labelled, native, saved, saved_value};
+use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+
+/// A bitwise operation, associative and commutative.
+pub trait Operation: Send + Sync {
+    /// What changes no other operand.
+    const NEUTRAL: i64;
+
+    /// The operation.
+    fn apply(left: i64, right: i64) -> i64;
+}
+
+/// Bits set in both.
+#[derive(Debug, Clone, Copy)]
+pub struct And;
+
+/// Bits set in either.
+#[derive(Debug, Clone, Copy)]
+pub struct Or;
+
+/// Bits set in one.
+#[derive(Debug, Clone, Copy)]
+pub struct Xor;
+
+impl Operation for And {
+    const NEUTRAL: i64 = !0;
+
+    #[inline]
+    fn apply(left: i64, right: i64) -> i64 {
+        left & right
+    }
+}
+
+impl Operation for Or {
+    const NEUTRAL: i64 = 0;
+
+    #[inline]
+    fn apply(left: i64, right: i64) -> i64 {
+        left | right
+    }
+}
+
+impl Operation for Xor {
+    const NEUTRAL: i64 = 0;
+
+    #[inline]
+    fn apply(left: i64, right: i64) -> i64 {
+        left ^ right
+    }
+}
+
+/// The bits of some values, and how many values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Combined {
+    /// What the operation made of them.
+    pub bits: i64,
+    /// How many.
+    pub count: u64,
+}
+
+/// Combines a column of whole numbers.
+#[derive(Debug, Clone)]
+pub struct Words<O> {
+    values: ScalarBuffer<i64>,
+    inclusion: Inclusion,
+    operation: PhantomData<O>,
+}
+
+impl<O: Operation> Accumulator for Words<O> {
+    type State = Combined;
+
+    #[inline]
+    fn init(&self) -> Combined {
+        Combined { bits: O::NEUTRAL, count: 0 }
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Combined, rows: Range<usize>) {
+        each_value(&self.values, &self.inclusion, rows, |value| {
+            state.bits = O::apply(state.bits, value);
+            state.count += 1;
+        });
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Combined, right: &Combined) {
+        left.bits = O::apply(left.bits, right.bits);
+        left.count += right.count;
+    }
+
+    fn save(&self, state: &Combined) -> Result<RecordBatch> {
+        saved([("bits", state.bits.write()?), ("count", state.count.write()?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Combined> {
+        Ok(Combined { bits: saved_value(saved, "bits")?, count: saved_value(saved, "count")? })
+    }
+}
+
+impl RetractableAccumulator for Words<Xor> {
+    #[inline]
+    fn retract(&self, state: &mut Combined, gone: &Combined) {
+        state.bits ^= gone.bits;
+        state.count -= gone.count;
+    }
+}
+
+/// Reads bits as a whole number.
+#[derive(Debug, Clone)]
+pub struct Bits {
+    output: DataType,
+}
+
+impl Bits {
+    /// The operation over a column of whole numbers.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn over<O: Operation>(values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Words<O>, Self>> {
+        let output = values.data_type().clone();
+        let values = match values.as_primitive_opt::<UInt64Type>() {
+            // The same bits; a cast would refuse what has the highest set.
+            Some(values) => ScalarBuffer::from(values.values().inner().clone()),
+            None => native::<Int64Type>(values)?.values().clone(),
+        };
+        Ok(Accumulated { accumulator: Words { values, inclusion, operation: PhantomData }, readout: Self { output } })
+    }
+}
+
+impl Readout<Combined> for Bits {
+    type Builder = Int64Builder;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Int64Builder::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Combined, out: &mut Self::Builder) -> Result<()> {
+        out.append_option((state.count > 0).then_some(state.bits));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        let bits = out.finish();
+        match &self.output {
+            DataType::UInt64 => {
+                let words: PrimitiveArray<UInt64Type> = bits.unary(i64::cast_unsigned);
+                Ok(std::sync::Arc::new(words))
+            }
+            output => labelled(&bits, output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::types::{ArrowPrimitiveType, Int8Type, UInt8Type};
+    use arrow_array::{Int8Array, UInt8Array, UInt64Array};
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    /// `bit_and`, `bit_or`, `bit_xor` of all values, and of none.
+    fn answers<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> [T::Native; 3] {
+        fn answer<O: Operation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
+            let bits = Bits::over::<O>(column, Inclusion::All).unwrap();
+            let found = results(&bits, &[0..column.len(), 0..0]).unwrap();
+            assert!(found.is_null(1));
+            found.as_primitive::<T>().value(0)
+        }
+        [answer::<And, T>(column), answer::<Or, T>(column), answer::<Xor, T>(column)]
+    }
+
+    #[test]
+    fn every_width_keeps_its_sign() {
+        assert_eq!(answers::<Int8Type>(&Int8Array::from(vec![-1, 5])), [5, -1, -6]);
+        assert_eq!(answers::<Int8Type>(&Int8Array::from(vec![-128, -128])), [-128, -128, 0]);
+        assert_eq!(answers::<UInt8Type>(&UInt8Array::from(vec![0xF0, 0x3C])), [0x30, 0xFC, 0xCC]);
+        assert_eq!(answers::<UInt64Type>(&UInt64Array::from(vec![u64::MAX, 1])), [1, u64::MAX, u64::MAX - 1]);
+    }
+}

@@ -1,0 +1,325 @@
+//! `min_by`, `max_by`, and `min`, `max` of what has no native order: a value of the row whose key is least or greatest.
+//!
+//! ```text
+//!   x              a b c d e
+//!   y              5 . 2 2 7
+//!   max_by(x, y)   e          a row without a key takes no part; the value chosen may be NULL
+//!   min_by(x, y)   d          of rows with equal keys the last, as Spark has it; min(y) keeps the first met
+//! ```
+//!
+//! Only row numbers and keys are compared and kept; values are gathered at the end, so a value has any type. Keys are
+//! ordered integers where the type fits one (`bounds/key.rs`), else arrow-row bytes: NaN is greatest and -0.0 equals
+//! 0.0. A state is one row number, or a carried value and its key.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, new_null_array};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::DataType;
+
+use super::extrema::Extremum;
+use super::native::{Saved, saved, saved_column};
+use crate::aggregate::{Aggregate, Selective};
+use crate::error::{Error, Result};
+use crate::evaluate::index::{Pick, Picks};
+use crate::inclusion::Inclusion;
+use crate::rows::normalise;
+
+/// What rows are compared by.
+pub trait Keys: Send + Sync {
+    /// A row's key.
+    type Key<'a>: Copy + Ord
+    where
+        Self: 'a;
+    /// A key that outlives its section.
+    type Owned: Clone + Send + Sync;
+
+    /// The key of `row`.
+    fn key(&self, row: usize) -> Self::Key<'_>;
+
+    /// A carried key, to be compared.
+    fn borrow(owned: &Self::Owned) -> Self::Key<'_>;
+
+    /// The key as one row of Arrow data.
+    ///
+    /// # Errors
+    /// It does not make an array.
+    fn write(key: Self::Key<'_>) -> Result<ArrayRef>;
+
+    /// The key that `write` wrote; `None` if it is none.
+    fn read(column: &ArrayRef) -> Option<Self::Owned>;
+}
+
+/// Keys as ordered integers.
+#[derive(Debug, Clone)]
+pub struct Numbers<N: ArrowNativeType>(pub ScalarBuffer<N>);
+
+impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
+    type Key<'a> = N;
+    type Owned = N;
+
+    #[inline]
+    fn key(&self, row: usize) -> N {
+        self.0[row]
+    }
+
+    fn borrow(owned: &N) -> N {
+        *owned
+    }
+
+    fn write(key: N) -> Result<ArrayRef> {
+        key.write()
+    }
+
+    fn read(column: &ArrayRef) -> Option<N> {
+        N::read(column)
+    }
+}
+
+/// Keys as bytes whose order is the values'.
+#[derive(Debug)]
+pub struct Bytes(Rows);
+
+impl Bytes {
+    /// The keys of a column of any type that has an order.
+    ///
+    /// # Errors
+    /// The type has none.
+    pub fn new(column: &ArrayRef) -> Result<Self> {
+        let plain = normalise(column)?;
+        let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
+        Ok(Self(converter.convert_columns(&[plain])?))
+    }
+}
+
+impl Keys for Bytes {
+    type Key<'a> = &'a [u8];
+    type Owned = Box<[u8]>;
+
+    #[inline]
+    fn key(&self, row: usize) -> &[u8] {
+        self.0.row(row).data()
+    }
+
+    fn borrow(owned: &Box<[u8]>) -> &[u8] {
+        owned
+    }
+
+    fn write(key: &[u8]) -> Result<ArrayRef> {
+        Ok(Arc::new(BinaryArray::from(vec![key])))
+    }
+
+    fn read(column: &ArrayRef) -> Option<Box<[u8]>> {
+        column.as_binary_opt::<i32>().map(|column| column.value(0).into())
+    }
+}
+
+/// Which of several rows with equal keys is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ties {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+/// The value of the row with the least or the greatest key.
+#[derive(Debug)]
+pub struct Choice<K> {
+    /// The values to choose from.
+    column: ArrayRef,
+    keys: K,
+    inclusion: Inclusion,
+    which: Extremum,
+    ties: Ties,
+}
+
+/// A row chosen: one of the section's, or one carried over.
+#[derive(Debug, Clone)]
+pub enum Chosen<K> {
+    /// No row has taken part.
+    None,
+    /// The section's row of this number.
+    Row(u32),
+    /// A value from before the section, and its key.
+    Carried(Arc<(ArrayRef, K)>),
+}
+
+/// Choices, and the value that was carried into the section, if one of them is that.
+#[derive(Debug)]
+pub struct Choices {
+    picks: Picks,
+    carried: Option<ArrayRef>,
+}
+
+impl<K: Keys> Choice<K> {
+    /// Chooses from `column` by `keys`, of the rows that `inclusion` has.
+    #[must_use]
+    pub fn new(column: ArrayRef, keys: K, inclusion: Inclusion, which: Extremum, ties: Ties) -> Self {
+        Self { column, keys, inclusion, which, ties }
+    }
+
+    fn key<'a>(&'a self, chosen: &'a Chosen<K::Owned>) -> Option<K::Key<'a>> {
+        match chosen {
+            Chosen::None => None,
+            Chosen::Row(row) => Some(self.keys.key(*row as usize)),
+            Chosen::Carried(carried) => Some(K::borrow(&carried.1)),
+        }
+    }
+
+    /// Whether `new`, which comes later, takes the place of `old`.
+    #[inline]
+    fn beats<'a>(&self, new: K::Key<'a>, old: K::Key<'a>) -> bool {
+        match (self.which, self.ties) {
+            (Extremum::Min, Ties::First) => new < old,
+            (Extremum::Min, Ties::Last) => new <= old,
+            (Extremum::Max, Ties::First) => new > old,
+            (Extremum::Max, Ties::Last) => new >= old,
+        }
+    }
+}
+
+impl<K: Keys> Aggregate for Choice<K> {
+    type State = Chosen<K::Owned>;
+    type Builder = Choices;
+
+    fn init(&self) -> Self::State {
+        Chosen::None
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+        let mut best = self.key(state);
+        let mut chosen = None;
+        self.inclusion.each(rows, |row| {
+            let key = self.keys.key(row);
+            if best.is_none_or(|old| self.beats(key, old)) {
+                (best, chosen) = (Some(key), Some(row));
+            }
+        });
+        if let Some(row) = chosen {
+            *state = Chosen::Row(row as u32);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
+        if let Some(new) = self.key(right)
+            && self.key(left).is_none_or(|old| self.beats(new, old))
+        {
+            *left = right.clone();
+        }
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> Choices {
+        Choices { picks: Picks::with_capacity(capacity), carried: None }
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Self::State, out: &mut Choices) -> Result<()> {
+        out.picks.push(match state {
+            Chosen::None => Pick::Null,
+            Chosen::Row(row) => Pick::Row(*row as usize),
+            Chosen::Carried(carried) => {
+                // At most one value is carried into a section.
+                out.carried.get_or_insert_with(|| carried.0.clone());
+                Pick::Carried(0)
+            }
+        });
+        Ok(())
+    }
+
+    fn finish(&self, out: Choices) -> Result<ArrayRef> {
+        out.picks.gather(&self.column, None, out.carried.as_ref())
+    }
+
+    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
+        let mut value = self.builder(1);
+        self.evaluate(state, &mut value)?;
+        let key = self.key(state).map_or_else(|| Ok(new_null_array(&DataType::Null, 1)), K::write)?;
+        saved([("value", self.finish(value)?), ("key", key)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
+        let (value, key) = (saved_column(saved, "value")?, saved_column(saved, "key")?);
+        if value.data_type() != self.column.data_type() {
+            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
+        }
+        if key.data_type().is_null() {
+            return Ok(Chosen::None);
+        }
+        let owned = K::read(key).ok_or_else(|| Error::internal(format!("a carried key of {}", key.data_type())))?;
+        Ok(Chosen::Carried(Arc::new((value.clone(), owned))))
+    }
+}
+
+impl<K: Keys> Selective for Choice<K> {
+    #[inline]
+    fn includes(&self, row: usize) -> bool {
+        self.inclusion.includes(row)
+    }
+
+    #[inline]
+    fn keeps(&self, old: usize, new: usize) -> bool {
+        !self.beats(self.keys.key(new), self.keys.key(old))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use arrow_array::types::{Int16Type, Int32Type};
+    use arrow_array::{DictionaryArray, Int32Array, RunArray, StringArray};
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    #[test]
+    fn encodings_stay() {
+        let text = StringArray::from(vec![Some("b"), None, Some("é"), Some("a "), Some("a")]);
+        let dictionary: DictionaryArray<Int16Type> = text.iter().collect();
+        let runs: RunArray<Int32Type> = RunArray::try_new(&Int32Array::from(vec![1, 2, 3, 4, 5]), &text).unwrap();
+        for column in [Arc::new(dictionary) as ArrayRef, Arc::new(runs), Arc::new(text)] {
+            let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+            for (which, expected) in [(Extremum::Min, "a"), (Extremum::Max, "é")] {
+                let keys = Bytes::new(&column).unwrap();
+                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, Ties::First);
+                let found = results(&choice, &[0..5, 1..2, 0..0]).unwrap();
+                assert_eq!(found.data_type(), column.data_type());
+                let found = arrow_cast::cast(&found, &DataType::Utf8).unwrap();
+                let found: Vec<_> = found.as_string::<i32>().iter().collect();
+                assert_eq!(found, [Some(expected), None, None], "{:?}", column.data_type());
+            }
+        }
+    }
+
+    #[test]
+    fn ties_and_carried_keys() {
+        let column: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(2), None, Some(4)]));
+        let values = |array: &ArrayRef| array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>();
+        for (which, ties, expected) in [
+            (Extremum::Max, Ties::Last, [Some(1), Some(2), None, None]),
+            (Extremum::Max, Ties::First, [Some(1); 4]),
+            (Extremum::Min, Ties::Last, [Some(1), Some(2), None, Some(4)]),
+        ] {
+            let keys = Numbers(ScalarBuffer::from(vec![5_i64, 5, 5, 4]));
+            let choice = Choice::new(column.clone(), keys, Inclusion::All, which, ties);
+            assert_eq!(values(&results(&choice, &[0..1, 0..2, 0..3, 0..4]).unwrap()), expected);
+            // What is carried compares as it did, and a NULL value is no missing row.
+            for edge in 0..4 {
+                let mut state = choice.init();
+                choice.update(&mut state, 0..edge).unwrap();
+                let mut state = choice.load(&choice.save(&state).unwrap()).unwrap();
+                choice.update(&mut state, edge..4).unwrap();
+                let mut out = choice.builder(1);
+                choice.evaluate(&state, &mut out).unwrap();
+                assert_eq!(values(&choice.finish(out).unwrap()), expected[3..]);
+            }
+        }
+    }
+}

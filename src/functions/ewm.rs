@@ -1,0 +1,475 @@
+//! `ewm_mean`, `ewm_mean_by`: means in which a value weighs the less the older it is, over any frame.
+//!
+//! ```text
+//!   x                              a   b   .   d          alpha = 1 - q
+//!   weights                        q³  q²  .   1          ewm_mean(x, alpha): divided by their sum
+//!   weights, IGNORE NULLS          q²  q   .   1          a NULL does not count as a row
+//!   ewm_mean(x, alpha, false)      y(d) = (1 - c) y(b) + c d,   c = alpha / (q² + alpha)     y(a) = a
+//!   ewm_mean_by(x, t, h)           y(d) = (1 - c) y(b) + c d,   c = 1 - 2^(-|t(d) - t(b)| / h)
+//! ```
+//!
+//! As Polars has them, where frames grow from the partition's begin; only a row that is NULL itself gets the mean of the
+//! values before it. Both are folds of a recurrence whose step is linear in what came before, so they merge: the first
+//! as two weighted sums, which a step to the right scales by a power of q; the others as what they make of their first
+//! value, `slope * first + offset`. Cost: O(1) per update, and one power per merge. Weights are never subtracted, so a
+//! NaN or an infinity leaves with its row.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::Float64Builder;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+
+use super::native::{Saved, native, saved, saved_value};
+use super::readout::{Accumulated, Accumulator, Readout};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+
+/// A column of doubles in which rows without a value still make those before them older.
+#[derive(Debug, Clone)]
+struct Series {
+    values: ScalarBuffer<f64>,
+    /// The rows that have a value.
+    inclusion: Inclusion,
+    /// The rows that count.
+    rows: Inclusion,
+}
+
+impl Series {
+    /// Calls `f` with each of `rows` that counts, and whether it has a value.
+    #[inline]
+    fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize, Option<f64>)) {
+        self.rows.each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
+    }
+}
+
+/// `decay` to the power of so many rows.
+#[inline]
+fn power(decay: f64, rows: u64) -> f64 {
+    if rows == 1 { decay } else { decay.powi(i32::try_from(rows).unwrap_or(i32::MAX)) }
+}
+
+/// Weighted values; the last one weighs 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Weighted {
+    /// The sum of the values times their weights.
+    pub sum: f64,
+    /// The sum of the weights.
+    pub weight: f64,
+    /// Rows up to the last value.
+    pub through: u64,
+    /// Rows after it.
+    pub after: u64,
+}
+
+/// Weighs each row by the rows after it.
+#[derive(Debug, Clone)]
+pub struct Adjusted {
+    series: Series,
+    decay: f64,
+}
+
+impl Accumulator for Adjusted {
+    type State = Weighted;
+
+    #[inline]
+    fn init(&self) -> Weighted {
+        Weighted::default()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Weighted, rows: Range<usize>) {
+        self.series.each(rows, |_, value| match value {
+            Some(value) => self.merge(state, &Weighted { sum: value, weight: 1.0, through: 1, after: 0 }),
+            None => state.after += 1,
+        });
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Weighted, right: &Weighted) {
+        if right.weight == 0.0 {
+            left.after += right.after;
+            return;
+        }
+        if left.weight == 0.0 {
+            *left = Weighted { through: left.after + right.through, ..*right };
+            return;
+        }
+        let scale = power(self.decay, left.after + right.through);
+        left.sum = left.sum * scale + right.sum;
+        left.weight = left.weight * scale + right.weight;
+        left.through += left.after + right.through;
+        left.after = right.after;
+    }
+
+    fn save(&self, state: &Weighted) -> Result<RecordBatch> {
+        let Weighted { sum, weight, through, after } = *state;
+        saved([
+            ("sum", sum.write()?),
+            ("weight", weight.write()?),
+            ("through", through.write()?),
+            ("after", after.write()?),
+        ])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Weighted> {
+        Ok(Weighted {
+            sum: saved_value(saved, "sum")?,
+            weight: saved_value(saved, "weight")?,
+            through: saved_value(saved, "through")?,
+            after: saved_value(saved, "after")?,
+        })
+    }
+}
+
+/// How far apart values are, and what that makes of their weights.
+#[expect(private_bounds, reason = "states are saved by the crate alone")]
+pub trait Clock: Send + Sync {
+    /// A place in time, or a distance.
+    type Time: Copy + Default + Send + Sync + Saved;
+
+    /// Where a row's value lies for values before it, and for values after it.
+    fn times(&self, row: usize) -> [Self::Time; 2];
+
+    /// A row without a value.
+    fn idle(&self) -> Self::Time;
+
+    /// A time with so much idle time between it and its neighbour.
+    fn wait(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
+
+    /// The share of the later of two neighbours in their mean.
+    fn share(&self, earlier: Self::Time, later: Self::Time) -> f64;
+}
+
+/// Counts rows: distances from the edges of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct ByRows {
+    alpha: f64,
+}
+
+impl Clock for ByRows {
+    type Time = u64;
+
+    #[inline]
+    fn times(&self, _: usize) -> [u64; 2] {
+        [1, 0]
+    }
+
+    #[inline]
+    fn idle(&self) -> u64 {
+        1
+    }
+
+    #[inline]
+    fn wait(&self, time: u64, idle: u64) -> u64 {
+        time + idle
+    }
+
+    #[inline]
+    fn share(&self, earlier: u64, later: u64) -> f64 {
+        self.alpha / (power(1.0 - self.alpha, earlier + later) + self.alpha)
+    }
+}
+
+/// A number that can be a time.
+pub trait Instant: ArrowNativeType {
+    /// How far it is from another.
+    fn distance(self, other: Self) -> f64;
+}
+
+impl Instant for i64 {
+    #[inline]
+    fn distance(self, other: Self) -> f64 {
+        self.abs_diff(other) as f64
+    }
+}
+
+impl Instant for f64 {
+    #[inline]
+    fn distance(self, other: Self) -> f64 {
+        (self - other).abs()
+    }
+}
+
+/// Reads times off a column.
+#[derive(Debug, Clone)]
+pub struct ByTimes<N: ArrowNativeType> {
+    /// The times, of the rows that have a value.
+    pub times: ScalarBuffer<N>,
+    /// The distance over which a weight becomes half of itself.
+    pub half_life: f64,
+}
+
+impl<N: Instant + Default + Saved> Clock for ByTimes<N> {
+    type Time = N;
+
+    #[inline]
+    fn times(&self, row: usize) -> [N; 2] {
+        [self.times[row]; 2]
+    }
+
+    #[inline]
+    fn idle(&self) -> N {
+        N::default()
+    }
+
+    #[inline]
+    fn wait(&self, time: N, _: N) -> N {
+        time
+    }
+
+    #[inline]
+    fn share(&self, earlier: N, later: N) -> f64 {
+        -(-std::f64::consts::LN_2 * later.distance(earlier) / self.half_life).exp_m1()
+    }
+}
+
+/// What a run of rows makes of its first value: `slope * first + offset`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Path<T> {
+    /// How many values.
+    pub values: u64,
+    /// The first of them.
+    pub first: f64,
+    /// What is left of it.
+    pub slope: f64,
+    /// What the others came to.
+    pub offset: f64,
+    /// When the first is, for values before it.
+    pub begin: T,
+    /// When the last is, for values after it; without a value, the idle time.
+    pub end: T,
+}
+
+/// Moves a mean from value to value.
+#[derive(Debug, Clone)]
+pub struct Recursive<C> {
+    series: Series,
+    clock: C,
+}
+
+impl<C: Clock> Accumulator for Recursive<C> {
+    type State = Path<C::Time>;
+
+    #[inline]
+    fn init(&self) -> Self::State {
+        Path::default()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Self::State, rows: Range<usize>) {
+        self.series.each(rows, |row, value| {
+            let one = match value {
+                Some(first) => {
+                    let [begin, end] = self.clock.times(row);
+                    Path { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
+                }
+                None => Path { end: self.clock.idle(), ..Path::default() },
+            };
+            self.merge(state, &one);
+        });
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Self::State, right: &Self::State) {
+        match (left.values, right.values) {
+            (_, 0) => left.end = self.clock.wait(left.end, right.end),
+            (0, _) => *left = Path { begin: self.clock.wait(right.begin, left.end), ..*right },
+            _ => {
+                let share = self.clock.share(left.end, right.begin);
+                let kept = right.slope * (1.0 - share);
+                left.slope *= kept;
+                left.offset = kept * left.offset + right.slope * share * right.first + right.offset;
+                left.values += right.values;
+                left.end = right.end;
+            }
+        }
+    }
+
+    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
+        let Path { values, first, slope, offset, begin, end } = *state;
+        saved([
+            ("values", values.write()?),
+            ("first", first.write()?),
+            ("slope", slope.write()?),
+            ("offset", offset.write()?),
+            ("begin", begin.write()?),
+            ("end", end.write()?),
+        ])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
+        Ok(Path {
+            values: saved_value(saved, "values")?,
+            first: saved_value(saved, "first")?,
+            slope: saved_value(saved, "slope")?,
+            offset: saved_value(saved, "offset")?,
+            begin: saved_value(saved, "begin")?,
+            end: saved_value(saved, "end")?,
+        })
+    }
+}
+
+/// Reads an exponentially weighted mean.
+#[derive(Debug, Clone, Copy)]
+pub struct EwmMean;
+
+impl EwmMean {
+    /// The mean of a column of doubles in which the rows of `rows` make a value older, each by the factor `1 - alpha`.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn adjusted(
+        values: &dyn Array,
+        inclusion: Inclusion,
+        rows: Inclusion,
+        alpha: f64,
+    ) -> Result<Accumulated<Adjusted, Self>> {
+        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        Ok(Accumulated { accumulator: Adjusted { series, decay: 1.0 - alpha }, readout: Self })
+    }
+
+    /// As [`EwmMean::adjusted`], moved from value to value.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn recursive(
+        values: &dyn Array,
+        inclusion: Inclusion,
+        rows: Inclusion,
+        alpha: f64,
+    ) -> Result<Accumulated<Recursive<ByRows>, Self>> {
+        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        Ok(Accumulated { accumulator: Recursive { series, clock: ByRows { alpha } }, readout: Self })
+    }
+
+    /// The mean moved from value to value by the time between them.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn timed<C: Clock>(
+        values: &dyn Array,
+        inclusion: Inclusion,
+        clock: C,
+    ) -> Result<Accumulated<Recursive<C>, Self>> {
+        let values = native::<Float64Type>(values)?.values().clone();
+        let series = Series { values, rows: inclusion.clone(), inclusion };
+        Ok(Accumulated { accumulator: Recursive { series, clock }, readout: Self })
+    }
+}
+
+impl Readout<Weighted> for EwmMean {
+    type Builder = Float64Builder;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Float64Builder::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Weighted, out: &mut Self::Builder) -> Result<()> {
+        out.append_option((state.weight > 0.0).then(|| state.sum / state.weight));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+impl<T: Send + Sync> Readout<Path<T>> for EwmMean {
+    type Builder = Float64Builder;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Float64Builder::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Path<T>, out: &mut Self::Builder) -> Result<()> {
+        out.append_option((state.values > 0).then_some(state.slope * state.first + state.offset));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::Float64Array;
+    use arrow_array::cast::AsArray;
+
+    use super::*;
+    use crate::aggregate::Aggregate;
+    use crate::functions::readout::results;
+
+    const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
+
+    fn column() -> (ArrayRef, Inclusion) {
+        let column: ArrayRef = Arc::new(Float64Array::from(X.to_vec()));
+        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        (column, inclusion)
+    }
+
+    /// The means of growing frames, folded in one go and merged from two.
+    fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
+        let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
+        let whole = results(mean, &runs).unwrap();
+        let whole: Vec<_> = whole.as_primitive::<Float64Type>().iter().collect();
+        for middle in 0..=X.len() {
+            let (mut left, mut right) = (mean.init(), mean.init());
+            mean.update(&mut left, 0..middle).unwrap();
+            mean.update(&mut right, middle..X.len()).unwrap();
+            mean.merge(&mut left, &right).unwrap();
+            let mut out = mean.builder(1);
+            mean.evaluate(&mean.load(&mean.save(&left).unwrap()).unwrap(), &mut out).unwrap();
+            let merged = mean.finish(out).unwrap();
+            near(&[whole[4]], &[merged.as_primitive::<Float64Type>().iter().next().flatten()]);
+        }
+        whole
+    }
+
+    fn near(expected: &[Option<f64>], found: &[Option<f64>]) {
+        let close = |a: &Option<f64>, b: &Option<f64>| match (a, b) {
+            (Some(a), Some(b)) => (a - b).abs() < 1e-12,
+            (a, b) => a == b,
+        };
+        assert!(expected.iter().zip(found).all(|(a, b)| close(a, b)), "{expected:?} {found:?}");
+    }
+
+    // By pandas 2: Series(x).ewm(alpha=0.5, adjust=.., ignore_na=..).mean().
+    #[test]
+    fn as_pandas_answers() {
+        let (values, inclusion) = column();
+        let every = EwmMean::adjusted(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        near(&[None, Some(1.0), Some(1.0), Some(3.25 / 1.25), Some(7.625 / 1.625)], &growing(&every));
+        let valued = EwmMean::adjusted(&values, inclusion.clone(), inclusion.clone(), 0.5).unwrap();
+        near(&[None, Some(1.0), Some(1.0), Some(3.5 / 1.5), Some(7.75 / 1.75)], &growing(&valued));
+        let every = EwmMean::recursive(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        let fourth = (0.25 * 1.0 + 0.5 * 3.0) / 0.75;
+        near(&[None, Some(1.0), Some(1.0), Some(fourth), Some(0.5 * fourth + 3.0)], &growing(&every));
+        let valued = EwmMean::recursive(&values, inclusion.clone(), inclusion, 0.5).unwrap();
+        near(&[None, Some(1.0), Some(1.0), Some(2.0), Some(4.0)], &growing(&valued));
+    }
+
+    #[test]
+    fn half_lives_pass_between_values() {
+        let (values, inclusion) = column();
+        let times = ScalarBuffer::from(vec![0_i64, 0, 5, 10, 30]);
+        let by = EwmMean::timed(&values, inclusion, ByTimes { times, half_life: 10.0 }).unwrap();
+        near(&[None, Some(1.0), Some(1.0), Some(2.0), Some(5.0)], &growing(&by));
+    }
+
+    #[test]
+    fn many_rows_without_a_value_change_nothing() {
+        let values = [vec![Some(7.0)], vec![None; 5000]].concat();
+        let values: ArrayRef = Arc::new(Float64Array::from(values));
+        let inclusion = Inclusion::new(std::slice::from_ref(&values), None);
+        let mean = EwmMean::adjusted(&values, inclusion, Inclusion::All, 0.9).unwrap();
+        let means = results(&mean, &[0..5001, 1..5001]).unwrap();
+        assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(7.0), None]);
+    }
+}

@@ -1,0 +1,219 @@
+//! `product`, `geometric_mean`: from the product as a mantissa and a power of two.
+//!
+//! With its exponent beside it a product neither overflows nor vanishes on its way, so only the frame's own result can
+//! be infinite or 0, in whatever order it was multiplied. The geometric mean is its n-th root: 0 if a value is 0, NaN if
+//! one is negative or NaN.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::builder::Float64Builder;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::ScalarBuffer;
+
+use super::native::{Saved, each_value, native, saved, saved_value};
+use super::readout::{Accumulated, Accumulator, Readout};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+
+/// A product: `mantissa * 2^exponent`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scaled {
+    /// From 1 to below 2 in magnitude; or 0, infinite or NaN.
+    pub mantissa: f64,
+    /// The power of two.
+    pub exponent: i64,
+    /// How many values were multiplied.
+    pub count: u64,
+}
+
+/// Bits of a double's fraction, and the bias of its exponent.
+const FRACTION: u32 = 52;
+const BIAS: i64 = 1023;
+
+impl Scaled {
+    /// The product of no values.
+    pub const ONE: Self = Self { mantissa: 1.0, exponent: 0, count: 0 };
+
+    /// Multiplies by one value.
+    #[inline]
+    fn multiply(&mut self, value: f64) {
+        self.merge(&Self { mantissa: value, exponent: 0, count: 1 });
+    }
+
+    /// Multiplies by another product.
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        // From 1 to below 2 on the left, the right at most the greatest double: the product may pass it.
+        let (left, left_exponent) = split(self.mantissa);
+        let (right_mantissa, right_exponent) = split(right.mantissa);
+        let (mantissa, carry) = split(left * right_mantissa);
+        self.mantissa = mantissa;
+        self.exponent += right.exponent + left_exponent + right_exponent + carry;
+        self.count += right.count;
+    }
+
+    /// The product as a double.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        /// Beyond this every product is infinite, or 0; half of it is an exponent of a double.
+        const FAR: i64 = 2040;
+        let exponent = self.exponent.clamp(-FAR, FAR) as i32;
+        // In two steps: only the second can round.
+        self.mantissa * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
+    }
+
+    /// Its root of as many values as it has.
+    #[must_use]
+    pub fn root(&self) -> f64 {
+        let logarithm = self.mantissa.ln() + self.exponent as f64 * std::f64::consts::LN_2;
+        (logarithm / self.count as f64).exp()
+    }
+}
+
+/// The value's mantissa, from 1 to below 2, and its exponent; 0, infinities and NaN as they are.
+#[inline]
+fn split(value: f64) -> (f64, i64) {
+    if value == 0.0 || !value.is_finite() {
+        return (value, 0);
+    }
+    let (value, less) = if value.is_normal() { (value, 0) } else { (value * 2_f64.powi(64), 64) };
+    let bits = value.to_bits();
+    let exponent = ((bits >> FRACTION) & 0x7FF) as i64 - BIAS;
+    let mantissa = f64::from_bits(bits.wrapping_add_signed(-(exponent << FRACTION)));
+    (mantissa, exponent - less)
+}
+
+/// Multiplies a column of doubles.
+#[derive(Debug, Clone)]
+pub struct Factors {
+    values: ScalarBuffer<f64>,
+    inclusion: Inclusion,
+    which: Product,
+}
+
+impl Accumulator for Factors {
+    type State = Scaled;
+
+    #[inline]
+    fn init(&self) -> Scaled {
+        Scaled::ONE
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Scaled, rows: Range<usize>) {
+        each_value(&self.values, &self.inclusion, rows, |value| {
+            let rootless = self.which == Product::Root && value < 0.0;
+            state.multiply(if rootless { f64::NAN } else { value });
+        });
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Scaled, right: &Scaled) {
+        left.merge(right);
+    }
+
+    fn save(&self, state: &Scaled) -> Result<RecordBatch> {
+        let Scaled { mantissa, exponent, count } = *state;
+        saved([("mantissa", mantissa.write()?), ("exponent", exponent.write()?), ("count", count.write()?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Scaled> {
+        Ok(Scaled {
+            mantissa: saved_value(saved, "mantissa")?,
+            exponent: saved_value(saved, "exponent")?,
+            count: saved_value(saved, "count")?,
+        })
+    }
+}
+
+/// What is asked of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    /// Itself.
+    Value,
+    /// The root of as many values: the geometric mean.
+    Root,
+}
+
+impl Product {
+    /// The answer over a column of doubles.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Factors, Self>> {
+        let values = native::<Float64Type>(values)?.values().clone();
+        Ok(Accumulated { accumulator: Factors { values, inclusion, which: self }, readout: self })
+    }
+}
+
+impl Readout<Scaled> for Product {
+    type Builder = Float64Builder;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Float64Builder::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Scaled, out: &mut Self::Builder) -> Result<()> {
+        out.append_option((state.count > 0).then(|| match self {
+            Self::Value => state.value(),
+            // A negative zero is no negative value.
+            Self::Root if state.mantissa == 0.0 => 0.0,
+            Self::Root => state.root(),
+        }));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use arrow_array::Float64Array;
+    use arrow_array::cast::AsArray;
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    fn answer(which: Product, values: &[f64]) -> Option<f64> {
+        let column = Float64Array::from(values.to_vec());
+        let product = which.over(&column, Inclusion::All).unwrap();
+        results(&product, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
+    }
+
+    #[test]
+    fn every_double_comes_back() {
+        let tiny = f64::from_bits(1);
+        for value in [0.0, -0.0, 1.0, -1.5, 0.1, f64::MAX, f64::MIN, f64::MIN_POSITIVE, -tiny, tiny, f64::INFINITY] {
+            assert_eq!(answer(Product::Value, &[value]).unwrap().to_bits(), value.to_bits());
+        }
+        assert!(answer(Product::Value, &[f64::NAN]).unwrap().is_nan());
+        assert_eq!(answer(Product::Value, &[]), None);
+    }
+
+    #[test]
+    fn only_the_result_overflows() {
+        assert_eq!(answer(Product::Value, &[1e-200, 1e-200, 1e200, 1e200]).map(f64::round), Some(1.0));
+        assert_eq!(answer(Product::Value, &[f64::MAX, 2.0, 0.5]), Some(f64::MAX));
+        assert_eq!(answer(Product::Value, &[f64::MAX, -2.0]), Some(f64::NEG_INFINITY));
+        assert_eq!(answer(Product::Value, &[1e-300, 1e-300]), Some(0.0));
+        assert!(answer(Product::Value, &[0.0, f64::INFINITY]).unwrap().is_nan());
+        assert_eq!(answer(Product::Value, &[2.0, 3.0, -7.0]), Some(-42.0));
+    }
+
+    #[test]
+    fn geometric_means() {
+        assert_eq!(answer(Product::Root, &[1.0, 4.0]), Some(2.0));
+        assert_eq!(answer(Product::Root, &[3.0, 0.0]), Some(0.0));
+        assert_eq!(answer(Product::Root, &[3.0, -0.0]).unwrap().to_bits(), 0);
+        assert!(answer(Product::Root, &[-1.0, -1.0]).unwrap().is_nan());
+        assert_eq!(answer(Product::Root, &[]), None);
+        let large = answer(Product::Root, &[1e300; 100]).unwrap();
+        assert!((large / 1e300 - 1.0).abs() < 1e-12, "{large}");
+    }
+}

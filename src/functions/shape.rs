@@ -1,0 +1,181 @@
+//! `skewness`, `kurtosis`: from the sums of the second, third and fourth powers of the distances from the mean.
+//!
+//! NULL where all values are equal; there is no least number of values. One value is added as the moments of one,
+//! merged, so no sum of powers is ever subtracted and the powers of equal values are exactly 0.
+//! Paper: `Pébay`, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical
+//! moments" (SAND2008-6212), equations 2.1 to 2.3.
+
+use std::sync::Arc;
+
+use arrow_array::builder::Float64Builder;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+
+use super::moments::{BLOCK, Moment, Moments, Values, mean, summed};
+use super::native::{Saved, saved, saved_value};
+use super::readout::{Accumulated, Readout};
+use crate::error::Result;
+use crate::inclusion::Inclusion;
+
+/// The first four moments of some values.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FourMoments {
+    /// The first two.
+    pub two: Moments,
+    /// The sum of the cubes of the distances from the mean.
+    pub cubes: f64,
+    /// The sum of their fourth powers.
+    pub fourths: f64,
+}
+
+impl Moment for FourMoments {
+    #[inline]
+    fn add(&mut self, value: f64) {
+        self.merge(&Self { two: Moments::one(value), cubes: 0.0, fourths: 0.0 });
+    }
+
+    fn of(block: &[f64; BLOCK]) -> Self {
+        let mean = mean(block);
+        let square = |value: f64| (value - mean) * (value - mean);
+        Self {
+            two: Moments { count: BLOCK as f64, mean, squares: summed(block, square) },
+            cubes: summed(block, |value| square(value) * (value - mean)),
+            fourths: summed(block, |value| square(value) * square(value)),
+        }
+    }
+
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        let (a, b) = (self.two, right.two);
+        if a.count == 0.0 || b.count == 0.0 {
+            if b.count > 0.0 {
+                *self = *right;
+            }
+            return;
+        }
+        let count = a.count + b.count;
+        let (p, q) = (a.count / count, b.count / count);
+        let distance = b.mean - a.mean;
+        let square = distance * distance;
+        let spread = square * a.count * q;
+        self.fourths += right.fourths
+            + spread * square * (p * p - p * q + q * q)
+            + 6.0 * square * (p * p * b.squares + q * q * a.squares)
+            + 4.0 * distance * (p * right.cubes - q * self.cubes);
+        self.cubes += right.cubes + spread * distance * (p - q) + 3.0 * distance * (p * b.squares - q * a.squares);
+        self.two.merge(&b);
+    }
+
+    fn save(&self) -> Result<RecordBatch> {
+        let Moments { count, mean, squares } = self.two;
+        saved([
+            ("count", count.write()?),
+            ("mean", mean.write()?),
+            ("squares", squares.write()?),
+            ("cubes", self.cubes.write()?),
+            ("fourths", self.fourths.write()?),
+        ])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self {
+            two: Moments::load(saved)?,
+            cubes: saved_value(saved, "cubes")?,
+            fourths: saved_value(saved, "fourths")?,
+        })
+    }
+}
+
+/// Which feature of the distribution's shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// How far it leans: the third standardised moment of the population.
+    Skewness,
+    /// How heavy its tails are: the fourth, less the normal distribution's 3.
+    Kurtosis,
+}
+
+impl Shape {
+    /// The shape of a column of doubles.
+    ///
+    /// # Errors
+    /// The column holds something else.
+    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values<FourMoments>, Self>> {
+        Ok(Accumulated { accumulator: Values::new(values, inclusion)?, readout: self })
+    }
+}
+
+impl Readout<FourMoments> for Shape {
+    type Builder = Float64Builder;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Float64Builder::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &FourMoments, out: &mut Self::Builder) -> Result<()> {
+        let Moments { count, squares, .. } = state.two;
+        // Divided in steps, whose range is that of the values and not of their sixth power.
+        out.append_option((count > 0.0 && squares != 0.0).then(|| match self {
+            Self::Skewness => state.cubes / squares * (count / squares).sqrt(),
+            Self::Kurtosis => count * (state.fourths / squares) / squares - 3.0,
+        }));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use arrow_array::Float64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+
+    use super::*;
+    use crate::functions::readout::results;
+
+    /// Skewness and kurtosis of all of `values`.
+    fn shape(values: &[f64]) -> [Option<f64>; 2] {
+        let column = Float64Array::from(values.to_vec());
+        [Shape::Skewness, Shape::Kurtosis].map(|which| {
+            let shape = which.over(&column, Inclusion::All).unwrap();
+            results(&shape, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
+        })
+    }
+
+    #[test]
+    fn without_spread_there_is_no_shape() {
+        for values in [vec![], vec![7.0], vec![0.1; 3], vec![1e17 / 3.0; 300]] {
+            assert_eq!(shape(&values), [None; 2], "{values:?}");
+        }
+    }
+
+    #[test]
+    fn two_values_have_one() {
+        assert_eq!(shape(&[1.0, 2.0]), [Some(0.0), Some(-2.0)]);
+    }
+
+    #[test]
+    fn what_is_not_finite_gives_nan() {
+        for values in
+            [vec![f64::NAN], vec![f64::INFINITY], vec![1.0, f64::NAN, 2.0], [[1.0, f64::INFINITY]; 99].concat()]
+        {
+            assert!(shape(&values).iter().all(|shape| shape.unwrap().is_nan()), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_agree_with_the_definition() {
+        let values: Vec<f64> = (0..1000).map(|value| 1e6 + f64::from(value * value % 97)).collect();
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let power = |n: i32| values.iter().map(|value| (value - mean).powi(n)).sum::<f64>() / count;
+        let expected = [power(3) / power(2).powf(1.5), power(4) / (power(2) * power(2)) - 3.0];
+        for (found, expected) in shape(&values).into_iter().zip(expected) {
+            assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?} {expected}");
+        }
+    }
+}
