@@ -103,6 +103,26 @@ def functions():
     }  # fmt: skip
 
 
+def aggregates():
+    """Give the aggregates whose nodes have more in them than a name and columns, and their kin."""
+    w = Window.partitionBy("device").orderBy("id")
+    m = w.rowsBetween(-3, 1)
+    return {
+        "regr_avgx": F.regr_avgx("x", "y").over(m), "regr_avgy": F.regr_avgy("x", "y").over(m),
+        "regr_count": F.regr_count("x", "part").over(m),
+        "count_if": F.count_if(F.col("level") > 2).over(m), "try_sum": F.try_sum("part").over(m),
+        "try_avg": F.try_avg("part").over(m),
+        "mode": F.mode("level", deterministic=True).over(m),
+        "approx_count_distinct": F.approx_count_distinct("level", 0.1).over(m),
+        "collect_list": F.collect_list("part").over(m), "array_agg": F.array_agg("s").over(m),
+        "collect_set": F.sort_array(F.collect_set("part").over(m)), "listagg": F.listagg("txt", ",").over(m),
+        "string_agg": F.string_agg("txt").over(w),
+        "joined_in_order": F.expr("listagg(txt, '-') WITHIN GROUP (ORDER BY id DESC) OVER (PARTITION BY device)"),
+        "mode_in_order": F.expr("mode() WITHIN GROUP (ORDER BY level DESC) OVER (PARTITION BY device)"),
+        "with_nulls": F.expr("collect_list(part) RESPECT NULLS OVER (PARTITION BY device ORDER BY id)"),
+    }  # fmt: skip
+
+
 def close(ours, theirs):
     if isinstance(ours, float) and isinstance(theirs, float):
         return math.isclose(ours, theirs, rel_tol=1e-11, abs_tol=1e-12) or (math.isnan(ours) and math.isnan(theirs))
@@ -111,9 +131,10 @@ def close(ours, theirs):
     return ours == theirs and type(ours) is type(theirs)
 
 
-def compare(df, columns):
+def compare(df, columns, accelerated=False):
     """Hold values, types and nullability of new columns against Spark's answer to the very same Columns."""
-    ours, theirs = wr.with_columns(df, columns), df.withColumns(columns)
+    theirs = df.withColumns(columns)
+    ours = wr.spark.accelerate(theirs) if accelerated else wr.with_columns(df, columns)
     assert ours.columns == theirs.columns
     for mine, spark in zip(ours.schema, theirs.schema, strict=True):
         assert (mine.name, mine.dataType, mine.nullable) == (spark.name, spark.dataType, spark.nullable)
@@ -128,15 +149,12 @@ def main():
 
     spark = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
     df = frame(spark)
-    compare(df, {**shapes(df), **functions()})
+    compare(df, {**shapes(df), **functions(), **aggregates()})
     step = df.x - F.lag(df.x).over(Window.partitionBy("device").orderBy("id"))
     total = F.sum("level").over(Window.partitionBy("device"))
     out = wr.select(df, "id", df.level, (F.col("id") + 1).alias("next"), total, b=step)
     assert out.columns == ["id", "level", "next", "sum(level) OVER (PARTITION BY device)", "b"]
     assert out.count() == 60
-    query = "SELECT id, level - lag(level) OVER w AS d FROM t WINDOW w AS (PARTITION BY device ORDER BY id) ORDER BY id"
-    df.createOrReplaceTempView("t")
-    assert wr.sql(query).collect() == wr.sql(query, t=df).collect() == spark.sql(query).collect()
     python = F.pandas_udf(lambda v: 1.0, "double", F.PandasUDFType.GROUPED_AGG)
     with pytest.raises(wr.UnsupportedError, match=r"wr\.aggregate"):
         wr.with_columns(df, z=python("x").over(Window.partitionBy("device")))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,13 @@ def test_shapes(df):
 
 def test_functions(df):
     spark_columns.compare(df, spark_columns.functions())
+
+
+def test_aggregates(df):
+    spark_columns.compare(df, spark_columns.aggregates())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # nothing is left to Spark
+        spark_columns.compare(df, {**spark_columns.aggregates(), **spark_columns.functions()}, accelerated=True)
 
 
 def test_what_only_windrows_sql_says(df):
