@@ -50,7 +50,8 @@ def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Ca
 
         - ``initialize() -> state``: the state of no rows, for example ``0``, ``[]`` or ``(0, 0.0)``.
         - ``update(state, *values) -> state``: the state with one more row; a null is None.
-        - ``merge(left, right) -> state``, optional: the state of the rows of ``left``, then those of ``right``.
+        - ``merge(left, right) -> state``, optional: the state of the rows of ``left``, then those of ``right``; either
+          may be the state of no rows.
         - ``retract(state, *values) -> state``, optional: the state without its first row.
         - ``evaluate(state) -> value``, optional: what the state comes to; without it, the state itself.
 
@@ -84,9 +85,9 @@ def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Ca
     Cost in calls per row: growing frames and whole partitions, one ``update``. Moving frames: with ``retract``, one
     ``update`` and one ``retract``; with ``merge``, two of each whatever the frame's length; with neither, one
     ``update`` for every row of every frame. ``retract`` must be exact: sums of floats drift, and windrow cannot see it.
-    Mutable states are copied where two states hold them: lists, dicts and sets of plain values in some 100 ns, objects
-    of your own classes by ``copy.deepcopy``, which is slow; tuples and numbers cost nothing. Methods run on the
-    caller's thread.
+    Mutable states are copied where two frames share one: lists, dicts and sets of plain values in some 100 ns, objects
+    of plain classes in less than a microsecond, all else by ``copy.deepcopy``, which is slow; tuples and numbers cost
+    nothing. Methods run on the caller's thread.
 
     Examples
     --------
