@@ -394,7 +394,8 @@ mod tests {
         let large: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX), None]));
         let key: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 3, 2]));
         let found = filled::<Int64Type>(&large, &key);
-        assert_eq!(found.as_primitive::<Int64Type>().value(1), i64::MIN / 3);
+        // A third of the way from the one to the other, which are 2^64 - 1 apart.
+        assert_eq!(found.as_primitive::<Int64Type>().value(1), i64::MIN + 6_148_914_691_236_517_205);
         let dates = labelled(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
         let found = filled::<Int32Type>(&dates, &floats(&[Some(0.0), Some(0.5), Some(1.0)]));
         assert_eq!(found.as_primitive::<Date32Type>().value(1), -1);
