@@ -1,7 +1,7 @@
 //! Questions of how often values are in a frame: `mode`, `entropy`, `collect_set`, `dense_rank` within a frame, distinct
 //! counts. DISTINCT of any other aggregate is found where the aggregate is made ([`Inputs::mergeable`]).
 
-use super::Inputs;
+use super::{Inputs, ordered};
 use crate::error::Result;
 use crate::evaluate::Evaluator;
 use crate::evaluate::codes::Codes;
@@ -36,6 +36,9 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
             let values = inputs.distinct()?;
             let column = values.places.take(&canonical(inputs.first()?)?)?;
             Codes::boxed(call, values, InCodeOrder(Lists::new(column, &call.signature.output)?))
+        }
+        Kernel::Median | Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox | Kernel::Mad => {
+            ordered::evaluator(inputs)?
         }
         _ => return Ok(None),
     }))

@@ -10,10 +10,10 @@ use arrow_schema::{DataType, FieldRef};
 use super::Inputs;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::evaluate::arranged::{Arranged, Read, Reading};
+use crate::evaluate::arranged::Arranged;
 use crate::functions::by_order::{FirstByOrder, NthByOrder};
 use crate::functions::mad::{Mad, Metric};
-use crate::functions::native::{Native, native};
+use crate::functions::native::{Native, canonical, native};
 use crate::functions::nth;
 use crate::functions::place::{Place, Share};
 use crate::functions::quantile::{Discrete, Interpolated, Shares};
@@ -34,12 +34,11 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     }
 }
 
-fn read<R: Reading + 'static>(arranged: Arranged, reading: R) -> Box<dyn Evaluator> {
-    Box::new(Read { arranged, reading })
-}
-
-/// The rows that take part in their order.
+/// The rows that take part in their order; one for each value with DISTINCT, to which zeros are one.
 fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: bool) -> Result<Arranged> {
+    if inputs.call.distinct {
+        return Arranged::different(inputs.section, inclusion, &keys[..1], inputs.threads);
+    }
     if inputs.naive() {
         return Arranged::naive(inputs.section, inclusion, keys);
     }
@@ -50,14 +49,14 @@ fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use rank::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.kernel {
-        Kernel::RowNumber => read(arranged, Place(Which::RowNumber)),
-        Kernel::Rank => read(arranged, Place(Which::Rank)),
+        Kernel::RowNumber => arranged.read(inputs.call, Place(Which::RowNumber)),
+        Kernel::Rank => arranged.read(inputs.call, Place(Which::Rank)),
         Kernel::Ntile => {
             let buckets = u64::try_from(inputs.constant(0, 1)?).unwrap_or(1).max(1);
-            read(arranged, Place(Which::Ntile(buckets)))
+            arranged.read(inputs.call, Place(Which::Ntile(buckets)))
         }
-        Kernel::PercentRank => read(arranged, Share(Which::PercentRank)),
-        _ => read(arranged, Share(Which::CumeDist)),
+        Kernel::PercentRank => arranged.read(inputs.call, Share(Which::PercentRank)),
+        _ => arranged.read(inputs.call, Share(Which::CumeDist)),
     })
 }
 
@@ -72,7 +71,7 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             None => Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
         },
     };
-    Ok(read(arranged, NthByOrder { column: inputs.first()?.clone(), which }))
+    Ok(arranged.read(inputs.call, NthByOrder { column: inputs.first()?.clone(), which }))
 }
 
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -82,7 +81,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2, 1)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
-    Ok(read(arranged, FirstByOrder { column: inputs.first()?.clone(), count, element }))
+    Ok(arranged.read(inputs.call, FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
 /// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
@@ -100,8 +99,13 @@ fn keys(values: &ArrayRef, descending: bool) -> Result<Vec<SortColumn>> {
     Ok(keys)
 }
 
+/// The values, looking alike where DISTINCT takes them for one.
+fn values(inputs: &Inputs) -> Result<ArrayRef> {
+    if inputs.call.distinct { canonical(inputs.first()?) } else { Ok(inputs.first()?.clone()) }
+}
+
 fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = inputs.first()?;
+    let values = &values(inputs)?;
     let output = &inputs.call.signature.output;
     let shares = Shares { shares: shares(inputs)?, element: element(output).cloned() };
     let frequencies = frequencies(inputs)?;
@@ -115,12 +119,12 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
     let values = arranged.arrange(values)?;
     if matches!(inputs.call.function.kernel, Kernel::PercentileDisc | Kernel::PercentileApprox) {
-        return Ok(read(arranged, Discrete { values, shares, frequencies }));
+        return Ok(arranged.read(inputs.call, Discrete { values, shares, frequencies }));
     }
     macro_rules! interpolated {
         ($type:ty) => {{
             let (output, values) = (values.data_type().clone(), native::<$type>(&values)?.values().clone());
-            Ok(read(arranged, Interpolated::<$type> { values, shares, frequencies, output }))
+            Ok(arranged.read(inputs.call, Interpolated::<$type> { values, shares, frequencies, output }))
         }};
     }
     match Native::of(values.data_type()) {
@@ -132,7 +136,7 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 }
 
 fn mad(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = inputs.first()?;
+    let values = &values(inputs)?;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
     let values = arranged.arrange(values)?;
     match Native::of(values.data_type()) {
@@ -152,7 +156,7 @@ where
     T::Native: Metric,
 {
     let (output, values) = (values.data_type().clone(), native::<T>(values)?.values().clone());
-    Ok(read(arranged, Mad::<T> { values, output, naive: inputs.naive() }))
+    Ok(arranged.read(inputs.call, Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
 /// The element of a list type.

@@ -9,15 +9,19 @@
 //! Quantiles, places and values by an argument order all ask a [`View`] of the frame: how many rows, the k-th of them,
 //! how many come before a row. Cost by wavelet: one radix sort of the section's rows, then O(log m) per question, m rows
 //! in the partition; a frame that is the whole partition is O(1) per row asked for, and the wavelet is not built where
-//! there are only such. The naive twin sorts each frame.
+//! there are only such. Of different values alone (DISTINCT) the k-th is found in a counted set that is kept as rows come
+//! and go (`codes.rs`). The naive twin sorts each frame.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::codes::{Codes, Partition, Tally, Values};
 use super::dense::{Dense, Places};
 use super::index::Runs;
+use super::present::Ranked as Present;
 use super::wavelet::{Cursor, Run, Wavelet};
 use super::{Cancel, Evaluator, each_frame};
 use crate::bitmap::Edges;
@@ -25,6 +29,7 @@ use crate::bounds::{Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::plan::PlannedCall;
 use crate::rows::SortColumn;
 use crate::rows::sort::{Comparators, compare};
 use crate::section::Section;
@@ -41,6 +46,8 @@ enum Order {
     Sorted(Sorted),
     /// Each frame is sorted by this.
     Naive(Comparators),
+    /// Different rows alone, one for each value.
+    Different(Values),
 }
 
 struct Sorted {
@@ -102,6 +109,74 @@ impl<R: Reading> Evaluator for Read<R> {
     }
 }
 
+/// A [`Reading`] of each frame's different values.
+struct ReadDifferent<R> {
+    reading: R,
+    cancel: Cancel,
+}
+
+impl<R: Reading> ReadDifferent<R> {
+    fn read(&self, present: &Present, partition: &Partition, row: usize, out: &mut R::Answers) -> Result<()> {
+        let mut view = View::new(Source::Different(present, partition.places.start as u32), &self.cancel);
+        view.len = present.len() as usize;
+        self.reading.read(row, &mut view, out)
+    }
+}
+
+impl<R: Reading> Tally for ReadDifferent<R> {
+    type Kept = Present;
+    type Builder = R::Answers;
+
+    fn counts(&self) -> bool {
+        false
+    }
+
+    fn restart(&self, kept: &mut Present, _: &Values, partition: &Partition) {
+        kept.restart(partition.codes);
+    }
+
+    #[inline]
+    fn set(&self, kept: &mut Present, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+        kept.set(code, count > 0);
+        Ok(())
+    }
+
+    fn builder(&self, capacity: usize) -> R::Answers {
+        self.reading.answers(capacity)
+    }
+
+    fn answer(
+        &self,
+        kept: &mut Present,
+        _: &Values,
+        partition: &Partition,
+        row: usize,
+        out: &mut R::Answers,
+    ) -> Result<()> {
+        self.read(kept, partition, row, out)
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        _: &Values,
+        partition: &Partition,
+        row: usize,
+        out: &mut R::Answers,
+    ) -> Result<()> {
+        let mut present = Present::default();
+        present.restart(partition.codes);
+        for &code in counts.keys() {
+            present.set(code as usize, true);
+        }
+        self.read(&present, partition, row, out)
+    }
+
+    fn finish(&self, out: R::Answers) -> Result<ArrayRef> {
+        self.reading.finish(out)
+    }
+}
+
 /// Which rows are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
@@ -148,6 +223,30 @@ impl Arranged {
         Ok(Self { places, order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }), threads })
     }
 
+    /// One row of `inclusion` for each value of `keys`, in their order: DISTINCT.
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn different(
+        section: &Section,
+        inclusion: Inclusion,
+        keys: &[SortColumn],
+        threads: usize,
+    ) -> Result<Self> {
+        let values = Values::new(section, inclusion, keys, threads)?;
+        Ok(Self { places: values.places.clone(), order: Order::Different(values), threads })
+    }
+
+    /// The evaluator of `reading`.
+    pub(crate) fn read<R: Reading + 'static>(self, call: &PlannedCall, reading: R) -> Box<dyn Evaluator> {
+        match self.order {
+            Order::Different(values) => {
+                Codes::boxed(call, values, ReadDifferent { reading, cancel: Cancel::default() })
+            }
+            order => Box::new(Read { arranged: Self { order, ..self }, reading }),
+        }
+    }
+
     /// Calls `f` with each of `rows` and a view of its frame, in row order.
     ///
     /// # Errors
@@ -159,19 +258,9 @@ impl Arranged {
         cancel: &Cancel,
         mut f: impl FnMut(usize, &mut View) -> Result<()>,
     ) -> Result<()> {
-        let mut view = View {
-            arranged: self,
-            cancel,
-            cursor: None,
-            partition: 0..0,
-            runs: [[0; 2]; 3],
-            pieces: 0,
-            len: 0,
-            rows: Vec::new(),
-            found: Vec::new(),
-        };
+        let mut view = View::new(Source::Arranged(self), cancel);
         each_frame(frames, rows, cancel, |row, pieces| {
-            view.look_at(pieces);
+            view.look_at(self, pieces);
             f(row, &mut view)
         })
     }
@@ -183,6 +272,7 @@ impl Arranged {
     pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
             Order::Naive(_) => Ok(column.clone()),
+            Order::Different(values) => values.by_code(column),
             Order::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
                 Ok(crate::rows::gather(&[values], sorted, self.threads, &Cancel::default())?.swap_remove(0))
@@ -191,9 +281,17 @@ impl Arranged {
     }
 }
 
+/// What a view looks at.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Arranged(&'a Arranged),
+    /// The values present, and where their partition begins in arranged columns.
+    Different(&'a Present, u32),
+}
+
 /// The rows of one frame that take part, arranged.
 pub(crate) struct View<'a> {
-    arranged: &'a Arranged,
+    source: Source<'a>,
     cancel: &'a Cancel,
     cursor: Option<Cursor<'a>>,
     /// The places of the partition that the frame lies in, once it has been asked for.
@@ -209,20 +307,42 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn look_at(&mut self, pieces: SubRanges) {
+    fn new(source: Source<'a>, cancel: &'a Cancel) -> Self {
+        Self {
+            source,
+            cancel,
+            cursor: None,
+            partition: 0..0,
+            runs: [[0; 2]; 3],
+            pieces: 0,
+            len: 0,
+            rows: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// What is looked at, by those who ask for rows.
+    fn arranged(&self) -> Result<&'a Arranged> {
+        match self.source {
+            Source::Arranged(arranged) => Ok(arranged),
+            Source::Different(..) => Err(Error::internal("rows are asked for, and one stands for many")),
+        }
+    }
+
+    fn look_at(&mut self, arranged: &Arranged, pieces: SubRanges) {
         (self.pieces, self.len) = (0, 0);
         for piece in pieces {
-            let places = self.arranged.places.of(piece);
+            let places = arranged.places.of(piece);
             if !places.is_empty() {
                 self.runs[self.pieces] = [places.start as u32, places.end as u32];
                 self.pieces += 1;
                 self.len += places.len();
             }
         }
-        if let Order::Naive(compare) = &self.arranged.order {
+        if let Order::Naive(compare) = &arranged.order {
             let places = self.runs[..self.pieces].iter().flat_map(|&[begin, end]| begin..end);
             self.rows.clear();
-            self.rows.extend(places.map(|place| self.arranged.places.row(place as usize) as u32));
+            self.rows.extend(places.map(|place| arranged.places.row(place as usize) as u32));
             compare.sort(&mut self.rows);
         }
     }
@@ -238,11 +358,12 @@ impl<'a> View<'a> {
     /// # Errors
     /// Cancellation.
     pub(crate) fn rows(&mut self, ks: &[u32], mut f: impl FnMut(usize)) -> Result<()> {
+        let arranged = self.arranged()?;
         self.find(ks)?;
         for &at in &self.found {
-            f(match &self.arranged.order {
-                Order::Sorted(sorted) => self.arranged.places.row(sorted.places[at as usize] as usize),
-                Order::Naive(_) => at as usize,
+            f(match &arranged.order {
+                Order::Sorted(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
+                Order::Naive(_) | Order::Different(_) => at as usize,
             });
         }
         Ok(())
@@ -255,13 +376,22 @@ impl<'a> View<'a> {
     #[inline]
     pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
         self.found.resize(ks.len(), 0);
-        let Order::Sorted(sorted) = &self.arranged.order else {
+        let arranged = match self.source {
+            Source::Arranged(arranged) => arranged,
+            Source::Different(present, begin) => {
+                for (found, &k) in self.found.iter_mut().zip(ks) {
+                    *found = begin + present.select(k).unwrap_or(0) as u32;
+                }
+                return Ok(&self.found);
+            }
+        };
+        let Order::Sorted(sorted) = &arranged.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.rows[k as usize];
             }
             return Ok(&self.found);
         };
-        if self.is_partition() {
+        if self.is_partition(arranged) {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.partition.start as u32 + k;
             }
@@ -270,7 +400,7 @@ impl<'a> View<'a> {
         let mut found = std::mem::take(&mut self.found);
         let runs = self.runs;
         let pieces = self.pieces;
-        let cursor = self.cursor(sorted)?;
+        let cursor = self.cursor(arranged, sorted)?;
         match pieces {
             0 | 1 => cursor.nths([runs[0]], ks, &mut found),
             2 => cursor.nths([runs[0], runs[1]], ks, &mut found),
@@ -285,7 +415,9 @@ impl<'a> View<'a> {
     /// # Errors
     /// Cancellation.
     pub(crate) fn count(&mut self, row: usize, counted: Counted) -> Result<usize> {
-        let sorted = match &self.arranged.order {
+        let arranged = self.arranged()?;
+        let sorted = match &arranged.order {
+            Order::Different(_) => return Err(Error::internal("rows are counted, and one stands for many")),
             Order::Naive(compare) => {
                 let stands = |&other: &u32| {
                     let order = compare.compare(other as usize, row);
@@ -303,17 +435,17 @@ impl<'a> View<'a> {
             return Ok(0);
         }
         let ranked = sorted.ranked.as_ref().ok_or_else(|| Error::internal("rows are counted that have no rank"))?;
-        let at = ranked.at[self.arranged.places.of(row..row).start] as usize;
+        let at = ranked.at[arranged.places.of(row..row).start] as usize;
         let behind = match counted {
             Counted::Before => at,
             Counted::BeforePeers => ranked.peers.begin(at),
             Counted::ThroughPeers => ranked.peers.next(at + 1),
         };
-        if self.is_partition() {
+        if self.is_partition(arranged) {
             return Ok(behind - self.partition.start);
         }
         let (runs, pieces, begin) = (self.runs, self.pieces, self.partition.start);
-        let cursor = self.cursor(sorted)?;
+        let cursor = self.cursor(arranged, sorted)?;
         let rank = (behind - begin) as u32;
         let below = match pieces {
             1 => cursor.below([runs[0]], rank),
@@ -324,10 +456,10 @@ impl<'a> View<'a> {
     }
 
     /// Whether the frame is the whole partition; `partition` is up to date afterwards.
-    fn is_partition(&mut self) -> bool {
+    fn is_partition(&mut self, arranged: &Arranged) -> bool {
         let [begin, end] = self.runs[0].map(|place| place as usize);
         if self.len > 0 && !self.partition.contains(&begin) {
-            self.partition = self.arranged.places.partitions.run(begin);
+            self.partition = arranged.places.partitions.run(begin);
             if let Some(cursor) = &mut self.cursor {
                 cursor.enter(&self.partition);
             }
@@ -335,9 +467,9 @@ impl<'a> View<'a> {
         self.pieces == 1 && self.partition == (begin..end)
     }
 
-    fn cursor(&mut self, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
+    fn cursor(&mut self, arranged: &Arranged, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
         if self.cursor.is_none() {
-            let build = || Wavelet::new(&self.arranged.places.partitions, &sorted.places, self.cancel);
+            let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, self.cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().ok_or_else(Error::cancelled)?;
             let mut cursor = Cursor::new(wavelet);
             cursor.enter(&self.partition);

@@ -23,7 +23,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow_select::take::take;
 
 use super::dense::{Dense, Places};
 use super::{Cancel, Evaluator, each_frame};
@@ -125,6 +126,16 @@ impl Values {
     #[inline]
     pub(crate) fn row(&self, partition: &Partition, code: usize) -> usize {
         self.places.row(self.place(partition, code) as usize)
+    }
+
+    /// The values of `column`, which is as long as the section, at each partition's first place + code.
+    ///
+    /// # Errors
+    /// Text that outgrows its offsets.
+    pub(crate) fn by_code(&self, column: &ArrayRef) -> Result<ArrayRef> {
+        let column = self.places.take(column)?;
+        let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
+        Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }
 
     /// How often each code is in the pieces, counted row by row.

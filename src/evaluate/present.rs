@@ -81,11 +81,13 @@ impl Present {
 pub(crate) struct Ranked {
     /// Element `n` counts the codes there of the `n & -n` before code `n`.
     counts: Vec<u32>,
+    present: u32,
 }
 
 impl Ranked {
     /// None of `codes` codes.
     pub(crate) fn restart(&mut self, codes: usize) {
+        self.present = 0;
         self.counts.clear();
         self.counts.resize(codes + 1, 0);
     }
@@ -94,11 +96,18 @@ impl Ranked {
     #[inline]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let step = if present { 1 } else { u32::MAX };
+        self.present = self.present.wrapping_add(step);
         let mut at = code + 1;
         while at < self.counts.len() {
             self.counts[at] = self.counts[at].wrapping_add(step);
             at += at & at.wrapping_neg();
         }
+    }
+
+    /// How many are there.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.present
     }
 
     /// How many are there before `code`.
@@ -110,6 +119,24 @@ impl Ranked {
             at &= at - 1;
         }
         count
+    }
+
+    /// The `k`-th code there, from 0.
+    #[inline]
+    pub(crate) fn select(&self, k: u32) -> Option<usize> {
+        if k >= self.present {
+            return None;
+        }
+        let (mut at, mut left) = (0, k);
+        let mut step = self.counts.len().next_power_of_two() / 2;
+        while step > 0 {
+            if let Some(&count) = self.counts.get(at + step).filter(|&&count| count <= left) {
+                at += step;
+                left -= count;
+            }
+            step /= 2;
+        }
+        Some(at)
     }
 }
 
@@ -141,7 +168,9 @@ mod tests {
             assert_eq!(present.iter().collect::<Vec<_>>(), expected.iter().copied().collect::<Vec<_>>());
             for (k, &code) in expected.iter().enumerate() {
                 assert_eq!((ranked.before(code) as usize, ranked.before(code + 1) as usize), (k, k + 1));
+                assert_eq!(ranked.select(k as u32), Some(code));
             }
+            assert_eq!((ranked.len() as usize, ranked.select(ranked.len())), (expected.len(), None));
         }
     }
 }

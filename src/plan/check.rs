@@ -27,6 +27,11 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
             function.name
         )));
     }
+    if call.distinct && function.kernel == Kernel::Percentile && call.args.len() > 2 {
+        return Err(Error::spec(
+            "percentile with DISTINCT counts each value once, and a frequency counts it more often; leave one of them out",
+        ));
+    }
     if !call.argument_order.is_empty() && function.argument_order() == ArgumentOrder::Refused {
         return refuse("an ORDER BY inside its parentheses");
     }

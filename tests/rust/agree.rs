@@ -165,8 +165,10 @@ impl Window {
             }
             call
         };
+        // A frequency says how often a value counts, which with DISTINCT is once.
+        let frequency = |call: &Call| function.kernel == Kernel::Percentile && call.args.len() > 2;
         let distinct = |call: Call| match function.distinct() {
-            Distinct::Counts if !call.args.is_empty() && self.distinct && !quantile(function.kernel) => call.distinct(),
+            Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
             _ => call,
         };
         calls.map(distinct).map(dress).collect()
