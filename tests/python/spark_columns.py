@@ -106,17 +106,27 @@ def functions():
 def aggregates():
     """Give the aggregates whose nodes have more in them than a name and columns, and their kin."""
     w = Window.partitionBy("device").orderBy("id")
-    m = w.rowsBetween(-3, 1)
+    m, everything = w.rowsBetween(-3, 1), Window.partitionBy("device")
+    pairs = ["corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
+             "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"]  # fmt: skip
     return {
-        "regr_avgx": F.regr_avgx("x", "y").over(m), "regr_avgy": F.regr_avgy("x", "y").over(m),
-        "regr_count": F.regr_count("x", "part").over(m),
+        **{name: getattr(F, name)("x", "y").over(m) for name in pairs},
+        **{name: getattr(F, name)("level").over(m) for name in ("bit_and", "bit_or", "bit_xor")},
+        "skewness": F.skewness("level").over(m), "kurtosis": F.kurtosis("level").over(m),
         "count_if": F.count_if(F.col("level") > 2).over(m), "try_sum": F.try_sum("part").over(m),
-        "try_avg": F.try_avg("part").over(m),
+        "try_avg": F.try_avg("part").over(m), "product": F.product("level").over(m),
+        "min_by": F.min_by("txt", "y").over(w), "max_by": F.max_by("txt", "x").over(m),
+        "median": F.median("part").over(everything),
+        "percentile": F.percentile("level", 0.3).over(m), "percentiles": F.percentile("level", [0.1, 0.9]).over(m),
+        "percentile_approx": F.percentile_approx("level", 0.5, 100).over(m),
+        "percentiles_approx": F.percentile_approx("level", [0.25, 0.75]).over(m),
         "mode": F.mode("level", deterministic=True).over(m),
         "approx_count_distinct": F.approx_count_distinct("level", 0.1).over(m),
         "collect_list": F.collect_list("part").over(m), "array_agg": F.array_agg("s").over(m),
         "collect_set": F.sort_array(F.collect_set("part").over(m)), "listagg": F.listagg("txt", ",").over(m),
-        "string_agg": F.string_agg("txt").over(w),
+        "string_agg": F.string_agg("txt").over(w), "counter_diff": F.counter_diff("id").over(w),
+        "within_group": F.expr("percentile_cont(0.25) WITHIN GROUP (ORDER BY level DESC) OVER (PARTITION BY device)"),
+        "discrete": F.expr("percentile_disc(0.25) WITHIN GROUP (ORDER BY level DESC) OVER (PARTITION BY device)"),
         "joined_in_order": F.expr("listagg(txt, '-') WITHIN GROUP (ORDER BY id DESC) OVER (PARTITION BY device)"),
         "mode_in_order": F.expr("mode() WITHIN GROUP (ORDER BY level DESC) OVER (PARTITION BY device)"),
         "with_nulls": F.expr("collect_list(part) RESPECT NULLS OVER (PARTITION BY device ORDER BY id)"),
