@@ -101,6 +101,11 @@ mypy: $(INSTALLED)
 stubs: build
 	"$(PY)" -m mypy.stubtest --mypy-config-file pyproject.toml windrow._windrow
 
+## table: writes the tables of functions in README.md and docs/functions.md from the registry
+.PHONY: table
+table: build
+	"$(PY)" tools/function_table.py
+
 ## deny: licences, advisories and bans of the dependencies (needs cargo-deny and the network)
 .PHONY: deny
 deny:

@@ -145,6 +145,8 @@ def lit(value: Any) -> Literal:
     >>> wr.with_columns(table, before=wr.lag("name", 1, wr.lit("none")).over(w))["before"].to_pylist()
     ['none', 'a']
     """
+    if isinstance(value, Literal):
+        return value
     value = _plain(value)
     for item in value if isinstance(value, tuple) else (value,):
         if item is not None and not isinstance(item, SCALARS):

@@ -168,7 +168,9 @@ def cohorts(logins):
 
 
 def retention(rng):
-    rows = [{"cohort": c, "age": a, "users": max(1, 90 - 9 * a - rng.randrange(20))} for c in range(5) for a in range(8)]
+    rows = [
+        {"cohort": c, "age": a, "users": max(1, 90 - 9 * a - rng.randrange(20))} for c in range(5) for a in range(8)
+    ]
     return table(shuffled(rng, rows))
 
 

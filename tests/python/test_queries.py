@@ -9,9 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from query_tables import make_tables
 
 import windrow as wr
+from alike import alike
+from query_tables import make_tables
 
 pytest.importorskip("sqlglot")
 
@@ -33,8 +34,8 @@ def read_queries() -> Iterator[Query]:
         _, *parts = re.split(r"^-- ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for part in parts[1:]:
             title, text = part.split("\n", 1)
-            title, against = (title.removesuffix(" (DuckDB)"), "DuckDB") if title.endswith(" (DuckDB)") else (title, "Spark")
-            yield Query(path.stem, title, against, text.strip().removesuffix(";"))
+            against = "DuckDB" if title.endswith(" (DuckDB)") else "Spark"
+            yield Query(path.stem, title.removesuffix(" (DuckDB)"), against, text.strip().removesuffix(";"))
 
 
 QUERIES = list(read_queries())
@@ -43,38 +44,25 @@ TABLES = make_tables()
 
 def rows_of(table, text):
     """Give the rows, in the order asked for, or in one of their own where the query asks for none."""
-    rows = [tuple(plain(v) for v in row.values()) for row in table.to_pylist()]
-    return rows if re.search(r"\bORDER BY [^()]*$", text) else sorted(rows, key=sort_key)
+    rows = [tuple(map(plain, row.values())) for row in table.to_pylist()]
+    return rows if re.search(r"\bORDER BY [^()]*$", text) else sorted(rows, key=lambda row: list(map(sort_key, row)))
 
 
-def sort_key(row):
-    return [(v is None, type(v).__name__ if not isinstance(v, (int, float)) else "", str(v) if not isinstance(v, (int, float)) else (v != v, v if v == v else 0)) for v in row]
+def sort_key(value):
+    if isinstance(value, (int, float, Decimal)):
+        return (1, math.inf if math.isnan(value) else round(float(value), 6), "")
+    return (0 if value is None else 2, 0.0, str(value))
 
 
 def plain(value):
-    """Give numbers of all types one form; whole numbers and decimals stay exact."""
-    if isinstance(value, Decimal):
-        return value.normalize() if value != value.to_integral() else int(value)
-    if isinstance(value, list):
-        return [plain(v) for v in value]
-    return value
-
-
-def same(one, other):
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
-    if isinstance(one, float) or isinstance(other, float):
-        if one is None or other is None:
-            return one is other
-        one, other = float(one), float(other)
-        return one == other or (math.isnan(one) and math.isnan(other)) or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
-    return one == other
+    """Give whole numbers one form; decimals stay exact."""
+    if isinstance(value, Decimal) and value == value.to_integral():
+        return int(value)
+    return [plain(v) for v in value] if isinstance(value, list) else value
 
 
 @pytest.fixture(scope="module")
-def spark_answers(oracle_spark):
+def spark_answers(oracle_spark, request):
     for name, table in TABLES.items():
         oracle_spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(name)
 
@@ -84,7 +72,9 @@ def spark_answers(oracle_spark):
         except Exception as error:
             return error
 
-    asked = [q for q in QUERIES if q.against == "Spark"]
+    tests = [item for item in request.session.items if item.nodeid.startswith(request.node.nodeid)]
+    queries = [item.callspec.params["query"] for item in tests if hasattr(item, "callspec")]
+    asked = [q for q in queries if q.against == "Spark"]
     with ThreadPoolExecutor(4) as pool:
         return dict(zip(asked, pool.map(answer, asked), strict=True))
 
@@ -111,7 +101,7 @@ def test_query(query, request):
     assert ours.column_names == theirs.column_names
     left, right = rows_of(ours, query.text), rows_of(theirs, query.text)
     assert len(left) == len(right)
-    different = [(a, b) for a, b in zip(left, right, strict=True) if not all(map(same, a, b))]
+    different = [(a, b) for a, b in zip(left, right, strict=True) if not all(map(alike, a, b))]
     assert not different, f"{query.text}\n" + "\n".join(f"{a} is {b} in {query.against}" for a, b in different[:5])
 
 

@@ -320,11 +320,12 @@ def geometric_mean(x: Any) -> Call:
     Returns
     -------
     Call
-        A double; null for a frame without values.
+        A double: 0 if a value is 0, NaN if one is negative; null for a frame without values.
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of summed logarithms.
+    O(1) amortised per row over moving frames, by two stacks. The product is kept as a mantissa and an exponent, so
+    it neither overflows nor vanishes on its way.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def median(x: Any) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with about 1.5 bits a row for each of its levels.
+    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -76,8 +76,8 @@ def percentile(x: Any, p: float | Sequence[float], frequency: Any = None) -> Cal
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with about 1.5 bits a row for each of its levels.
-    With a frequency, O(W log W) for a frame of W rows.
+    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    With a frequency, O(W log n) for a frame of W rows.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def percentile_cont(x: Any, p: float | Sequence[float]) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with about 1.5 bits a row for each of its levels.
+    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -176,7 +176,7 @@ def percentile_disc(x: Any, p: float | Sequence[float]) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with about 1.5 bits a row for each of its levels.
+    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -232,7 +232,7 @@ def percentile_approx(x: Any, p: float | Sequence[float], accuracy: int = 10000)
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with about 1.5 bits a row for each of its levels.
+    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def mad(x: Any) -> Call:
 
     Notes
     -----
-    O(log n) steps of O(log n) per row over every frame, by a wavelet matrix.
+    O(log W) steps of O(log n) per row for frames of W rows, over every frame, by a wavelet matrix.
 
     Examples
     --------

@@ -20,8 +20,9 @@ def fill(x: Any) -> Call:
     Returns
     -------
     Call
-        The column's own type, rounded where that is whole; at the ends the line goes on; null where the partition has
-        no value.
+        The column's own type; whole numbers, decimals and moments cut off what is behind their last digit. At the ends
+        the line of the two nearest values goes on, and a lone value stands for all rows. Null where the partition has
+        no value, or the row's key is null.
 
     Raises
     ------

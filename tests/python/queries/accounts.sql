@@ -76,7 +76,7 @@ SELECT id, approx_percentile(amount, array(0.25, 0.5, 0.75), 1000) OVER (PARTITI
 SELECT id, approx_count_distinct(kind) OVER (PARTITION BY account ORDER BY day, id) AS kinds FROM bookings;
 
 -- greatest and least amounts, three of each (DuckDB)
-SELECT id, max_by(id, amount, 3) OVER (PARTITION BY account ORDER BY day, id ROWS 9 PRECEDING) AS most, min_by(id, amount, 3) OVER (PARTITION BY account ORDER BY day, id ROWS 9 PRECEDING) AS least FROM bookings WHERE id <> 7;
+SELECT id, max_by(amount, amount, 3) OVER (PARTITION BY account ORDER BY day, id ROWS 9 PRECEDING) AS most, min_by(amount, amount, 3) OVER (PARTITION BY account ORDER BY day, id ROWS 9 PRECEDING) AS least FROM bookings;
 
 -- notes once each (DuckDB)
 SELECT id, string_agg(DISTINCT note, '; ' ORDER BY note) OVER (PARTITION BY account ORDER BY day, id) AS notes FROM bookings;

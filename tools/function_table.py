@@ -1,0 +1,130 @@
+"""Write the tables of functions, made from the registry: docs/functions.md, and the short one in README.md."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from windrow._windrow import functions
+
+ROOT = Path(__file__).parents[1]
+BEGIN = "<!-- made by tools/function_table.py -->\n"
+END = "<!-- made up to here -->\n"
+
+#: A frame of each kind, as SQL; ``reach`` is a column of whole numbers.
+FRAMES = {
+    "entire": "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    "growing": "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING",
+    "shrinking": "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "moving": "ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING",
+    "per row": "ROWS BETWEEN reach PRECEDING AND CURRENT ROW",
+    "EXCLUDE": "GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
+}
+#: What a call may be told beside its arguments.
+MODIFIERS = ["FILTER", "DISTINCT", "IGNORE NULLS", "ORDER BY", "min_rows"]
+#: The kinds of frames of data a call may be asked of.
+HOSTS = ["pyarrow", "streams", "Polars", "pandas", "PySpark"]
+FAMILIES = {
+    "aggregate": "Aggregates",
+    "value": "Values of a frame's row",
+    "offset": "Values of a row at a distance",
+    "running": "Along the partition",
+    "ranking": "Places",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function and what is claimed of it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    family: str
+    doc: str
+    ordered: bool = False
+    cells: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def title(self) -> str:
+        """The function as the tables write it."""
+        return f"{self.name}(… ORDER BY …)" if self.ordered else self.name
+
+
+def rows() -> list[Row]:
+    """Give a row per function; two for those that an ORDER BY inside their parentheses makes another question."""
+    return [row for family in FAMILIES for entry in functions() if entry["family"] == family for row in _rows(entry)]
+
+
+def _rows(entry: dict[str, Any]) -> list[Row]:
+    said = {"FILTER": entry["filter"], "IGNORE NULLS": entry["ignore_nulls"], "DISTINCT": entry["distinct"]}
+    ranking = entry["family"] == "ranking"
+    takes = {name for name, value in said.items() if value}
+    takes |= {"ORDER BY"} if entry["argument_order"] and not ranking else set()
+    takes |= {"min_rows", *FRAMES} if entry["frames"] else set()
+    common = (entry["name"], tuple(entry["aliases"]), entry["family"], entry["doc"])
+    made = [Row(*common, cells=frozenset(takes | set(HOSTS)))]
+    if ranking and entry["argument_order"]:
+        made.append(Row(*common, ordered=True, cells=frozenset(takes | {"ORDER BY", "min_rows", *FRAMES, *HOSTS})))
+    return made
+
+
+def full() -> str:
+    """Give docs/functions.md."""
+    parts = [
+        "# Functions\n",
+        BEGIN,
+        "Every function of the registry, with the frames and the modifiers it takes, and the hosts it runs on. Each",
+        "cell is checked by running it (`tests/python/test_functions.py`). A function that takes no frame needs an",
+        "order. Names are those of the builder, `wr.<name>`, and of SQL; `help(wr.<name>)` tells types, nulls, errors",
+        "and cost.",
+    ]
+    columns = [*FRAMES, *MODIFIERS, *HOSTS]
+    for family, title in FAMILIES.items():
+        parts += [
+            f"\n## {title}\n",
+            f"| function | {' | '.join(columns)} |",
+            "|---|" + ":-:|" * len(columns),
+        ]
+        members = [row for row in rows() if row.family == family]
+        for row in members:
+            names = ", ".join(f"`{name}`" for name in [row.title, *(row.aliases if not row.ordered else ())])
+            parts.append(f"| {names} | {' | '.join('x' if c in row.cells else '' for c in columns)} |")
+        parts.append("")
+        parts += [f"- `{row.name}`: {row.doc}" for row in members if not row.ordered]
+    return "\n".join(parts) + "\n" + END
+
+
+def short() -> str:
+    """Give the README's table: the functions of which the same is claimed, together."""
+    groups: dict[tuple[str, frozenset[str]], list[Row]] = {}
+    for row in rows():
+        groups.setdefault((row.family if row.family == "ranking" else "", row.cells), []).append(row)
+    lines = ["| functions | frames | takes | hosts |", "|---|---|---|---|"]
+    for (_, cells), members in groups.items():
+        names = ", ".join(
+            f"`{row.title}`" + "".join(f" / `{alias}`" for alias in row.aliases if not row.ordered) for row in members
+        )
+        frames = "every one" if cells >= set(FRAMES) else "none; need an order"
+        takes = ", ".join(m for m in MODIFIERS if m in cells) or "-"
+        hosts = "every one" if cells >= set(HOSTS) else ", ".join(h for h in HOSTS if h in cells)
+        lines.append(f"| {names} | {frames} | {takes} | {hosts} |")
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Give the text of each page that holds a table."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    before, rest = readme.split(BEGIN)
+    after = rest.split(END)[1]
+    return {
+        ROOT / "docs" / "functions.md": full(),
+        ROOT / "README.md": before + BEGIN + "\n" + short() + "\n" + END + after,
+    }
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(f"{path.relative_to(ROOT)} written", file=sys.stderr)
