@@ -44,7 +44,7 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
         Literal::List(items) => {
             let items = items.iter().map(one_row).collect::<Result<Vec<_>>>()?;
             // Whole numbers beside fractions: `array(0, 0.5)` is one of fractions.
-            let wide = items.iter().map(|item| item.data_type()).max_by_key(|data_type| rank(data_type));
+            let wide = items.iter().map(Array::data_type).max_by_key(|data_type| rank(data_type));
             let wide = wide.cloned().unwrap_or(DataType::Null);
             let items = items.iter().map(|item| cast(item, &wide)).collect::<std::result::Result<Vec<_>, _>>();
             let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;

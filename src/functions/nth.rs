@@ -179,6 +179,7 @@ mod tests {
     use crate::bounds::FramePlan;
     use crate::frame::{Bound, Frame};
 
+    #[allow(clippy::needless_pass_by_value)]
     fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
         let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };

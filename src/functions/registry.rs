@@ -435,9 +435,8 @@ impl Function {
     pub fn distinct(&self) -> Distinct {
         use Kernel as K;
         match (self.family, self.kernel) {
-            (_, K::UserAggregate | K::UserFrames) => Distinct::Refused,
-            (Family::Value, K::First) => Distinct::Idle,
-            (
+            (Family::Value, K::First)
+            | (
                 Family::Aggregate,
                 K::Min
                 | K::Max
@@ -448,11 +447,18 @@ impl Function {
                 | K::CollectSet
                 | K::ApproxCountDistinct,
             ) => Distinct::Idle,
-            (Family::Aggregate, K::MinBy | K::MaxBy | K::HistogramNumeric | K::EwmMean | K::EwmMeanBy) => {
-                Distinct::Refused
-            }
+            (
+                Family::Aggregate,
+                K::MinBy
+                | K::MaxBy
+                | K::HistogramNumeric
+                | K::EwmMean
+                | K::EwmMeanBy
+                | K::UserAggregate
+                | K::UserFrames,
+            )
+            | (Family::Value | Family::Offset | Family::Ranking | Family::Running, _) => Distinct::Refused,
             (Family::Aggregate, _) => Distinct::Counts,
-            _ => Distinct::Refused,
         }
     }
 
@@ -461,9 +467,10 @@ impl Function {
     pub fn argument_order(&self) -> ArgumentOrder {
         use Kernel as K;
         match (self.family, self.kernel) {
-            (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg) => ArgumentOrder::Rows,
+            (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg | K::UserAggregate) => {
+                ArgumentOrder::Rows
+            }
             (_, K::Mode | K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox) => ArgumentOrder::Values,
-            (_, K::UserAggregate) => ArgumentOrder::Rows,
             (_, K::EwmMean | K::EwmMeanBy | K::UserFrames) | (Family::Offset | Family::Running, _) => {
                 ArgumentOrder::Refused
             }

@@ -44,6 +44,7 @@ pub fn signature(function: &Function, types: &[DataType], modifiers: Modifiers) 
 }
 
 /// What a call says beside its arguments, as far as types and algebra follow from it.
+#[expect(clippy::struct_excessive_bools, reason = "each is written in a call, or is not")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modifiers {
     /// Spark's ANSI mode.
@@ -78,6 +79,7 @@ pub fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifie
     Signature { inputs: types, output: function.output().clone(), nullable: true, algebra }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
     use Kernel as K;
     let first = types.first().map_or(&DataType::Null, values);
