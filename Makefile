@@ -59,6 +59,12 @@ test-rust: $(INSTALLED)
 test-python: build
 	@$(NEED) need_java; "$(PY)" -m pytest $(ARGS)
 
+## fuzz: the random calls against Spark and DuckDB, N times as many (N=20) and all different each time (SEED=...)
+.PHONY: fuzz
+fuzz: build
+	@$(NEED) need_java; WINDROW_FUZZ="$(or $(N),20)" WINDROW_SEED="$(or $(SEED),$$RANDOM)" "$(PY)" -m pytest \
+	    tests/python/test_spark_differential.py tests/python/test_duckdb_differential.py tests/python/test_stream.py $(ARGS)
+
 ## lint: everything that is checked without running the code
 .PHONY: lint
 lint: fmt-check clippy doc ruff mypy stubs
