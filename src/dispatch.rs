@@ -12,6 +12,7 @@ mod user;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
+use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
@@ -403,6 +404,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
         (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Float64) => {
             doubles(&arrow_cast::cast(column, &DataType::LargeUtf8)?, ansi)
         }
+        (DataType::Decimal128(..) | DataType::Decimal256(..), DataType::Float64) => decimals_as_doubles(column),
         (DataType::Timestamp(unit, _), DataType::Float64) => {
             let per_second = match unit {
                 TimeUnit::Second => 1.0,
@@ -419,6 +421,33 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
             Ok(cast_with_options(column, target, &options)?)
         }
     }
+}
+
+/// Decimals as the doubles nearest to them. Arrow divides, and so rounds twice where digits or scale are many.
+fn decimals_as_doubles(column: &ArrayRef) -> Result<ArrayRef> {
+    /// Whole numbers up to this, and powers of ten up to the next, are doubles, so that their quotient is rounded once.
+    const EXACT: i64 = 1 << 53;
+    const POWER: i8 = 22;
+    let nearest = |unscaled: i256, scale: i8| match (unscaled.to_i128().map(i64::try_from), scale) {
+        (Some(Ok(unscaled)), 0..=POWER) if (-EXACT..=EXACT).contains(&unscaled) => {
+            Ok(unscaled as f64 / 10_u128.pow(u32::from(scale.unsigned_abs())) as f64)
+        }
+        _ => {
+            let text = format!("{unscaled}e{}", -i32::from(scale));
+            text.parse::<f64>().map_err(|error| Error::internal(format!("the decimal {text} is no double: {error}")))
+        }
+    };
+    let doubles: Float64Array = match column.data_type() {
+        DataType::Decimal128(_, scale) => {
+            let decimals = column.as_primitive::<Decimal128Type>();
+            decimals.try_unary(|unscaled| nearest(i256::from_i128(unscaled), *scale))?
+        }
+        DataType::Decimal256(_, scale) => {
+            column.as_primitive::<Decimal256Type>().try_unary(|unscaled| nearest(unscaled, *scale))?
+        }
+        other => return Err(Error::internal(format!("{other} is no decimal"))),
+    };
+    Ok(std::sync::Arc::new(doubles))
 }
 
 /// Text as doubles, blanks around it ignored, as Spark casts it.

@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
@@ -45,8 +45,14 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             let items = items.iter().map(one_row).collect::<Result<Vec<_>>>()?;
             // Whole numbers beside fractions: `array(0, 0.5)` is one of fractions.
             let wide = items.iter().map(Array::data_type).max_by_key(|data_type| rank(data_type));
-            let wide = wide.cloned().unwrap_or(DataType::Null);
-            let items = items.iter().map(|item| cast(item, &wide)).collect::<std::result::Result<Vec<_>, _>>();
+            let wide = match wide {
+                None => DataType::Null,
+                Some(DataType::Decimal256(_, scale)) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, *scale),
+                Some(other) => other.clone(),
+            };
+            let options = CastOptions { safe: false, ..CastOptions::default() };
+            let items = items.iter().map(|item| cast_with_options(item, &wide, &options));
+            let items = items.collect::<std::result::Result<Vec<_>, _>>();
             let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;
             let values = match items.as_slice() {
                 [] => new_empty_array(&wide),
@@ -186,5 +192,32 @@ pub fn show(literal: &Literal) -> String {
             }
             if parts.is_empty() { "INTERVAL 0 SECOND".into() } else { format!("INTERVAL {}", parts.join(" ")) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+    use arrow_buffer::i256;
+
+    use super::*;
+
+    #[test]
+    fn a_list_holds_whole_numbers_beside_fractions() {
+        let third = Literal::Decimal { unscaled: i256::from_i128(333), scale: 3 };
+        let fifth = Literal::Decimal { unscaled: i256::from_i128(2), scale: 1 };
+        for (items, expected) in [
+            (vec![third.clone(), Literal::Int(1)], [0.333, 1.0]),
+            (vec![Literal::Int(1), fifth.clone()], [1.0, 0.2]),
+            (vec![fifth, third], [0.2, 0.333]),
+            (vec![Literal::Int(0), Literal::Float(0.5)], [0.0, 0.5]),
+        ] {
+            let list = one_row(&Literal::List(items)).unwrap();
+            let doubles = arrow_cast::cast(&list.as_list::<i32>().value(0), &DataType::Float64).unwrap();
+            assert_eq!(doubles.as_primitive::<Float64Type>().values(), &expected);
+        }
+        assert_eq!(one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
     }
 }

@@ -507,6 +507,10 @@ def same_deep(a: Any, b: Any) -> bool:
     return same(a, b, strict=False)
 
 
+def _as_double(value: Any) -> float:
+    return float(value[0] if isinstance(value, tuple) else value)
+
+
 def _as_set(values: Any) -> Any:
     return sorted(values, key=repr) if isinstance(values, list) else values
 
@@ -520,7 +524,7 @@ RULES: dict[str, Callable[[Any, Any], bool]] = {
     # a sketch may be wrong where we count
     "sketch": lambda a, b: abs(a - b) <= max(2, 0.15 * a),
     # a sketch that passes its values through doubles
-    "double": lambda a, b: same_deep(a, b) or (a is not None and b is not None and float(a) == float(b)),
+    "double": lambda a, b: same_deep(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
     # a NaN where there is no answer
     "nan": lambda a, b: near(*(None if isinstance(v, float) and math.isnan(v) else v for v in (a, b))),
     # an empty list and no list

@@ -17,6 +17,7 @@ pytest.importorskip("pyspark")
 # What windrow answers though Spark refuses it, by Spark's error condition: all of it has a plain meaning.
 ANSWERED_THOUGH_REFUSED = {
     "DATATYPE_MISMATCH.SPECIFIED_WINDOW_FRAME_DIFF_TYPES": "hours before and days after have a plain meaning",
+    "INVALID_WINDOW_SPEC_FOR_AGGREGATION_FUNC": "medians and WITHIN GROUP have a meaning over any frame",
 }
 # What windrow refuses though Spark answers it: words of our message, and why.
 REFUSED_THOUGH_ANSWERED = {
@@ -25,6 +26,7 @@ REFUSED_THOUGH_ANSWERED = {
     "the frame's offsets are of two kinds": "the same",
     "RANGE offset .* does not suit order key .* Duration": "Spark cuts 0.5 to 0 of the interval's smallest unit",
     "True cannot bound a frame": "Spark casts true to 1",
+    "takes a number or an interval, not Timestamp": "Spark reads the time of day, a type that is off by default",
     "the frame's start comes after its end": "Spark compares after rounding both ends to the key's scale",
 }
 
@@ -83,6 +85,8 @@ def our_answer(table, ask):
 
 def unzoned(data_type):
     """Give a type without the name of its zone, which toArrow always calls UTC."""
+    if pa.types.is_list(data_type):
+        return pa.list_(data_type.value_field.with_type(unzoned(data_type.value_type)))
     zoned = pa.types.is_timestamp(data_type) and data_type.tz is not None
     return pa.timestamp(data_type.unit, "UTC") if zoned else data_type
 

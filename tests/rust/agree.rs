@@ -396,7 +396,7 @@ proptest! {
                     for row in 0..lists.len() {
                         prop_assert_eq!(lists.is_null(row), views.is_null(row));
                         if lists.is_valid(row) {
-                            check(&lists.value(row), &views.value(row)).map_err(TestCaseError::fail)?;
+                            check(&lists.value(row), &views.value(row), 0.0).map_err(TestCaseError::fail)?;
                         }
                     }
                 }

@@ -318,10 +318,11 @@ proptest! {
         let expected: Vec<_> = (0..rows.len())
             .map(|row| {
                 let mut taking = bounds.sub_ranges(row).flatten().filter(|&row| takes.part(&rows, row));
-                match which {
+                match &which {
                     nth::Which::First => taking.next(),
                     nth::Which::Last => taking.last(),
-                    nth::Which::Nth(n) => taking.nth(n as usize - 1),
+                    nth::Which::Nth(n) => taking.nth(*n as usize - 1),
+                    nth::Which::NthPerRow(n) => taking.nth(n.value(row) as usize - 1),
                 }
             })
             .collect();
@@ -561,7 +562,7 @@ fn values_of_any_type_come_through_as_they_are() {
         ] {
             let make = |section: &Section, range: Range<usize>| -> Box<dyn Evaluator> {
                 let column = column.slice(range.start, range.len());
-                Box::new(Nth::new(section, column, Inclusion::All, which, false).unwrap())
+                Box::new(Nth::new(section, column, Inclusion::All, which.clone(), false).unwrap())
             };
             for piece in 1..4 {
                 let answers = streamed(&rows, &make, &plan, true, &[(piece, 0)]);
