@@ -215,7 +215,7 @@ mod tests {
             (vec![Literal::Int(0), Literal::Float(0.5)], [0.0, 0.5]),
         ] {
             let list = one_row(&Literal::List(items)).unwrap();
-            let doubles = arrow_cast::cast(&list.as_list::<i32>().value(0), &DataType::Float64).unwrap();
+            let doubles = cast(&list.as_list::<i32>().value(0), &DataType::Float64).unwrap();
             assert_eq!(doubles.as_primitive::<Float64Type>().values(), &expected);
         }
         assert_eq!(one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
