@@ -31,6 +31,7 @@ __all__ = [
     "parse_order",
     "read_tree",
     "refuse_bare_functions",
+    "window_functions",
 ]
 
 # function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
@@ -161,7 +162,7 @@ def refuse_bare_functions(tree: Any) -> None:
         outer = node
         while type(outer.parent).__name__ in _MODIFIERS and outer.parent.this is outer:
             outer = outer.parent
-        if name in _window_functions() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
+        if name in window_functions() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
             bare = text_of(outer)
             raise SpecError(
                 f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
@@ -170,7 +171,8 @@ def refuse_bare_functions(tree: Any) -> None:
 
 
 @functools.cache
-def _window_functions() -> frozenset[str]:
+def window_functions() -> frozenset[str]:
+    """Give the names and aliases of windrow's functions."""
     from ._windrow import functions
 
     return frozenset(n for f in functions() for n in (f["name"], *f["aliases"]))

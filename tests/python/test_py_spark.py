@@ -311,3 +311,16 @@ def test_explain_names_the_exchanges(metrics):
     )
     assert any(s.startswith("exchange 1: an exchange by device, then mapInArrow computes s, t") for s in plan.steps)
     assert any("Spark evaluates" in s for s in plan.steps)
+
+
+def test_functions_of_spark_alone_are_left_to_spark(spark):
+    frame = spark.createDataFrame([(1, 1, 5), (1, 2, 5), (2, 1, 7)], "k int, t int, v int")
+    item = "approx_top_k(v, 2) OVER (PARTITION BY k)"
+    with pytest.warns(UserWarning, match="no function approx_top_k and leaves the column to Spark") as warned:
+        out = wr.with_columns(frame, "sum(v) OVER (PARTITION BY k) AS s", f"size({item}) AS n")
+    assert warned[0].filename == __file__
+    expected = frame.selectExpr("*", "sum(v) OVER (PARTITION BY k) AS s", f"size({item}) AS n")
+    assert out.schema == expected.schema
+    assert sorted(out.collect()) == sorted(expected.collect())
+    with pytest.raises(wr.SpecError, match='no window function "summ"; did you mean "sum"'):
+        wr.with_columns(frame, "summ(v) OVER (PARTITION BY k) AS s")

@@ -38,6 +38,7 @@ from ..names import own_names, unique_names
 from ..operator import Operator
 from ..sql import columns_of
 from .columns import locator
+from .left import left_to_spark
 from .schema import carried, check_columns, check_keys, fuller_type, session_timezone, to_arrow
 
 __all__ = ["explain_spark", "functions_of", "run_spark", "spark_column"]
@@ -165,6 +166,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
         return None if index is None or names.count(names[index]) > 1 else str(frame.columns[index])
 
     outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded, own=own)
+    outputs = [left_to_spark(o, session, _users_line() + 1) for o in outputs]
     slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
     laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), locate)
     inputs |= inputs_of(o.item for o in outputs if o.item is not None)
