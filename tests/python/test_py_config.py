@@ -8,11 +8,13 @@ from windrow.config import current
 
 def test_set_and_taken_back():
     with wr.config(threads=3, ansi=False, timezone="Europe/Berlin", strategy="naive"):
-        assert current().native() == {"threads": 3, "ansi": False, "timezone": "Europe/Berlin", "strategy": "naive"}
+        expected = {"threads": 3, "ansi": False, "timezone": "Europe/Berlin", "strategy": "naive", "list_views": False}
+        assert current().native() == expected
         with wr.config(strategy=None):
             assert current().strategy is None
         assert current().strategy == "naive"
-    assert current().native() == {"threads": 0, "ansi": True, "timezone": "UTC", "strategy": None}
+    expected = {"threads": 0, "ansi": True, "timezone": "UTC", "strategy": None, "list_views": False}
+    assert current().native() == expected
 
 
 def test_taken_back_after_an_error():
