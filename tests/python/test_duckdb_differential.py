@@ -20,6 +20,9 @@ duckdb = pytest.importorskip("duckdb")
 # As Spark does: what we refuse and DuckDB answers, by words of our message.
 REFUSED_THOUGH_ANSWERED = ["the frame's start comes after its end", "the frame's offsets are of two kinds"]
 
+# Now and then DuckDB 2.0 loses the row that EXCLUDE TIES keeps, and finds it when asked again.
+AGAIN = 8
+
 ROUNDS, WINDOWS, CALLS = 200, 6, 14
 
 # Order keys by type: the i-th value in order, literal offsets, and a column of offsets.
@@ -235,6 +238,13 @@ def rounded(ours, theirs):
     return math.isclose(float(ours), theirs, rel_tol=1e-12, abs_tol=10.0 ** ours.as_tuple().exponent)
 
 
+def connected(t):
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1")
+    connection.register("t", t)
+    return connection
+
+
 def compare(answers, ask, ours, theirs, t, ids):
     theirs = listed(theirs)
     if ask.function == "avg" and ask.argument == "v_decimal":
@@ -251,9 +261,7 @@ def agrees(ask, ours, theirs, t, ids):
 def run_round(number):
     rng = random.Random(number)
     t = make_table(rng, rng.choice([1, 2, 9, 40, 80]))
-    connection = duckdb.connect()
-    connection.execute("SET threads = 1")
-    connection.register("t", t)
+    connection = connected(t)
     windows = [make_window(rng) for _ in range(WINDOWS)]
     asks = [make_ask(rng, window) for window in windows for _ in range(CALLS)]
     ids = sorted(t["id"].to_pylist())
@@ -270,9 +278,10 @@ def run_round(number):
             answers.compared += 1
             answers.fault(ask, f"DuckDB refuses: {theirs}")
             continue
-        if not agrees(ask, ours, theirs, t, ids):
-            # beside many other windows DuckDB 2.0 now and then loses the row that EXCLUDE TIES keeps
-            (theirs,) = duckdb_answers(connection, [ask])
+        for _ in range(AGAIN):
+            if "EXCLUDE TIES" not in ask.text or agrees(ask, ours, theirs, t, ids):
+                break
+            (theirs,) = duckdb_answers(connected(t), [ask])
         compare(answers, ask, ours, theirs, t, ids)
     connection.close()
     answers.settle()
