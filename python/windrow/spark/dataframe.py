@@ -166,7 +166,7 @@ def _plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecti
         return None if index is None or names.count(names[index]) > 1 else str(frame.columns[index])
 
     outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded, own=own)
-    outputs = [left_to_spark(o, session, _users_line() + 1) for o in outputs]
+    outputs = [left_to_spark(o, frame, _users_line() + 1) for o in outputs]
     slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
     laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), locate)
     inputs |= inputs_of(o.item for o in outputs if o.item is not None)

@@ -17,22 +17,22 @@ from ..sql import window_functions
 __all__ = ["left_to_spark"]
 
 
-def left_to_spark(output: Output, session: Any, level: int) -> Output:
+def left_to_spark(output: Output, frame: Any, level: int) -> Output:
     """Give an output whose functions windrow does not all know as an expression that Spark evaluates.
 
     Parameters
     ----------
     output
         One column of the result.
-    session
-        The Spark session, which knows its functions.
+    frame
+        The Spark DataFrame.
     level
         How many frames up the user's line is, which the warning is about.
 
     Returns
     -------
     Output
-        The same output, if windrow knows all of its functions, or Spark does not know one of them either.
+        The same output, if windrow knows all of its functions, or Spark refuses the expression as well.
 
     Raises
     ------
@@ -44,17 +44,29 @@ def left_to_spark(output: Output, session: Any, level: int) -> Output:
         return output
     calls = list(_calls(item))
     unknown = sorted({c.function for c in calls if c.user is None and c.function not in window_functions()})
-    if not unknown or not all(session.catalog.functionExists(name) for name in unknown):
+    if not unknown:
         return output
     named = " and ".join(unknown)
     if any(isinstance(e, Host) for c in calls for e in expressions_of(c)):
         raise UnsupportedError(
             f"{item.sql}: windrow has no function {named}; add the column with frame.withColumn(...)"
         )
+    if not _spark_reads(frame, item.sql):
+        return output
     warnings.warn(
         f"windrow has no function {named} and leaves the column to Spark: {item.sql}", UserWarning, stacklevel=level
     )
     return replace(output, item=Derived(Sql(item.sql), {}, item.sql, output.name))
+
+
+def _spark_reads(frame: Any, text: str) -> bool:
+    """Whether Spark's analyser takes an expression over a frame; nothing is computed."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return frame.selectExpr(text).schema is not None
+    except PySparkException:
+        return False
 
 
 def _calls(item: Call | Derived | Expr) -> Iterator[Call]:
