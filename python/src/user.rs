@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use arrow_array::{Array, ArrayRef, Int64Array};
 use arrow_schema::{DataType, Field};
@@ -176,8 +177,14 @@ impl UserAggregate for PyAggregate {
                 Ok((values.cast_into::<PyList>()?.unbind(), array.data_type().is_nested()))
             });
             let values = values.collect::<PyResult<_>>().map_err(|error| failed(py, "reading the values", error))?;
-            Ok(Box::new(PyBound { initial: Arc::new(initial.unbind()), values, calls: AtomicUsize::new(0), methods })
-                as _)
+            Ok(Box::new(PyBound {
+                initial: Arc::new(initial.unbind()),
+                values,
+                calls: AtomicUsize::new(0),
+                began: Instant::now(),
+                paused: AtomicU64::new(0),
+                methods,
+            }) as _)
         })
     }
 
@@ -186,6 +193,10 @@ impl UserAggregate for PyAggregate {
     }
 }
 
+/// Others are let in after so many milliseconds. A thread that waits must have asked for the GIL, which it does after 5:
+/// let go of sooner, the GIL would be taken back each time before that thread is awake.
+const PAUSE: u64 = 10;
+
 /// A user's aggregate over the columns of a section.
 struct PyBound {
     methods: Arc<Methods>,
@@ -193,6 +204,9 @@ struct PyBound {
     /// Per argument the values as a list, and whether one could be changed.
     values: Vec<(Py<PyList>, bool)>,
     calls: AtomicUsize,
+    began: Instant,
+    /// When others were let in last, in milliseconds since `began`.
+    paused: AtomicU64,
 }
 
 impl PyBound {
@@ -230,6 +244,11 @@ impl PyBound {
     fn answer_others(&self, py: Python<'_>, calls: usize) -> Result<()> {
         if self.calls.fetch_add(calls, Ordering::Relaxed) + calls > CALLS {
             self.calls.store(0, Ordering::Relaxed);
+            let now = self.began.elapsed().as_millis() as u64;
+            if now < self.paused.load(Ordering::Relaxed) + PAUSE {
+                return Ok(());
+            }
+            self.paused.store(now, Ordering::Relaxed);
             py.detach(|| {});
             py.check_signals().map_err(|error| failed(py, "a signal's handler", error))?;
         }
