@@ -16,6 +16,7 @@ from .exceptions import SpecError, UnsupportedError
 from .expr import Column, Expr, Host, Literal, Scalar, Sql
 from .interval import parse_duration
 from .literals import NO_VALUE, value_of
+from .native import function_names
 from .spec import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ __all__ = [
     "parse_order",
     "read_tree",
     "refuse_bare_functions",
-    "window_functions",
 ]
 
 # function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
@@ -162,20 +162,12 @@ def refuse_bare_functions(tree: Any) -> None:
         outer = node
         while type(outer.parent).__name__ in _MODIFIERS and outer.parent.this is outer:
             outer = outer.parent
-        if name in window_functions() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
+        if name in function_names() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
             bare = text_of(outer)
             raise SpecError(
                 f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
                 f"or {bare} OVER () for all rows"
             )
-
-
-@functools.cache
-def window_functions() -> frozenset[str]:
-    """Give the names and aliases of windrow's functions."""
-    from ._windrow import functions
-
-    return frozenset(n for f in functions() for n in (f["name"], *f["aliases"]))
 
 
 def columns_of(expression: Scalar) -> set[str] | None:

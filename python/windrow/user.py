@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Final
@@ -25,6 +24,7 @@ import pyarrow as pa
 from .call import Call
 from .exceptions import SpecError, UserError
 from .expr import as_expr
+from .native import function_names
 from .returns import arrow_type
 
 __all__ = ["aggregate", "partition_function", "vectorized"]
@@ -267,17 +267,10 @@ def _name_of(function: Any) -> str:
     return "function" if name == "<lambda>" else str(name)
 
 
-@cache
-def _taken() -> frozenset[str]:
-    from ._windrow import functions
-
-    return frozenset(name for f in functions() for name in (f["name"], *f["aliases"]))
-
-
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name:
         raise SpecError(f"name={name!r} is no name")
-    if name in _taken():
+    if name in function_names():
         raise SpecError(f"{name!r} is a function of windrow's; give yours another name with name=...")
     return name
 

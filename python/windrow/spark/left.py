@@ -12,7 +12,7 @@ from ..call import Call
 from ..derived import Derived, calls_in, expressions_of
 from ..exceptions import UnsupportedError
 from ..expr import Expr, Host, Sql
-from ..sql import window_functions
+from ..native import function_names
 
 __all__ = ["left_to_spark"]
 
@@ -43,7 +43,7 @@ def left_to_spark(output: Output, frame: Any, level: int) -> Output:
     if item is None:
         return output
     calls = list(_calls(item))
-    unknown = sorted({c.function for c in calls if c.user is None and c.function not in window_functions()})
+    unknown = sorted({c.function for c in calls if c.user is None and c.function not in function_names()})
     if not unknown:
         return output
     named = " and ".join(unknown)
