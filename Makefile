@@ -122,10 +122,16 @@ deny:
 bench:
 	@$(NEED) need_rust; cargo bench $(LOCKED) -- $(ARGS)
 
-## bench-check: every bench compiles and answers right; nothing is timed
+## bench-compare: windrow beside Polars, DuckDB and DataFusion (ARGS="--quick"; ARGS=--help tells the rest)
+.PHONY: bench-compare
+bench-compare: build
+	@"$(PY)" -m benches.compare $(ARGS)
+
+## bench-check: every bench compiles and answers right, and as the peers do; nothing is timed
 .PHONY: bench-check
-bench-check:
+bench-check: build
 	@$(NEED) need_rust; cargo bench $(LOCKED) -- --test
+	"$(PY)" -m benches.compare --check --rows 20000 --keys 50 --h2o-rows 20000
 
 ## build: the extension, in release mode, into $(VENV)
 .PHONY: build
