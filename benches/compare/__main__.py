@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,29 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return args
 
 
+class Interrupt:
+    """Ctrl-C as a KeyboardInterrupt, also where an engine turns that into an error of its own."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        signal.signal(signal.SIGINT, self._ask)
+
+    def _ask(self, *_: object) -> None:
+        self.asked = True
+        raise KeyboardInterrupt
+
+    @contextmanager
+    def failures_of(self, what: str, record: Record) -> Iterator[None]:
+        """Note an error, even a panic in Rust, as a failure of the run; let an interrupt pass."""
+        try:
+            yield
+        except BaseException as error:  # a panic is not an Exception
+            if self.asked or isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+            record.failures.append(f"{what} failed: {str(error)[:300]}")
+            _say(f"  {record.failures[-1]}")
+
+
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -95,7 +120,9 @@ def questions(args: argparse.Namespace) -> Iterator[tuple[Suite, Case, Shape, st
                     yield suite, case, shape, name, title
 
 
-def check(suite: Suite, case: Case, shape: Shape, name: str, engines: list[Engine], record: Record) -> dict[str, str]:
+def check(
+    suite: Suite, case: Case, shape: Shape, name: str, engines: list[Engine], record: Record, interrupt: Interrupt
+) -> dict[str, str]:
     """Compare the rivals' answers with windrow's; give the reasons of known faults by engine.
 
     An engine that fails is a failure of the run, and is taken out of ``engines``.
@@ -107,14 +134,11 @@ def check(suite: Suite, case: Case, shape: Shape, name: str, engines: list[Engin
     marks: dict[str, str] = {}
     expected = None
     for engine in list(engines):
-        try:
+        answer = None
+        with interrupt.failures_of(f"{case.name}, {name}: {engine.name}", record):
             answer = engine.run(engine.prepare(table), case, ids=True)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # a panic in Rust is not an Exception
+        if answer is None:
             engines.remove(engine)
-            record.failures.append(f"{case.name}, {name}: {engine.name} failed: {str(error)[:300]}")
-            _say(f"  {record.failures[-1]}")
             continue
         if engine.name == "windrow":
             expected = answer
@@ -155,7 +179,7 @@ def take(
                 line.peaks[engine.name] = bytes_
 
 
-def compare(args: argparse.Namespace, record: Record) -> None:
+def compare(args: argparse.Namespace, record: Record, interrupt: Interrupt) -> None:
     """Go through all questions."""
     from .report import Line
 
@@ -165,7 +189,7 @@ def compare(args: argparse.Namespace, record: Record) -> None:
     for number, (suite, case, shape, name, title) in enumerate(asked, 1):
         _say(f"[{number}/{len(asked)}, {time.monotonic() - start:.0f} s] {name}: {case.title}")
         able = [engine for engine in engines if case.said_by(engine.name)]
-        marks = check(suite, case, shape, name, able, record)
+        marks = check(suite, case, shape, name, able, record, interrupt)
         if args.check:
             continue
         line = Line(
@@ -180,8 +204,9 @@ def compare(args: argparse.Namespace, record: Record) -> None:
             case.one_call and suite.name == "cases",
             marks=marks,
         )
-        take(suite, case, shape, able, args, line)
         record.lines.append(line)
+        with interrupt.failures_of(f"{case.name}, {name}: taking times", record):
+            take(suite, case, shape, able, args, line)
         shown = ", ".join(
             f"{engine} {1e3 * measured:.1f}" for engine in line.times if (measured := line.median(engine))
         )
@@ -204,7 +229,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     record = Record(args.engines, versions(), args.threads)
     interrupted = False
     try:
-        compare(args, record)
+        compare(args, record, Interrupt())
         record.complete = True
     except KeyboardInterrupt:
         interrupted = True

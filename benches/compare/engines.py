@@ -108,7 +108,8 @@ class DuckDB(Engine):
 
         connection = duckdb.connect()
         connection.execute(f"SET threads = {self.threads}")
-        connection.execute("SET preserve_insertion_order = false")  # a window has none, and this is faster
+        # The results of windows have no order to keep, so threads need not wait for each other.
+        connection.execute("SET preserve_insertion_order = false")
         connection.register("t", pa.Table.from_batches(table.to_batches(max_chunksize=122_880), table.schema))
         return connection
 

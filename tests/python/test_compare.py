@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from fractions import Fraction
@@ -218,6 +219,22 @@ def test_check_takes_no_time_and_writes_nothing(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "2 answers of rivals compared with windrow's, 0 failures" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_leaves_what_was_measured(tmp_path):
+    command = [sys.executable, "-m", "benches.compare", "--rows", "2000", "--no-memory", "--output", str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for progress in process.stderr:
+            if "ratio" in progress:
+                process.send_signal(signal.SIGINT)
+                break
+        process.communicate()
+    assert process.returncode == 130
+    (row,) = [json.loads(each) for each in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    assert not row["complete"]
+    assert row["cases"][0]["ratio"] is not None
+    assert "ended early" in (tmp_path / "latest.md").read_text()
 
 
 def test_unknown_names_are_refused():
