@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benches.compare import agree, data, exactness, measure, report  # noqa: E402
+from benches.compare import agree, data, exactness, measure, memory, report  # noqa: E402
 from benches.compare.cases import CASES  # noqa: E402
 from benches.compare.engines import ENGINES  # noqa: E402
 from benches.compare.h2o import QUERIES  # noqa: E402
@@ -212,6 +212,13 @@ def test_float_errors_are_printed():
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(", stddev_samp") == len(exactness.DATA)
     assert "zeros 80 of 80" in done.stdout
+
+
+@pytest.mark.skipif(not memory.available(), reason="this system does not tell peaks")
+def test_peaks_leave_out_input_and_result():
+    found = memory.peak("cases", "sum_v", "windrow", (200_000, 10, False), 1)
+    assert found is not None
+    assert 100_000 < found < 100_000_000
 
 
 def test_check_takes_no_time_and_writes_nothing(tmp_path):
