@@ -166,21 +166,26 @@ fn medians(criterion: &mut Criterion) {
     let frame = Frame::rows(Bound::preceding(BESIDE as i64), Bound::following(BESIDE as i64));
     let call = Call::new("median", [Arg::column("d")]).over(frame);
     let spec = WindowSpec::new().partition_by(["g"]).order_by([OrderKey::asc("t")]).call(call);
-    let plan = Plan::new(batch.schema(), &[spec], Options { threads: 1, ..Options::default() }).unwrap();
-    let result = plan.compute(&batch).unwrap();
-    let (found, values) =
-        (result.column(0).as_primitive::<Float64Type>(), batch.column(2).as_primitive::<Float64Type>());
-    for row in [0, 1, ROWS / 3, ROWS / 2, ROWS - PARTITION, ROWS - 1] {
-        let begin = row / PARTITION * PARTITION;
-        let range = row.saturating_sub(BESIDE).max(begin)..(row + BESIDE + 1).min(begin + PARTITION);
-        let mut sorted = values.values()[range].to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-        assert_eq!(found.value(row), low + 0.5 * (high - low), "row {row}");
-    }
     let mut group = criterion.benchmark_group("medians");
     group.sample_size(10).throughput(Throughput::Elements(ROWS as u64));
-    group.bench_function("wavelet median of 2001 rows", |bencher| bencher.iter(|| plan.compute(&batch).unwrap()));
+    for strategy in [Strategy::Codes, Strategy::Wavelet] {
+        let options = Options { threads: 1, strategy: Some(strategy), ..Options::default() };
+        let plan = Plan::new(batch.schema(), std::slice::from_ref(&spec), options).unwrap();
+        let result = plan.compute(&batch).unwrap();
+        let (found, values) =
+            (result.column(0).as_primitive::<Float64Type>(), batch.column(2).as_primitive::<Float64Type>());
+        for row in [0, 1, ROWS / 3, ROWS / 2, ROWS - PARTITION, ROWS - 1] {
+            let begin = row / PARTITION * PARTITION;
+            let range = row.saturating_sub(BESIDE).max(begin)..(row + BESIDE + 1).min(begin + PARTITION);
+            let mut sorted = values.values()[range].to_vec();
+            sorted.sort_by(f64::total_cmp);
+            let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+            assert_eq!(found.value(row), low + 0.5 * (high - low), "row {row}");
+        }
+        group.bench_function(format!("{strategy} median of 2001 rows"), |bencher| {
+            bencher.iter(|| plan.compute(&batch).unwrap());
+        });
+    }
     group.finish();
 }
 

@@ -57,6 +57,16 @@ impl Edges {
         self.begin(row)..self.end(row)
     }
 
+    /// Calls `f` with each run.
+    pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
+        let mut begin = 0;
+        while begin < self.len() {
+            let end = self.end(begin);
+            f(begin..end);
+            begin = end;
+        }
+    }
+
     /// The first row of the run that holds `row`.
     #[must_use]
     pub fn begin(&self, row: usize) -> usize {

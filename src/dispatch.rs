@@ -174,7 +174,7 @@ impl<'a> Inputs<'a> {
         if let Some(evaluator) = counted::evaluator(self)? {
             return Ok(evaluator);
         }
-        if call.signature.algebra == Algebra::Ordered {
+        if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
             return ordered::evaluator(self);
         }
         match call.function.kernel {

@@ -9,8 +9,8 @@ use arrow_schema::{DataType, FieldRef};
 
 use super::Inputs;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
 use crate::evaluate::arranged::Arranged;
+use crate::evaluate::{Evaluator, Strategy};
 use crate::functions::by_order::{FirstByOrder, NthByOrder};
 use crate::functions::mad::{Mad, Metric};
 use crate::functions::native::{Native, canonical, native};
@@ -41,6 +41,9 @@ fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: 
     }
     if inputs.naive() {
         return Arranged::naive(inputs.section, inclusion, keys);
+    }
+    if inputs.call.strategy == Strategy::Codes {
+        return Arranged::kept(inputs.section, inclusion, keys, inputs.threads);
     }
     Arranged::new(inputs.section, inclusion, keys, ranked, inputs.threads)
 }

@@ -1,4 +1,4 @@
-//! Arranged: the rows of each frame in an order of their own, by wavelet or by sorting them.
+//! Arranged: the rows of each frame in an order of their own, by wavelet, by a set kept from row to row, or by sorting.
 //!
 //! ```text
 //!   rows of the frame          4  5  6  7  8
@@ -9,8 +9,12 @@
 //! Quantiles, places and values by an argument order all ask a [`View`] of the frame: how many rows, the k-th of them,
 //! how many come before a row. Cost by wavelet: one radix sort of the section's rows, then O(log m) per question, m rows
 //! in the partition; a frame that is the whole partition is O(1) per row asked for, and the wavelet is not built where
-//! there are only such. Of different values alone (DISTINCT) the k-th is found in a counted set that is kept as rows come
-//! and go (`codes.rs`). The naive twin sorts each frame.
+//! there are only such.
+//!
+//! Where only the k-th is asked for, for about the same k row by row, and frames never go back, the set of the frame's
+//! rows is kept instead, numbered by their order, as rows come and go (`codes.rs`), and a cursor where the last answer
+//! was found (`present.rs`): O(1) per row that comes or goes, and no tree to build. So is it for different values alone
+//! (DISTINCT). The naive twin sorts each frame.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,9 +23,9 @@ use std::sync::OnceLock;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::codes::{Codes, Partition, Tally, Values};
-use super::dense::{Dense, Places};
+use super::dense::{self, Dense, Places};
 use super::index::Runs;
-use super::present::Ranked as Present;
+use super::present::Selected;
 use super::wavelet::{Cursor, Run, Wavelet};
 use super::{Cancel, Evaluator, each_frame};
 use crate::bitmap::Edges;
@@ -46,8 +50,8 @@ enum Order {
     Sorted(Sorted),
     /// Each frame is sorted by this.
     Naive(Comparators),
-    /// Different rows alone, one for each value.
-    Different(Values),
+    /// A set of codes is kept: each row's own, or with DISTINCT each value's.
+    Kept(Values),
 }
 
 struct Sorted {
@@ -109,71 +113,70 @@ impl<R: Reading> Evaluator for Read<R> {
     }
 }
 
-/// A [`Reading`] of each frame's different values.
-struct ReadDifferent<R> {
-    reading: R,
-    cancel: Cancel,
-}
+/// A [`Reading`] of a set kept from row to row.
+struct ReadKept<R>(R);
 
-impl<R: Reading> ReadDifferent<R> {
-    fn read(&self, present: &Present, partition: &Partition, row: usize, out: &mut R::Answers) -> Result<()> {
-        let mut view = View::new(Source::Different(present, partition.places.start as u32), &self.cancel);
-        view.len = present.len() as usize;
-        self.reading.read(row, &mut view, out)
-    }
-}
-
-impl<R: Reading> Tally for ReadDifferent<R> {
-    type Kept = Present;
+impl<R: Reading> Tally for ReadKept<R> {
+    type Kept = View<'static>;
     type Builder = R::Answers;
 
     fn counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Present, _: &Values, partition: &Partition) {
-        kept.restart(partition.codes);
+    fn restart(&self, kept: &mut View<'static>, _: &Values, partition: &Partition) {
+        if let Source::Kept(selected, begin) = &mut kept.source {
+            selected.restart(partition.codes);
+            *begin = partition.places.start as u32;
+        }
+        kept.len = 0;
     }
 
     #[inline]
-    fn set(&self, kept: &mut Present, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
-        kept.set(code, count > 0);
+    fn set(&self, kept: &mut View<'static>, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+        if let Source::Kept(selected, _) = &mut kept.source {
+            selected.set(code, count > 0);
+        }
         Ok(())
     }
 
     fn builder(&self, capacity: usize) -> R::Answers {
-        self.reading.answers(capacity)
+        self.0.answers(capacity)
     }
 
+    #[inline]
     fn answer(
         &self,
-        kept: &mut Present,
+        kept: &mut View<'static>,
         _: &Values,
-        partition: &Partition,
+        _: &Partition,
         row: usize,
         out: &mut R::Answers,
     ) -> Result<()> {
-        self.read(kept, partition, row, out)
+        if let Source::Kept(selected, _) = &kept.source {
+            kept.len = selected.len() as usize;
+        }
+        self.0.read(row, kept, out)
     }
 
     fn define(
         &self,
         counts: &BTreeMap<u32, u32>,
-        _: &Values,
+        values: &Values,
         partition: &Partition,
         row: usize,
         out: &mut R::Answers,
     ) -> Result<()> {
-        let mut present = Present::default();
-        present.restart(partition.codes);
-        for &code in counts.keys() {
-            present.set(code as usize, true);
+        let mut kept = View::default();
+        self.restart(&mut kept, values, partition);
+        for (&code, &count) in counts {
+            self.set(&mut kept, values, partition, code as usize, count)?;
         }
-        self.read(&present, partition, row, out)
+        self.answer(&mut kept, values, partition, row, out)
     }
 
     fn finish(&self, out: R::Answers) -> Result<ArrayRef> {
-        self.reading.finish(out)
+        self.0.finish(out)
     }
 }
 
@@ -209,7 +212,11 @@ impl Arranged {
         threads: usize,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        let Dense { codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
+        let Dense { codes, sorted } = if ranked {
+            Dense::new(&places, keys, threads, &Cancel::default())?
+        } else {
+            Dense { codes: Vec::new(), sorted: dense::sorted(&places, keys, threads, &Cancel::default())? }
+        };
         let ranked = ranked.then(|| {
             let mut at = vec![0; sorted.len()];
             for (rank, &place) in sorted.iter().enumerate() {
@@ -234,15 +241,22 @@ impl Arranged {
         threads: usize,
     ) -> Result<Self> {
         let values = Values::new(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Different(values), threads })
+        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads })
+    }
+
+    /// As [`Arranged::new`], for frames that never go back and readings that only [`View::find`].
+    ///
+    /// # Errors
+    /// A type without an order.
+    pub(crate) fn kept(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: usize) -> Result<Self> {
+        let values = Values::in_order(section, inclusion, keys, threads)?;
+        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads })
     }
 
     /// The evaluator of `reading`.
     pub(crate) fn read<R: Reading + 'static>(self, call: &PlannedCall, reading: R) -> Box<dyn Evaluator> {
         match self.order {
-            Order::Different(values) => {
-                Codes::boxed(call, values, ReadDifferent { reading, cancel: Cancel::default() })
-            }
+            Order::Kept(values) => Codes::boxed(call, values, ReadKept(reading)),
             order => Box::new(Read { arranged: Self { order, ..self }, reading }),
         }
     }
@@ -258,7 +272,7 @@ impl Arranged {
         cancel: &Cancel,
         mut f: impl FnMut(usize, &mut View) -> Result<()>,
     ) -> Result<()> {
-        let mut view = View::new(Source::Arranged(self), cancel);
+        let mut view = View::new(self, cancel);
         each_frame(frames, rows, cancel, |row, pieces| {
             view.look_at(self, pieces);
             f(row, &mut view)
@@ -272,7 +286,7 @@ impl Arranged {
     pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
             Order::Naive(_) => Ok(column.clone()),
-            Order::Different(values) => values.by_code(column),
+            Order::Kept(values) => values.by_code(column, self.threads),
             Order::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
                 Ok(crate::rows::gather(&[values], sorted, self.threads, &Cancel::default())?.swap_remove(0))
@@ -282,17 +296,16 @@ impl Arranged {
 }
 
 /// What a view looks at.
-#[derive(Clone, Copy)]
 enum Source<'a> {
-    Arranged(&'a Arranged),
-    /// The values present, and where their partition begins in arranged columns.
-    Different(&'a Present, u32),
+    /// Where cancellation is looked for stands beside it.
+    Arranged(&'a Arranged, &'a Cancel),
+    /// The codes in the frame, and where their partition begins in arranged columns.
+    Kept(Selected, u32),
 }
 
 /// The rows of one frame that take part, arranged.
 pub(crate) struct View<'a> {
     source: Source<'a>,
-    cancel: &'a Cancel,
     cursor: Option<Cursor<'a>>,
     /// The places of the partition that the frame lies in, once it has been asked for.
     partition: Range<usize>,
@@ -306,11 +319,20 @@ pub(crate) struct View<'a> {
     found: Vec<u32>,
 }
 
+impl Default for View<'_> {
+    fn default() -> Self {
+        Self::of(Source::Kept(Selected::default(), 0))
+    }
+}
+
 impl<'a> View<'a> {
-    fn new(source: Source<'a>, cancel: &'a Cancel) -> Self {
+    fn new(arranged: &'a Arranged, cancel: &'a Cancel) -> Self {
+        Self::of(Source::Arranged(arranged, cancel))
+    }
+
+    fn of(source: Source<'a>) -> Self {
         Self {
             source,
-            cancel,
             cursor: None,
             partition: 0..0,
             runs: [[0; 2]; 3],
@@ -324,8 +346,8 @@ impl<'a> View<'a> {
     /// What is looked at, by those who ask for rows.
     fn arranged(&self) -> Result<&'a Arranged> {
         match self.source {
-            Source::Arranged(arranged) => Ok(arranged),
-            Source::Different(..) => Err(Error::internal("rows are asked for, and one stands for many")),
+            Source::Arranged(arranged, _) => Ok(arranged),
+            Source::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
         }
     }
 
@@ -347,6 +369,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether a row is found fast where one near it was found for the frame before.
+    #[inline]
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(self.source, Source::Kept(..))
+    }
+
     /// How many rows of the frame take part.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -363,7 +391,7 @@ impl<'a> View<'a> {
         for &at in &self.found {
             f(match &arranged.order {
                 Order::Sorted(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
-                Order::Naive(_) | Order::Different(_) => at as usize,
+                Order::Naive(_) | Order::Kept(_) => at as usize,
             });
         }
         Ok(())
@@ -375,16 +403,15 @@ impl<'a> View<'a> {
     /// Cancellation.
     #[inline]
     pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
-        self.found.resize(ks.len(), 0);
-        let arranged = match self.source {
-            Source::Arranged(arranged) => arranged,
-            Source::Different(present, begin) => {
-                for (found, &k) in self.found.iter_mut().zip(ks) {
-                    *found = begin + present.select(k).unwrap_or(0) as u32;
-                }
+        let arranged = match &mut self.source {
+            Source::Arranged(arranged, _) => *arranged,
+            Source::Kept(selected, begin) => {
+                self.found.clear();
+                selected.select(ks, |code| self.found.push(*begin + code as u32));
                 return Ok(&self.found);
             }
         };
+        self.found.resize(ks.len(), 0);
         let Order::Sorted(sorted) = &arranged.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.rows[k as usize];
@@ -417,7 +444,7 @@ impl<'a> View<'a> {
     pub(crate) fn count(&mut self, row: usize, counted: Counted) -> Result<usize> {
         let arranged = self.arranged()?;
         let sorted = match &arranged.order {
-            Order::Different(_) => return Err(Error::internal("rows are counted, and one stands for many")),
+            Order::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
             Order::Naive(compare) => {
                 let stands = |&other: &u32| {
                     let order = compare.compare(other as usize, row);
@@ -468,8 +495,8 @@ impl<'a> View<'a> {
     }
 
     fn cursor(&mut self, arranged: &Arranged, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
-        if self.cursor.is_none() {
-            let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, self.cancel);
+        if let (None, Source::Arranged(_, cancel)) = (&self.cursor, &self.source) {
+            let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().ok_or_else(Error::cancelled)?;
             let mut cursor = Cursor::new(wavelet);
             cursor.enter(&self.partition);

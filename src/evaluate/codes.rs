@@ -11,6 +11,9 @@
 //! greatest counts, a bitmap. Of EXCLUDE's pieces each moves as monotonically as the frames do, so a row enters and
 //! leaves O(1) times.
 //!
+//! Where each row is asked for and not its value (quantiles, lists), rows are numbered instead, by their place in the
+//! order: a code is there once or not, and nothing is counted.
+//!
 //! Cost: O(1) changes per row, amortised, at the tally's price each (at most O(log n)); 8 bytes per row of a section and
 //! 4 per value of a partition. Frames that jump are answered in Mo's order (by begin in strides of n / sqrt(n), and by
 //! end, up and down in turn, within a stride), O(sqrt(n)) changes per row: nothing better is known for modes, and
@@ -26,7 +29,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_select::take::take;
 
-use super::dense::{Dense, Places};
+use super::dense::{self, Dense, Places};
 use super::{Cancel, Evaluator, each_frame};
 use crate::bitmap::Edges;
 use crate::bounds::{Frames, SubRanges};
@@ -34,7 +37,7 @@ use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::plan::PlannedCall;
-use crate::rows::{SortColumn, restore};
+use crate::rows::{SortColumn, gather, restore};
 use crate::section::Section;
 
 /// Cancellation is looked for at least once in so many changes.
@@ -51,6 +54,8 @@ pub(crate) struct Values {
     pub(crate) codes: Vec<u32>,
     /// At the partition's first place + code: the first place of that value.
     firsts: Vec<u32>,
+    /// No two rows of a partition have the same code.
+    unique: bool,
     /// Where the section's partitions begin.
     partitions: Edges,
 }
@@ -83,7 +88,7 @@ impl Values {
             let first = &mut firsts[partition + codes[place as usize] as usize];
             *first = place.min(*first);
         }
-        Ok(Self { places, codes, firsts, partitions: section.partitions.clone() })
+        Ok(Self { places, codes, firsts, unique: false, partitions: section.partitions.clone() })
     }
 
     /// Each row's number in the order of `keys`, ties in row order: no two alike.
@@ -97,22 +102,22 @@ impl Values {
         threads: usize,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        let Dense { mut codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
-        let mut partition = 0;
-        for (at, &place) in sorted.iter().enumerate() {
-            if places.partitions.starts_at(at) {
-                partition = at;
+        let sorted = dense::sorted(&places, keys, threads, &Cancel::default())?;
+        let mut codes = vec![0; sorted.len()];
+        places.partitions.each(|partition| {
+            for (code, &place) in sorted[partition].iter().enumerate() {
+                codes[place as usize] = code as u32;
             }
-            codes[place as usize] = (at - partition) as u32;
-        }
-        Ok(Self { places, codes, firsts: sorted, partitions: section.partitions.clone() })
+        });
+        Ok(Self { places, codes, firsts: sorted, unique: true, partitions: section.partitions.clone() })
     }
 
     /// The partition that holds `row`.
     pub(crate) fn partition(&self, row: usize) -> Partition {
         let rows = self.partitions.run(row);
         let places = self.places.of(rows.clone());
-        let codes = self.firsts[places.clone()].partition_point(|&first| first != NONE);
+        let firsts = &self.firsts[places.clone()];
+        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NONE) };
         Partition { rows, places, codes }
     }
 
@@ -132,8 +137,11 @@ impl Values {
     ///
     /// # Errors
     /// Text that outgrows its offsets.
-    pub(crate) fn by_code(&self, column: &ArrayRef) -> Result<ArrayRef> {
+    pub(crate) fn by_code(&self, column: &ArrayRef, threads: usize) -> Result<ArrayRef> {
         let column = self.places.take(column)?;
+        if self.unique {
+            return Ok(gather(&[column], &self.firsts, threads, &Cancel::default())?.swap_remove(0));
+        }
         let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }
@@ -251,7 +259,10 @@ impl<T: Tally> Evaluator for Codes<T> {
         match visits {
             Visits::AsTheyCome => {
                 let mut moving = Moving::new(values, tally, cancel);
-                each_frame(frames, rows, cancel, |row, pieces| moving.answer(row, &lanes(values, pieces), &mut out))?;
+                each_frame(frames, rows, cancel, |row, pieces| {
+                    let used = pieces.len();
+                    moving.answer(row, &lanes(values, pieces)[..used], &mut out)
+                })?;
             }
             Visits::Mo => {
                 let mut all = Vec::with_capacity(rows.len());
@@ -291,6 +302,7 @@ impl<T: Tally> Evaluator for Codes<T> {
 /// The places in each of EXCLUDE's pieces.
 type Lanes = [Range<u32>; 3];
 
+#[inline]
 fn lanes(values: &Values, pieces: SubRanges) -> Lanes {
     let mut lanes = Lanes::default();
     for (lane, piece) in lanes.iter_mut().zip(pieces) {
@@ -320,29 +332,37 @@ impl<'a, T: Tally> Moving<'a, T> {
         Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
     }
 
-    fn answer(&mut self, row: usize, lanes: &Lanes, out: &mut T::Builder) -> Result<()> {
+    /// Appends the answer of `row`, whose frame is in `lanes`; those that are not given are never used.
+    fn answer(&mut self, row: usize, lanes: &[Range<u32>], out: &mut T::Builder) -> Result<()> {
         if !self.partition.rows.contains(&row) {
             self.partition = self.values.partition(row);
             self.counts.clear();
-            self.counts.resize(self.partition.codes, 0);
+            if !self.values.unique {
+                self.counts.resize(self.partition.codes, 0);
+            }
             self.lanes = Lanes::default();
             self.tally.restart(&mut self.kept, self.values, &self.partition);
         }
-        let before = std::mem::replace(&mut self.lanes, lanes.clone());
-        // Rows come before others leave, so that a value that is in both frames is never away in between.
-        for (old, new) in before.iter().zip(lanes) {
-            for part in beyond(new, old) {
-                self.change(part, true)?;
+        // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
+        // that has its code to itself, and may be in two lanes, leaves before it comes.
+        let unique = self.values.unique;
+        for enter in [!unique, unique] {
+            for (at, new) in lanes.iter().enumerate() {
+                let old = &self.lanes[at];
+                for part in if enter { beyond(new, old) } else { beyond(old, new) } {
+                    if !part.is_empty() {
+                        self.change(part, enter)?;
+                    }
+                }
             }
         }
-        for (old, new) in before.iter().zip(lanes) {
-            for part in beyond(old, new) {
-                self.change(part, false)?;
-            }
+        for (old, new) in self.lanes.iter_mut().zip(lanes) {
+            old.clone_from(new);
         }
         self.tally.answer(&mut self.kept, self.values, &self.partition, row, out)
     }
 
+    #[inline]
     fn change(&mut self, places: Range<u32>, enter: bool) -> Result<()> {
         self.work += places.len();
         if self.work > WORK {
@@ -351,7 +371,11 @@ impl<'a, T: Tally> Moving<'a, T> {
         }
         let Self { values, tally, partition, counts, kept, .. } = self;
         let every = tally.counts();
-        for &code in &values.codes[places.start as usize..places.end as usize] {
+        let codes = &values.codes[places.start as usize..places.end as usize];
+        if values.unique {
+            return codes.iter().try_for_each(|&code| tally.set(kept, values, partition, code as usize, enter.into()));
+        }
+        for &code in codes {
             let code = code as usize;
             let before = counts[code];
             let count = if enter { before + 1 } else { before - 1 };
@@ -365,6 +389,7 @@ impl<'a, T: Tally> Moving<'a, T> {
 }
 
 /// What of `run` lies before and behind `other`.
+#[inline]
 fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
     if run.start >= other.end || other.start >= run.end {
         return [run.clone(), 0..0];

@@ -104,23 +104,12 @@ impl Dense {
     /// # Errors
     /// A type without an order; cancellation.
     pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Self> {
-        let rows = places.len();
-        let mut columns = Vec::with_capacity(keys.len() + 1);
-        let begins = places.partitions.starts();
-        if next_set(begins, 1).is_some() {
-            columns.push(SortColumn::ascending(numbers(begins)));
-        }
-        for key in keys {
-            columns.push(SortColumn { values: places.take(&key.values)?, ..key.clone() });
-        }
-        let sorted = match sort(&columns, threads, cancel)? {
-            Some(sorted) => sorted,
-            None => (0..rows as u32).collect(),
-        };
+        let columns = columns(places, keys)?;
+        let sorted = order(&columns, places.len(), threads, cancel)?;
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
         let values = gather(&values, &sorted, threads, cancel)?;
-        let differs = starts(&values, rows, None)?;
-        let mut codes = vec![0; rows];
+        let differs = starts(&values, places.len(), None)?;
+        let mut codes = vec![0; places.len()];
         let mut code = 0;
         for (at, &place) in sorted.iter().enumerate() {
             // Sorting keeps partitions where they are, so one begins at the same number among places and among these.
@@ -135,6 +124,31 @@ impl Dense {
     }
 }
 
+/// The places by `keys`, columns as long as the section, within each partition, ties in row order.
+///
+/// # Errors
+/// A type without an order; cancellation.
+pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Vec<u32>> {
+    order(&columns(places, keys)?, places.len(), threads, cancel)
+}
+
+/// What to sort places by.
+fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
+    let mut columns = Vec::with_capacity(keys.len() + 1);
+    let begins = places.partitions.starts();
+    if next_set(begins, 1).is_some() {
+        columns.push(SortColumn::ascending(numbers(begins)));
+    }
+    for key in keys {
+        columns.push(SortColumn { values: places.take(&key.values)?, ..key.clone() });
+    }
+    Ok(columns)
+}
+
+fn order(columns: &[SortColumn], rows: usize, threads: usize, cancel: &Cancel) -> Result<Vec<u32>> {
+    Ok(sort(columns, threads, cancel)?.unwrap_or_else(|| (0..rows as u32).collect()))
+}
+
 /// Each row's run, numbered from 0.
 fn numbers(begins: &BooleanBuffer) -> ArrayRef {
     let mut number = 0_u32;
@@ -142,7 +156,7 @@ fn numbers(begins: &BooleanBuffer) -> ArrayRef {
         number += u32::from(begin);
         number
     });
-    std::sync::Arc::new(numbers.collect::<UInt32Array>())
+    std::sync::Arc::new(UInt32Array::from_iter_values(numbers))
 }
 
 #[cfg(test)]

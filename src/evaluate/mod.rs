@@ -12,8 +12,8 @@
 //! | deque | moving min, max | O(1) amortised | `deque.rs` |
 //! | two stacks | moving frames of any mergeable state | O(1) amortised | `two_stacks.rs` |
 //! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
-//! | wavelet | quantiles and places within any frame | O(log n) | `wavelet.rs` |
-//! | codes | DISTINCT, modes and other questions of how often | O(log n) amortised | `codes.rs` |
+//! | wavelet | places and values by another order; quantiles where frames jump | O(log n) | `wavelet.rs` |
+//! | codes | DISTINCT, modes and other questions of how often; quantiles | O(log n) amortised | `codes.rs` |
 //! | blocks | functions of a user's that answer many frames at once | theirs | `blocks.rs` |
 //! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
 //!

@@ -1,12 +1,14 @@
-//! Which codes are present: a bitmap with bitmaps of its words that are not zero, and a tree of counts.
+//! Which codes are present: a bitmap with bitmaps of its words that are not zero, with cursors or without, and a tree of
+//! counts.
 //!
 //! ```text
 //!   level 1                 1               .               1          words of level 0 that are not zero
 //!   level 0     [. . 1 . 1 . . .][. . . . . . . .][. . . . . . . 1]
 //! ```
 //!
-//! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Ranked`]
-//! O(log n) to set and to count; 4n bytes (P. Fenwick, "A New Data Structure for Cumulative Frequency Tables", 1994).
+//! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Selected`]
+//! is that and O(1) per step from the code found last. [`Ranked`] O(log n) to set and to count; 4n bytes (P. Fenwick, "A
+//! New Data Structure for Cumulative Frequency Tables", 1994).
 
 const BITS: usize = u64::BITS as usize;
 
@@ -55,12 +57,17 @@ impl Present {
 
     /// The first code there, from `from` on.
     pub(crate) fn next(&self, from: usize) -> Option<usize> {
+        self.next_at(0, from)
+    }
+
+    /// The first bit set of a level, from `from` on.
+    fn next_at(&self, level: usize, from: usize) -> Option<usize> {
         let mut at = from;
-        for (height, level) in self.levels.iter().enumerate() {
-            let word = level.get(at / BITS)? & (u64::MAX << (at % BITS));
+        for (height, words) in self.levels.iter().enumerate().skip(level) {
+            let word = words.get(at / BITS)? & (u64::MAX << (at % BITS));
             if word != 0 {
                 let mut found = at / BITS * BITS + word.trailing_zeros() as usize;
-                for below in self.levels[..height].iter().rev() {
+                for below in self.levels[level..height].iter().rev() {
                     found = found * BITS + below[found].trailing_zeros() as usize;
                 }
                 return Some(found);
@@ -70,9 +77,148 @@ impl Present {
         None
     }
 
+    /// The last bit set of a level before `end`.
+    fn previous_at(&self, level: usize, end: usize) -> Option<usize> {
+        let mut end = end;
+        for (height, words) in self.levels.iter().enumerate().skip(level) {
+            let word = words.get(end / BITS).map_or(0, |word| word & !(u64::MAX << (end % BITS)));
+            if word != 0 {
+                let mut found = end / BITS * BITS + word.ilog2() as usize;
+                for below in self.levels[level..height].iter().rev() {
+                    found = found * BITS + below[found].ilog2() as usize;
+                }
+                return Some(found);
+            }
+            end /= BITS;
+        }
+        None
+    }
+
+    /// The code that `skip` others there stand before, from `from` on.
+    #[inline]
+    fn forwards(&self, from: usize, mut skip: u32) -> Option<usize> {
+        let words = self.levels.first()?;
+        let mut at = from / BITS;
+        let mut word = words.get(at)? & (u64::MAX << (from % BITS));
+        loop {
+            while word != 0 {
+                if skip == 0 {
+                    return Some(at * BITS + word.trailing_zeros() as usize);
+                }
+                word &= word - 1;
+                skip -= 1;
+            }
+            at = self.next_at(1, at + 1)?;
+            word = words[at];
+        }
+    }
+
+    /// The code that `skip` others there stand behind, before `end`.
+    #[inline]
+    fn backwards(&self, end: usize, mut skip: u32) -> Option<usize> {
+        let words = self.levels.first()?;
+        let mut at = end / BITS;
+        let mut word = words.get(at).map_or(0, |word| word & !(u64::MAX << (end % BITS)));
+        loop {
+            while word != 0 {
+                let last = word.ilog2();
+                if skip == 0 {
+                    return Some(at * BITS + last as usize);
+                }
+                word ^= 1 << last;
+                skip -= 1;
+            }
+            at = self.previous_at(1, at)?;
+            word = words[at];
+        }
+    }
+
     /// The codes there, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         std::iter::successors(self.next(0), |code| self.next(code + 1))
+    }
+}
+
+/// A place among the codes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cursor {
+    at: usize,
+    /// How many codes are there before it.
+    before: u32,
+}
+
+/// A set of codes asked for its `k`-th, again and again for about the same `k`.
+///
+/// Where the last answers stand is kept, and how many codes come before each: a code that comes or goes moves a count
+/// by one, and the next answer is as many steps away as codes have come and gone, at the most.
+#[derive(Debug, Default)]
+pub(crate) struct Selected {
+    present: Present,
+    /// Ascending; one at least once anything has been asked.
+    cursors: Vec<Cursor>,
+    /// The cursors to be.
+    next: Vec<Cursor>,
+    count: u32,
+}
+
+impl Selected {
+    /// None of `codes` codes.
+    pub(crate) fn restart(&mut self, codes: usize) {
+        self.present.restart(codes);
+        self.cursors.clear();
+        self.count = 0;
+    }
+
+    /// The code, which was not there, comes; or which was, goes.
+    #[inline]
+    pub(crate) fn set(&mut self, code: usize, present: bool) {
+        let step = if present { 1 } else { u32::MAX };
+        self.count = self.count.wrapping_add(step);
+        self.present.set(code, present);
+        for cursor in &mut self.cursors {
+            cursor.before = cursor.before.wrapping_add(if code < cursor.at { step } else { 0 });
+        }
+    }
+
+    /// How many are there.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Calls `f` with the `k`-th code there, from 0, for each of `ks`, which ascend and are less than `len`.
+    #[inline]
+    pub(crate) fn select(&mut self, ks: &[u32], mut f: impl FnMut(usize)) {
+        let Self { present, cursors, next, .. } = self;
+        next.clear();
+        let mut near = 0;
+        let mut found: Option<Cursor> = None;
+        for &k in ks {
+            let distance = |cursor: &Cursor| cursor.before.abs_diff(k);
+            // A neighbour is a step away and needs no cursor of its own.
+            let neighbour = found.filter(|found| distance(found) <= 1);
+            let from = neighbour.unwrap_or_else(|| {
+                while near + 1 < cursors.len() && distance(&cursors[near + 1]) <= distance(&cursors[near]) {
+                    near += 1;
+                }
+                let kept = cursors.get(near).copied().unwrap_or_default();
+                found.filter(|found| distance(found) < distance(&kept)).unwrap_or(kept)
+            });
+            let at = if k >= from.before {
+                present.forwards(from.at, k - from.before)
+            } else {
+                present.backwards(from.at, from.before - k - 1)
+            };
+            let cursor = Cursor { at: at.unwrap_or(0), before: k };
+            if neighbour.is_none() {
+                next.push(cursor);
+            }
+            found = Some(cursor);
+            f(cursor.at);
+        }
+        if !next.is_empty() {
+            std::mem::swap(cursors, next);
+        }
     }
 }
 
@@ -81,13 +227,11 @@ impl Present {
 pub(crate) struct Ranked {
     /// Element `n` counts the codes there of the `n & -n` before code `n`.
     counts: Vec<u32>,
-    present: u32,
 }
 
 impl Ranked {
     /// None of `codes` codes.
     pub(crate) fn restart(&mut self, codes: usize) {
-        self.present = 0;
         self.counts.clear();
         self.counts.resize(codes + 1, 0);
     }
@@ -96,18 +240,11 @@ impl Ranked {
     #[inline]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let step = if present { 1 } else { u32::MAX };
-        self.present = self.present.wrapping_add(step);
         let mut at = code + 1;
         while at < self.counts.len() {
             self.counts[at] = self.counts[at].wrapping_add(step);
             at += at & at.wrapping_neg();
         }
-    }
-
-    /// How many are there.
-    #[inline]
-    pub(crate) fn len(&self) -> u32 {
-        self.present
     }
 
     /// How many are there before `code`.
@@ -119,24 +256,6 @@ impl Ranked {
             at &= at - 1;
         }
         count
-    }
-
-    /// The `k`-th code there, from 0.
-    #[inline]
-    pub(crate) fn select(&self, k: u32) -> Option<usize> {
-        if k >= self.present {
-            return None;
-        }
-        let (mut at, mut left) = (0, k);
-        let mut step = self.counts.len().next_power_of_two() / 2;
-        while step > 0 {
-            if let Some(&count) = self.counts.get(at + step).filter(|&&count| count <= left) {
-                at += step;
-                left -= count;
-            }
-            step /= 2;
-        }
-        Some(at)
     }
 }
 
@@ -151,6 +270,9 @@ mod tests {
     fn as_an_ordered_set() {
         for codes in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
             let (mut present, mut ranked, mut expected) = (Present::default(), Ranked::default(), BTreeSet::new());
+            let mut selected = Selected::default();
+            selected.restart(5);
+            selected.restart(codes);
             present.restart(7);
             present.restart(codes);
             ranked.restart(codes);
@@ -164,13 +286,22 @@ mod tests {
                 }
                 present.set(code, comes);
                 ranked.set(code, comes);
+                selected.set(code, comes);
+                // Questions whose number changes, near each other and far apart.
+                let (all, turn): (Vec<_>, _) = (expected.iter().copied().collect(), (seed >> 20) as usize % 5);
+                let shares = [0, 1, all.len() / 3, all.len() / 2, all.len() / 2 + 1, all.len().saturating_sub(1)];
+                let mut ks: Vec<_> = shares[turn..].iter().map(|&k| k as u32).collect();
+                ks.retain(|&k| (k as usize) < all.len());
+                ks.sort_unstable();
+                let mut found = Vec::new();
+                selected.select(&ks, |code| found.push(code));
+                assert_eq!(found, ks.iter().map(|&k| all[k as usize]).collect::<Vec<_>>());
+                assert_eq!(selected.len() as usize, all.len());
             }
             assert_eq!(present.iter().collect::<Vec<_>>(), expected.iter().copied().collect::<Vec<_>>());
             for (k, &code) in expected.iter().enumerate() {
                 assert_eq!((ranked.before(code) as usize, ranked.before(code + 1) as usize), (k, k + 1));
-                assert_eq!(ranked.select(k as u32), Some(code));
             }
-            assert_eq!((ranked.len() as usize, ranked.select(ranked.len())), (expected.len(), None));
         }
     }
 }

@@ -31,7 +31,7 @@
 use std::ops::Range;
 
 use super::Cancel;
-use crate::bitmap::{Edges, next_set};
+use crate::bitmap::Edges;
 
 /// Ranks are narrower than this.
 const BITS: usize = 32;
@@ -83,7 +83,7 @@ impl Wavelet {
     pub(crate) fn new(partitions: &Edges, sorted: &[u32], cancel: &Cancel) -> Option<Self> {
         let mut ranks = vec![0; sorted.len()];
         let mut largest = 0;
-        each_partition(partitions, |partition| {
+        partitions.each(|partition| {
             largest = largest.max(partition.len());
             for (rank, &place) in sorted[partition].iter().enumerate() {
                 ranks[place as usize] = rank as u32;
@@ -96,7 +96,7 @@ impl Wavelet {
             cancel.check().ok()?;
             levels.push(Level::new(&ranks, bit));
             if bit > 0 {
-                each_partition(partitions, |partition| divide(&ranks, &mut next, partition, bit));
+                partitions.each(|partition| divide(&ranks, &mut next, partition, bit));
                 std::mem::swap(&mut ranks, &mut next);
             }
         }
@@ -125,15 +125,6 @@ fn divide(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: usize) 
 /// How many bits the ranks of so many places have.
 fn bits(places: usize) -> usize {
     (usize::BITS - places.saturating_sub(1).leading_zeros()) as usize
-}
-
-fn each_partition(partitions: &Edges, mut f: impl FnMut(Range<usize>)) {
-    let mut begin = 0;
-    while begin < partitions.len() {
-        let end = next_set(partitions.starts(), begin + 1).unwrap_or(partitions.len());
-        f(begin..end);
-        begin = end;
-    }
 }
 
 /// A run of places: its begin and its end.

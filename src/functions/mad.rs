@@ -5,10 +5,11 @@
 //!   distances        3   2 | 0   4  16        ascending outwards on both sides: two sorted sequences
 //! ```
 //!
-//! The k-th of two sorted sequences is found by bisecting how many of the first k are on the left, each probe one value
-//! of the frame by its place. Doubles are subtracted as they are, so an infinite median is at no distance (NaN) from
-//! itself; intervals in whole units, medians of them cut off. Cost: O(log W log m) per row for frames of W rows;
-//! all distances are sorted where the median is infinite.
+//! The k-th of two sorted sequences is found by bisecting how many of the first k are on the left, each probe two values
+//! of the frame by their places. Doubles are subtracted as they are, so an infinite median is at no distance (NaN) from
+//! itself; intervals in whole units, medians of them cut off. Cost: O(log W log m) per row for frames of W rows; where
+//! frames never go back, so that answers are near each other, the search sets out from the answer before: O(1) per row
+//! that comes or goes. All distances are sorted where the median is infinite.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -67,6 +68,15 @@ macro_rules! metric_units {
 }
 metric_units!(i32, i64);
 
+/// Where the last answer was, which speeds up the next and changes none.
+#[derive(Default)]
+pub(crate) struct Near {
+    /// How many distances on the left were not greater.
+    left: usize,
+    /// The places of the values beside it, on either side of the median.
+    places: [usize; 2],
+}
+
 /// The median absolute deviation.
 pub(crate) struct Mad<T: ArrowPrimitiveType> {
     /// The values where [`View::find`] finds them, ascending.
@@ -81,41 +91,77 @@ impl<T: ArrowPrimitiveType> Mad<T>
 where
     T::Native: Metric,
 {
-    fn value(&self, view: &mut View, k: usize) -> Result<T::Native> {
-        Ok(self.values[view.find(&[k as u32])?[0] as usize])
-    }
-
-    /// The median of what `kth` gives for the places of `count` values.
-    fn median(count: usize, mut kth: impl FnMut(usize) -> Result<T::Native>) -> Result<T::Native> {
-        let (low, high, part) = position(0.5, count as u64);
-        let first = kth(low as usize)?;
-        let second = if high == low { first } else { kth(high as usize)? };
-        Ok(T::Native::between(first, second, part))
+    /// The `ks`-th values, which ascend.
+    fn values<const N: usize>(&self, view: &mut View, ks: [usize; N]) -> Result<[T::Native; N]> {
+        let places = view.find(&ks.map(|k| k as u32))?;
+        Ok(std::array::from_fn(|at| self.values[places[at] as usize]))
     }
 
     /// The `k`-th distance, from 0.
-    fn distance(&self, view: &mut View, median: T::Native, k: usize) -> Result<T::Native> {
+    fn distance(&self, view: &mut View, median: T::Native, k: usize, near: &mut Near) -> Result<T::Native> {
         let count = view.len();
+        let is_kept = view.is_kept();
         // Values before `middle` are not above the median, the others not below it.
         let middle = count / 2;
-        let mut apart = |place: usize| Ok::<_, Error>(self.value(view, place)?.distance(median));
+        let mut apart = |inner: usize, outer: usize| {
+            let [inner, outer] = if is_kept {
+                // The median is asked for again, so that it stays in sight.
+                let [inner, _, outer] = self.values(view, [inner, (count - 1) / 2, outer])?;
+                [inner, outer]
+            } else {
+                self.values(view, [inner, outer])?
+            };
+            Ok::<_, Error>([inner.distance(median), outer.distance(median)])
+        };
         // Of the first k + 1 distances so many are on the left: the least number that leaves none smaller there.
         let taken = k + 1;
+        let mut is_more = |left: usize| {
+            let [next, last] = apart(middle - 1 - left, middle + taken - left - 1)?;
+            Ok::<_, Error>(next.compare(&last).is_lt())
+        };
         let (mut low, mut high) = (taken.saturating_sub(count - middle), taken.min(middle));
+        if is_kept {
+            // In steps that double from the last number on, until it lies between two of them.
+            let (at, mut step) = (near.left.clamp(low, high), 1);
+            if at < high && is_more(at)? {
+                low = at + 1;
+                while low + step <= high {
+                    let probe = low + step - 1;
+                    if !is_more(probe)? {
+                        high = probe;
+                        break;
+                    }
+                    (low, step) = (probe + 1, 2 * step);
+                }
+            } else {
+                high = at;
+                while low < high {
+                    let probe = high.saturating_sub(step).max(low);
+                    if is_more(probe)? {
+                        low = probe + 1;
+                        break;
+                    }
+                    (high, step) = (probe, 2 * step);
+                }
+            }
+        }
         while low < high {
             let left = low + (high - low) / 2;
-            let (next, last) = (apart(middle - 1 - left)?, apart(middle + taken - left - 1)?);
-            if next.compare(&last).is_lt() {
+            if is_more(left)? {
                 low = left + 1;
             } else {
                 high = left;
             }
         }
-        let left = (low > 0).then(|| apart(middle - low)).transpose()?;
-        let right = (taken > low).then(|| apart(middle + taken - low - 1)).transpose()?;
-        Ok(match (left, right) {
-            (Some(left), Some(right)) if left.compare(&right).is_lt() => right,
-            (left, right) => left.or(right).unwrap_or_default(),
+        let inner = (low > 0).then(|| middle - low);
+        let outer = (taken > low).then(|| middle + taken - low - 1);
+        let places = [inner.unwrap_or((count - 1) / 2), outer.unwrap_or((count - 1) / 2)];
+        let [left, right] = apart(places[0], places[1])?;
+        *near = Near { left: low, places };
+        Ok(match (inner, outer) {
+            (Some(_), Some(_)) if left.compare(&right).is_lt() => right,
+            (Some(_), _) => left,
+            (None, _) => right,
         })
     }
 
@@ -133,29 +179,35 @@ impl<T: ArrowPrimitiveType> Reading for Mad<T>
 where
     T::Native: Metric,
 {
-    type Answers = Vec<Option<T::Native>>;
+    type Answers = (Vec<Option<T::Native>>, Near);
 
     fn answers(&self, rows: usize) -> Self::Answers {
-        Vec::with_capacity(rows)
+        (Vec::with_capacity(rows), Near::default())
     }
 
-    fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+    fn read(&self, _: usize, view: &mut View, (answers, near): &mut Self::Answers) -> Result<()> {
         let count = view.len();
         if count == 0 {
             answers.push(None);
             return Ok(());
         }
-        let median = Self::median(count, |k| self.value(view, k))?;
-        answers.push(Some(if self.naive || median.is_infinite() {
+        let (low, high, part) = position(0.5, count as u64);
+        let (low, high) = (low as usize, high as usize);
+        let [left, right] = near.places;
+        let [_, first, second, _] = self.values(view, [left.min(low), low, high, right.clamp(high, count - 1)])?;
+        let median = T::Native::between(first, second, part);
+        let [first, second] = if self.naive || median.is_infinite() {
             let distances = self.distances(view, median)?;
-            Self::median(count, |k| Ok(distances[k]))?
+            [distances[low], distances[high]]
         } else {
-            Self::median(count, |k| self.distance(view, median, k))?
-        }));
+            let first = self.distance(view, median, low, near)?;
+            [first, if high == low { first } else { self.distance(view, median, high, near)? }]
+        };
+        answers.push(Some(T::Native::between(first, second, part)));
         Ok(())
     }
 
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, (answers, _): Self::Answers) -> Result<ArrayRef> {
         let answers: PrimitiveArray<T> = answers.into_iter().collect();
         labelled(&(Arc::new(answers) as ArrayRef), &self.output)
     }

@@ -12,8 +12,9 @@
 //! off, not rounded, to whole units. `percentile_approx` has the values' own type and is exact, whatever accuracy is
 //! asked for. Lists of shares give lists; a frame without values gives NULL.
 //!
-//! Cost: O(log m) per share and row, m rows in the partition; shares of one list go down the wavelet together. With
-//! frequencies each frame is summed up in order, O(W log m) for W rows.
+//! Cost: O(1) per share and row that comes or goes where frames never go back, O(log m) where they do, m rows in the
+//! partition; shares of one list go down the wavelet together. With frequencies each frame is summed up in order, O(W)
+//! or O(W log m) for W rows.
 
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
@@ -72,8 +73,10 @@ impl Between for i64 {
 #[inline]
 pub(crate) fn position(share: f64, count: u64) -> (u64, u64, f64) {
     let position = (count - 1) as f64 * share;
-    let low = position.floor();
-    (low as u64, position.ceil() as u64, position - low)
+    // Positions are not negative, so cutting off is rounding down; rounding itself is a call on processors of old.
+    let low = position as u64;
+    let part = position - low as f64;
+    (low, low + u64::from(part > 0.0), part)
 }
 
 /// The place, from 0, of the first of `count` values at or beyond a share.
@@ -101,6 +104,7 @@ pub(crate) struct Discrete {
 }
 
 /// How many values there are, each counted as often as it is said to; and how often with the ones before it.
+#[inline]
 fn total(view: &mut View, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
     let Some(frequencies) = frequencies else { return Ok(view.len() as u64) };
     through.clear();
@@ -129,12 +133,44 @@ pub(crate) struct Answers<T> {
     lists: Lists<T>,
     valid: Vec<bool>,
     through: Vec<u64>,
+    wanted: Wanted,
+}
+
+/// What is wanted of so many values.
+#[derive(Default)]
+struct Wanted {
+    count: u64,
+    /// Which of them, ascending.
     ks: Vec<u32>,
+    /// For each share its neighbours, as places in `ks`, and how far between them it is.
+    shares: Vec<(u32, u32, f64)>,
+}
+
+impl Wanted {
+    /// Turns to `count` values. `position` is the two that a share is between, as they are numbered, and how far.
+    fn of(&mut self, count: u64, shares: &[f64], position: impl Fn(f64) -> (u32, u32, f64)) {
+        let Self { ks, shares: wanted, .. } = self;
+        wanted.clear();
+        wanted.extend(shares.iter().map(|&share| position(share)));
+        ks.clear();
+        ks.extend(wanted.iter().flat_map(|&(low, high, _)| [low, high]));
+        if shares.len() > 1 {
+            ks.sort_unstable();
+        }
+        ks.dedup();
+        let place = |k: u32| if k == ks[0] { 0 } else { ks.partition_point(|&other| other < k) as u32 };
+        for (low, high, _) in wanted {
+            (*low, *high) = (place(*low), place(*high));
+        }
+        self.count = count;
+    }
 }
 
 impl<T: Default> Answers<T> {
-    fn new(rows: usize) -> Self {
-        Self { lists: Lists::with_capacity(rows), valid: Vec::new(), through: Vec::new(), ks: Vec::new() }
+    fn new(rows: usize, shares: &Shares) -> Self {
+        let mut lists = Lists::with_capacity(if shares.element.is_some() { rows } else { 0 });
+        lists.items.reserve_exact(rows * shares.shares.len());
+        Self { lists, valid: Vec::with_capacity(rows), through: Vec::new(), wanted: Wanted::default() }
     }
 
     /// Ends a row, which has answers or is NULL.
@@ -162,14 +198,6 @@ impl<T: Default> Answers<T> {
     }
 }
 
-/// The found places of `ks`, which ascend, by k.
-#[inline]
-fn found(ks: &[u32], found: &[u32], k: u32) -> usize {
-    // One share has at most two places.
-    let at = if k == ks[0] { 0 } else { ks.partition_point(|&other| other < k) };
-    found[at] as usize
-}
-
 impl<T: ArrowPrimitiveType> Reading for Interpolated<T>
 where
     T::Native: Between,
@@ -177,7 +205,7 @@ where
     type Answers = Answers<T::Native>;
 
     fn answers(&self, rows: usize) -> Self::Answers {
-        Answers::new(rows)
+        Answers::new(rows, &self.shares)
     }
 
     fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
@@ -186,21 +214,17 @@ where
         if count == 0 || shares.is_empty() {
             return answers.close(&self.shares, false);
         }
-        let Answers { lists, through, ks, .. } = answers;
-        let number = |place| number(place, &self.frequencies, through);
-        ks.clear();
-        for &share in shares {
-            let (low, high, _) = position(share, count);
-            ks.extend([number(low), number(high)]);
+        let Answers { lists, through, wanted, .. } = answers;
+        if count != wanted.count || self.frequencies.is_some() {
+            let number = |place| number(place, &self.frequencies, through);
+            wanted.of(count, shares, |share| {
+                let (low, high, part) = position(share, count);
+                (number(low), number(high), part)
+            });
         }
-        if shares.len() > 1 {
-            ks.sort_unstable();
-        }
-        ks.dedup();
-        let places = view.find(ks)?;
-        for &share in shares {
-            let (low, high, part) = position(share, count);
-            let value = |place| self.values[found(ks, places, number(place))];
+        let places = view.find(&wanted.ks)?;
+        let value = |at: u32| self.values[places[at as usize] as usize];
+        for &(low, high, part) in &wanted.shares {
             lists.items.push(T::Native::between(value(low), value(high), part));
         }
         answers.close(&self.shares, true)
@@ -217,7 +241,7 @@ impl Reading for Discrete {
     type Answers = Answers<u32>;
 
     fn answers(&self, rows: usize) -> Self::Answers {
-        Answers::new(rows)
+        Answers::new(rows, &self.shares)
     }
 
     fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
@@ -226,14 +250,15 @@ impl Reading for Discrete {
         if count == 0 || shares.is_empty() {
             return answers.close(&self.shares, false);
         }
-        let Answers { lists, through, ks, .. } = answers;
-        let number = |share| number(rank(share, count), &self.frequencies, through);
-        ks.clear();
-        ks.extend(shares.iter().map(|&share| number(share)));
-        ks.sort_unstable();
-        ks.dedup();
-        let places = view.find(ks)?;
-        lists.items.extend(shares.iter().map(|&share| found(ks, places, number(share)) as u32));
+        let Answers { lists, through, wanted, .. } = answers;
+        if count != wanted.count || self.frequencies.is_some() {
+            wanted.of(count, shares, |share| {
+                let number = number(rank(share, count), &self.frequencies, through);
+                (number, number, 0.0)
+            });
+        }
+        let places = view.find(&wanted.ks)?;
+        lists.items.extend(wanted.shares.iter().map(|&(at, ..)| places[at as usize]));
         answers.close(&self.shares, true)
     }
 

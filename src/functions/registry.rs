@@ -511,6 +511,8 @@ pub enum Algebra {
     Positional,
     /// A question about the order of the frame's values.
     Ordered,
+    /// Values at shares of the way through the frame's order.
+    Quantile,
     /// A question about how often values occur in the frame.
     Counted,
     /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
@@ -535,6 +537,7 @@ impl Algebra {
             Self::Selective => &[Whole, Scan, Deque, TwoStacks, SegmentTree, Naive],
             Self::Positional => &[Index, Naive],
             Self::Ordered => &[Wavelet, Naive],
+            Self::Quantile => &[Codes, Wavelet, Naive],
             Self::Counted => &[Codes, Naive],
             Self::Foldable { .. } => &[Whole, Scan, Naive],
             Self::Sliding => &[Whole, Scan, Prefix, Naive],

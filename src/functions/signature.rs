@@ -288,7 +288,7 @@ fn quantile(function: &Function, types: &[DataType], first: &DataType) -> Result
     };
     let mut inputs = vec![input];
     inputs.extend(types.get(2).filter(|_| !function.constant(2)).cloned());
-    Ok(Signature { inputs, output, nullable: true, algebra: Algebra::Ordered })
+    Ok(Signature { inputs, output, nullable: true, algebra: Algebra::Quantile })
 }
 
 /// `array<element>`, its child named as Spark names it.

@@ -19,6 +19,15 @@ pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static
     match (algebra, frame.shape()) {
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
+        (Algebra::Quantile, Shape::Entire) if !excludes => {
+            (Strategy::Wavelet, "every row's frame is the sorted partition")
+        }
+        (Algebra::Quantile, _) if frame.monotone() => {
+            (Strategy::Codes, "the frame's values are kept in order as rows come and go, and where the last answer was")
+        }
+        (Algebra::Quantile, _) => {
+            (Strategy::Wavelet, "frames may jump: places among their values are counted bit by bit")
+        }
         (Algebra::Counted, _) => (Strategy::Codes, "how often each value is in the frame is kept as rows come and go"),
         (Algebra::Blocks, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
@@ -81,7 +90,11 @@ pub(super) fn reach(
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.
 fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedArg]) -> bool {
     match algebra {
-        Algebra::Ordered | Algebra::Counted | Algebra::Blocks | Algebra::Foldable { ordered: true } => false,
+        Algebra::Ordered
+        | Algebra::Quantile
+        | Algebra::Counted
+        | Algebra::Blocks
+        | Algebra::Foldable { ordered: true } => false,
         Algebra::Positional => {
             let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
             function.family == Family::Value && call.argument_order.is_empty() && !per_row

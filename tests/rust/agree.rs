@@ -7,7 +7,8 @@ mod common;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, check, frame, row, units};
@@ -16,7 +17,7 @@ use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, 
 use windrow::functions::signature::{Modifiers, signature};
 use windrow::literal;
 use windrow::rows::{SortColumn, gather, sort};
-use windrow::{Arg, Bound, Call, Cancel, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
 /// A window over the columns of [`batch`].
 #[derive(Debug, Clone)]
@@ -439,4 +440,67 @@ fn every_function_has_calls() {
         assert!(!window.calls(function, &batch).is_empty(), "{}", function.name);
     }
     assert_eq!(registry::find("ANY").unwrap().name, "bool_or");
+}
+
+/// Quantiles and deviations over more rows than a word or two has bits, cut between threads: as rows come and go, by
+/// wavelet, and some by definition.
+#[test]
+fn quantiles_of_many_rows() {
+    const ROWS: usize = 70_000;
+    let scrambled = |row: usize| (row as i64).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 40;
+    let value = |row: usize| (!row.is_multiple_of(17)).then(|| (scrambled(row) % 9_000 + row as i64 / 7) as f64);
+    let values: Float64Array = (0..ROWS).map(value).collect();
+    let partitions = Int64Array::from_iter_values((0..ROWS).map(|row| i64::from(row > 900) + i64::from(row > 1000)));
+    let order = Int64Array::from_iter_values((0..ROWS).map(|row| row as i64 / 3));
+    let columns =
+        [("p", Arc::new(partitions) as ArrayRef), ("t", Arc::new(order)), ("v", Arc::new(values.clone()) as ArrayRef)];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let shares = Arg::Literal(Literal::List([0.9, 0.0, 0.5, 1.0, 0.07].map(Literal::Float).into_iter().collect()));
+    let column = || Arg::column("v");
+    let calls = [
+        Call::new("median", [column()]),
+        Call::new("percentile_disc", [column(), shares.clone()]),
+        Call::new("percentile", [column(), shares]).distinct(),
+        Call::new("mad", [column()]),
+    ];
+    let (before, after) = (|rows: i64| Bound::preceding(rows), |rows: i64| Bound::following(rows));
+    let mut frames = vec![
+        Frame::rows(before(900), after(1100)),
+        Frame::rows(before(3), Bound::CurrentRow),
+        Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow),
+        Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing),
+        Frame::range(before(40), after(1)),
+    ];
+    for exclude in [Exclude::CurrentRow, Exclude::Group, Exclude::Ties] {
+        frames.push(Frame { exclude, ..Frame::rows(before(70), after(200)) });
+    }
+    for call in calls {
+        for frame in &frames {
+            let answers = |strategy, threads| {
+                let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("t")]);
+                let options = Options { threads, strategy, ..Options::default() };
+                let plan = Plan::new(batch.schema(), &[spec.call(call.clone().over(frame.clone()))], options).unwrap();
+                plan.compute(&batch).unwrap().column(0).clone()
+            };
+            let found = answers(Some(windrow::Strategy::Codes), 2);
+            if call.distinct {
+                check(&answers(Some(windrow::Strategy::Codes), 1), &found, 0.0).unwrap();
+            } else {
+                check(&answers(Some(windrow::Strategy::Wavelet), 1), &found, 0.0).unwrap();
+            }
+            if call.function != "median" || frame != &frames[0] {
+                continue;
+            }
+            let found = found.as_primitive::<Float64Type>();
+            for row in [0, 900, 901, 950, 1001, ROWS / 2, ROWS / 2 + 1, ROWS - 1] {
+                let (begin, end) =
+                    if row > 1000 { (1001, ROWS) } else { [(0, 901), (901, 1001)][usize::from(row > 900)] };
+                let rows = row.saturating_sub(900).max(begin)..(row + 1101).min(end);
+                let mut sorted: Vec<f64> = rows.filter_map(value).collect();
+                sorted.sort_by(f64::total_cmp);
+                let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+                assert_eq!(found.value(row), low + 0.5 * (high - low), "row {row}");
+            }
+        }
+    }
 }

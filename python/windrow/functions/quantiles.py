@@ -36,7 +36,8 @@ def median(x: Any) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
+    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -76,7 +77,8 @@ def percentile(x: Any, p: float | Sequence[float], frequency: Any = None) -> Cal
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
+    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
     With a frequency, O(W log n) for a frame of W rows.
 
     Examples
@@ -116,7 +118,8 @@ def percentile_cont(x: Any, p: float | Sequence[float]) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
+    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -176,7 +179,8 @@ def percentile_disc(x: Any, p: float | Sequence[float]) -> Call:
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
+    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
     Spark knows it over whole partitions only.
 
     Examples
@@ -232,7 +236,8 @@ def percentile_approx(x: Any, p: float | Sequence[float], accuracy: int = 10000)
 
     Notes
     -----
-    O(log n) per row and share over every frame, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
+    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
 
     Examples
     --------
@@ -282,7 +287,8 @@ def mad(x: Any) -> Call:
 
     Notes
     -----
-    O(log W) steps of O(log n) per row for frames of W rows, over every frame, by a wavelet matrix.
+    One sort, then a few steps per row that enters or leaves the frame; where bounds are each row's own, O(log W)
+    steps of O(log n) per row for frames of W rows, by a wavelet matrix.
 
     Examples
     --------
