@@ -12,6 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use windrow::functions::registry::{ArgumentOrder, Distinct, FUNCTIONS, Family};
 
+#[global_allocator]
+static ALLOCATOR: windrow::HugePages = windrow::HugePages;
+
 /// The functions there are, one dict each.
 #[pyfunction]
 fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
