@@ -24,7 +24,11 @@ impl Edges {
     /// One run of `rows` rows.
     #[must_use]
     pub fn single(rows: usize) -> Self {
-        Self { starts: BooleanBuffer::collect_bool(rows, |row| row == 0) }
+        let mut words = vec![0_u64; rows.div_ceil(64)];
+        if let Some(first) = words.first_mut() {
+            *first = 1;
+        }
+        Self { starts: BooleanBuffer::new(words.into(), 0, rows) }
     }
 
     /// The bits.

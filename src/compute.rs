@@ -1,10 +1,12 @@
 //! All rows at once: sort once per order, evaluate in parallel, write back in input order.
+//!
+//! Calls that have one answer per partition, whatever the order of its rows, are answered without a sort.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
-use arrow_select::concat::concat;
 
 use crate::bitmap::Edges;
 use crate::bounds::Frames;
@@ -12,36 +14,178 @@ use crate::carry::Carry;
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Strategy};
-use crate::parallel;
-use crate::plan::{Order, Plan, PlannedCall};
-use crate::rows::{self, SortColumn};
+use crate::functions::registry::{Algebra, Family, Kernel};
+use crate::parallel::Threads;
+use crate::plan::{Order, Plan, PlannedArg, PlannedCall};
+use crate::rows::{self, Arranged, SortColumn};
 use crate::section::Section;
 
 /// The calls' columns for the rows of `batch`.
 pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
-    let threads = parallel::threads(plan.options.threads);
+    let threads = Threads::new(plan.options.threads);
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        let sorted = sort(order, &columns, batch.num_rows(), threads, cancel)?;
-        let columns = match &sorted {
-            Some(sorted) => rows::gather(&columns, sorted, threads, cancel)?,
-            None => columns,
-        };
-        let section = section(order, columns, batch.num_rows())?;
+        let work = Work { plan, order, columns, rows: batch.num_rows(), threads: &threads, cancel };
         let calls: Vec<_> = plan.calls.iter().enumerate().filter(|(_, call)| call.order == number).collect();
-        for (place, call) in calls {
-            let values = answer(plan, call, &section, threads, cancel).map_err(|error| error.of_call(&call.display))?;
-            results[place] = Some(match &sorted {
-                Some(sorted) => rows::restore(&values, sorted)?,
-                None => values,
-            });
-        }
+        let (whole, others) = calls.into_iter().partition(|(_, call)| answers_groups(order, call));
+        let left = work.by_group(whole, &mut results)?;
+        work.in_order([left, others].concat(), &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(plan.output_schema().clone(), columns.collect::<Result<_>>()?, &options)?)
+}
+
+/// Calls and their places among the results.
+type Calls<'a> = Vec<(usize, &'a PlannedCall)>;
+
+/// All rows, to be answered in one of the plan's orders.
+struct Work<'a> {
+    plan: &'a Plan,
+    order: &'a Order,
+    /// The order's columns, as the rows come.
+    columns: Vec<ArrayRef>,
+    rows: usize,
+    threads: &'a Threads,
+    cancel: &'a Cancel,
+}
+
+/// Whether each partition has one answer, for which its rows need not be brought together.
+fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
+    let algebra = matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective);
+    order.order_by.is_empty()
+        && call.strategy == Strategy::Whole
+        && algebra
+        && !call.distinct
+        && call.min_rows.is_none()
+}
+
+impl<'a> Work<'a> {
+    /// Answers `calls` partition by partition without sorting, if partitions can be numbered; returns those left.
+    fn by_group(&self, calls: Calls<'a>, results: &mut [Option<ArrayRef>]) -> Result<Calls<'a>> {
+        if calls.is_empty() {
+            return Ok(calls);
+        }
+        let keys: Vec<_> = self.order.partition_by.iter().map(|&place| self.columns[place].clone()).collect();
+        let Some(groups) = rows::number(&keys, self.rows, self.threads, self.cancel)? else {
+            return Ok(calls);
+        };
+        // The evaluators read columns and no edges.
+        let edges = Edges::single(self.rows);
+        let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
+        let mut left = Vec::new();
+        for (place, call) in calls {
+            let answer = || {
+                let evaluator = dispatch::evaluator(self.plan, call, &section)?;
+                let values = evaluator.by_group(&groups, self.threads, self.cancel)?;
+                values.map(|values| groups.spread(values, self.threads, self.cancel)).transpose()
+            };
+            match answer().map_err(|error| error.of_call(&call.display))? {
+                Some(values) => results[place] = Some(values),
+                None => left.push((place, call)),
+            }
+        }
+        Ok(left)
+    }
+
+    /// Sorts, and answers `calls` over the rows in order.
+    fn in_order(&self, calls: Calls<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let Self { order, rows, threads, cancel, .. } = *self;
+        let calls_alone: Vec<_> = calls.iter().map(|(_, call)| *call).collect();
+        let Sorted { order: sorted, partitions, peers } = self.sort(&calls_alone)?;
+        let columns = match &sorted {
+            None => self.columns.clone(),
+            Some(sorted) => {
+                let read = read_by(order, &calls_alone);
+                let wanted: Vec<_> = read.iter().map(|&place| self.columns[place].clone()).collect();
+                // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
+                let nothing: ArrayRef = Arc::new(NullArray::new(rows));
+                let mut columns = vec![nothing; self.columns.len()];
+                for (place, column) in read.into_iter().zip(rows::gather_on(&wanted, sorted, threads, cancel)?) {
+                    columns[place] = column;
+                }
+                columns
+            }
+        };
+        let section = Section::whole(partitions, peers, columns)?;
+        for (place, call) in calls {
+            let pieces =
+                answer(self.plan, call, &section, threads, cancel).map_err(|error| error.of_call(&call.display))?;
+            results[place] = Some(match &sorted {
+                Some(sorted) => rows::restore_on(&pieces, sorted, threads)?,
+                None => rows::join(pieces, threads)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The rows in order, with their edges.
+    fn sort(&self, calls: &[&PlannedCall]) -> Result<Sorted> {
+        let Self { order, ref columns, rows, threads, cancel, .. } = *self;
+        let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
+        if partition.is_empty() && order.order_by.is_empty() {
+            let edges = Edges::single(rows);
+            return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
+        }
+        if order.order_by.is_empty() {
+            let grouped = rows::group(&partition, threads.count(), cancel)?;
+            let keys = match &grouped {
+                Some(order) => rows::gather_on(&partition, order, threads, cancel)?,
+                None => partition,
+            };
+            let edges = Edges::new(rows::starts(&keys, rows, None)?);
+            return Ok(Sorted { order: grouped, partitions: edges.clone(), peers: edges });
+        }
+        let leading = partition.len();
+        let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
+        keys.extend(sort_columns(order, columns));
+        let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
+        let Arranged { order, starts } = rows::arrange(&keys, &asked, threads, cancel)?;
+        let mut edges = starts.into_iter().map(Edges::new);
+        let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
+        // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
+        let peers = edges.next().unwrap_or_else(|| partitions.clone());
+        Ok(Sorted { order, partitions, peers })
+    }
+}
+
+/// Rows in order.
+struct Sorted {
+    /// Their numbers; `None` if they come in order.
+    order: Option<Vec<u32>>,
+    partitions: Edges,
+    peers: Edges,
+}
+
+/// Whether the call's answers depend on which rows are peers.
+fn reads_peers(call: &PlannedCall) -> bool {
+    let places = call.function.family == Family::Ranking && call.function.kernel != Kernel::RowNumber;
+    places || call.frame.needs_peers()
+}
+
+/// The places of the order's columns that `calls` read over rows in order.
+fn read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
+    let mut read = Vec::new();
+    for call in calls {
+        read.extend(call.args.iter().filter_map(|arg| match arg {
+            PlannedArg::Column(place) => Some(*place),
+            PlannedArg::Literal(_) => None,
+        }));
+        read.extend(call.filter);
+        read.extend(call.argument_order.iter().map(|key| key.number));
+        read.extend(call.frame.columns());
+        if call.function.family == Family::Running {
+            read.extend(order.order_by.iter().map(|key| key.number));
+        }
+    }
+    read.sort_unstable();
+    read.dedup();
+    read
 }
 
 /// Whether the batch has the plan's columns: the same types under the same names.
@@ -69,19 +213,6 @@ pub(crate) fn check_schema(plan: &Plan, batch: &RecordBatch) -> Result<()> {
     Ok(())
 }
 
-fn sort(order: &Order, columns: &[ArrayRef], rows: usize, threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
-    if rows < 2 || (partition.is_empty() && order.order_by.is_empty()) {
-        return Ok(None);
-    }
-    if order.order_by.is_empty() {
-        return rows::group(&partition, threads, cancel);
-    }
-    let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
-    keys.extend(sort_columns(order, columns));
-    rows::sort(&keys, threads, cancel)
-}
-
 /// The order keys over `columns`.
 pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
     let keys = order.order_by.iter();
@@ -91,12 +222,6 @@ pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColum
         nulls_first: key.nulls_first,
     })
     .collect()
-}
-
-/// The section of whole partitions that rows in order make.
-fn section(order: &Order, columns: Vec<ArrayRef>, rows: usize) -> Result<Section> {
-    let (partitions, peers) = edges(order, &columns, rows)?;
-    Section::whole(partitions, peers, columns)
 }
 
 /// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
@@ -114,26 +239,21 @@ pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<
     Ok((Edges::new(partitions), Edges::new(peers)))
 }
 
-/// The call's column over all rows of a section of whole partitions.
-fn answer(plan: &Plan, call: &PlannedCall, section: &Section, threads: usize, cancel: &Cancel) -> Result<ArrayRef> {
-    // A user's code is called from the caller's own thread, and by one at a time.
-    let threads = if call.user.is_some() { 1 } else { threads };
+/// The call's column over all rows of a section of whole partitions, in pieces, each with its first row.
+fn answer(
+    plan: &Plan,
+    call: &PlannedCall,
+    section: &Section,
+    threads: &Threads,
+    cancel: &Cancel,
+) -> Result<Vec<(usize, ArrayRef)>> {
     let evaluator = dispatch::evaluator(plan, call, section)?;
     let frames = Frames::new(&call.frame, section, 0)?;
-    let ranges = parallel::ranges(&section.own, &section.partitions, threads, starts_anywhere(call));
     let carry = Carry::default();
-    let evaluate = |rows: Range<usize>| evaluator.evaluate(&frames, rows, &carry, cancel);
-    let mut pieces = parallel::map(threads, ranges, evaluate)?;
-    match (pieces.pop(), pieces.is_empty()) {
-        (Some(piece), true) => Ok(piece),
-        (last, _) => {
-            pieces.extend(last);
-            Ok(concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?)
-        }
+    let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?));
+    if call.user.is_some() {
+        // A user's code is called from the caller's own thread, and by one at a time.
+        return Ok(vec![evaluate(section.own.clone())?]);
     }
-}
-
-/// Whether evaluation may begin inside a partition without reading it from its first row again.
-fn starts_anywhere(call: &PlannedCall) -> bool {
-    !matches!(call.strategy, Strategy::Whole | Strategy::Scan)
+    threads.map(threads.ranges(&section.own), evaluate)
 }

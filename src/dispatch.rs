@@ -38,7 +38,7 @@ use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::inclusion::Inclusion;
 use crate::literal;
-use crate::parallel;
+use crate::parallel::Threads;
 use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
 use crate::rows::SortColumn;
 use crate::section::Section;
@@ -109,7 +109,7 @@ impl<'a> Inputs<'a> {
             None => None,
         };
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
-        let threads = parallel::threads(plan.options().threads);
+        let threads = Threads::new(plan.options().threads).count();
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { call, section, ansi, threads, order_by, args, inclusion, passing })

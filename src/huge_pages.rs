@@ -1,8 +1,9 @@
-//! An allocator that asks the system for huge pages where much memory is wanted at once.
+//! An allocator that asks the system for huge pages where much memory is wanted at once, and keeps some for the next time.
 //!
 //! A column of results is memory nobody has touched yet, and the system hands that out page by page: a fault per 4 KiB,
 //! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
-//! for its arrays. Everything else, and every other system, goes to the system's allocator as it is.
+//! for its arrays. What is given back is kept, up to 64 MiB in all, since a computation soon wants as much again.
+//! Everything else, and every other system, goes to the system's allocator as it is.
 //!
 //! ```
 //! #[global_allocator]
@@ -12,107 +13,183 @@
 //! assert_eq!(column.iter().sum::<i64>(), 1 << 20);
 //! ```
 //!
-//! The Python package is built with it. Cost: three system calls per allocation of 2 MiB or more, and no memory beyond
-//! its size. `benches/stages.rs` measures the difference: fresh memory costs a tenth with it.
+//! The Python package is built with it. Cost: some system calls per allocation of 2 MiB or more, and up to an eighth of
+//! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
 
 #![allow(unsafe_code)] // see DESIGN.md: "Memory"
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
-const PAGE: usize = 2 << 20;
-
 /// The system's allocator, with huge pages for allocations of 2 MiB or more on Linux.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HugePages;
 
-/// Memory is mapped in multiples of this, which the pages of every Linux divide.
 #[cfg(target_os = "linux")]
-const GRAIN: usize = 64 << 10;
+mod mapped {
+    use std::alloc::Layout;
+    use std::ptr::null_mut;
+    use std::sync::Mutex;
 
-/// Mapped memory of its own for large allocations. No other kind is: `None`.
-#[cfg(target_os = "linux")]
-fn mapped_size(layout: Layout) -> Option<usize> {
-    (layout.size() >= PAGE && layout.align() <= PAGE).then(|| layout.size().checked_next_multiple_of(GRAIN)).flatten()
-}
+    /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
+    pub(super) const PAGE: usize = 2 << 20;
 
-/// `size` zeroed bytes that begin on a huge page, or null.
-#[cfg(target_os = "linux")]
-fn map(size: usize) -> *mut u8 {
-    let Some(reserved) = size.checked_add(PAGE) else { return std::ptr::null_mut() };
-    // SAFETY: a new mapping where the system likes it takes nothing from anyone. What is unmapped lies within it, before
-    // and behind the `size` bytes that are handed out; all ends are multiples of a page. Advice changes how memory is
-    // backed and nothing that can be read in it; where it is not taken, nothing happens.
-    unsafe {
-        let all = libc::mmap(
-            std::ptr::null_mut(),
-            reserved,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        );
-        if all == libc::MAP_FAILED {
-            return std::ptr::null_mut();
+    /// Sizes between two powers of two: what one computation gives back fits the next one of about as many rows.
+    const STEPS: usize = 8;
+
+    /// Memory kept for the next time, in bytes and in pieces.
+    const KEPT: usize = 64 << 20;
+    const PIECES: usize = 32;
+
+    /// Memory that was given back: where it is and how large. A lock that is taken is passed by, never waited for: in a
+    /// process forked meanwhile nobody would ever let go of it.
+    static BACK: Mutex<Back> = Mutex::new(Back { pieces: [(0, 0); PIECES], count: 0, bytes: 0 });
+
+    struct Back {
+        pieces: [(usize, usize); PIECES],
+        count: usize,
+        bytes: usize,
+    }
+
+    /// The size of the mapping for `layout`, if it is large enough for one. It depends on nothing else.
+    pub(super) fn size(layout: Layout) -> Option<usize> {
+        if layout.size() < PAGE || layout.align() > PAGE {
+            return None;
         }
-        let before = all.align_offset(PAGE);
-        let memory = all.byte_add(before);
-        if before > 0 {
-            libc::munmap(all, before);
+        let step = (1 << layout.size().ilog2()) / STEPS;
+        layout.size().checked_next_multiple_of(step)
+    }
+
+    /// `size` bytes that begin on a huge page, and whether they are zeroed; or null.
+    pub(super) fn get(size: usize) -> (*mut u8, bool) {
+        match take_back(size) {
+            Some(memory) => (memory, false),
+            None => (map(size), true),
         }
-        libc::munmap(memory.byte_add(size), reserved - before - size);
-        // The rest of the last page is not ours: it stays in small pages.
-        libc::madvise(memory, size / PAGE * PAGE, libc::MADV_HUGEPAGE);
-        memory.cast()
+    }
+
+    /// Gives back what [`get`] gave.
+    ///
+    /// # Safety
+    /// `memory` is from `get(size)` and is used no more.
+    pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
+        if let Ok(mut back) = BACK.try_lock()
+            && back.count < PIECES
+            && back.bytes + size <= KEPT
+        {
+            let count = back.count;
+            back.pieces[count] = (memory.expose_provenance(), size);
+            back.count += 1;
+            back.bytes += size;
+            return;
+        }
+        // SAFETY: the whole mapping, which nobody uses any more.
+        unsafe {
+            libc::munmap(memory.cast(), size);
+        }
+    }
+
+    fn take_back(size: usize) -> Option<*mut u8> {
+        let mut back = BACK.try_lock().ok()?;
+        let found = back.pieces[..back.count].iter().rposition(|piece| piece.1 == size)?;
+        let (memory, _) = back.pieces[found];
+        back.count -= 1;
+        back.bytes -= size;
+        back.pieces[found] = back.pieces[back.count];
+        Some(std::ptr::with_exposed_provenance_mut(memory))
+    }
+
+    /// A new mapping, zeroed.
+    fn map(size: usize) -> *mut u8 {
+        let Some(reserved) = size.checked_add(PAGE) else { return null_mut() };
+        // SAFETY: a new mapping where the system likes it takes nothing from anyone. What is unmapped lies within it,
+        // before and behind the `size` bytes that are handed out; sizes are multiples of 256 KiB and so of a page. Advice
+        // changes how memory is backed and nothing that can be read in it; where it is not taken, nothing happens.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let all = libc::mmap(null_mut(), reserved, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+            if all == libc::MAP_FAILED {
+                return null_mut();
+            }
+            let before = all.align_offset(PAGE);
+            let memory = all.byte_add(before);
+            if before > 0 {
+                libc::munmap(all, before);
+            }
+            libc::munmap(memory.byte_add(size), reserved - before - size);
+            libc::madvise(memory, size, libc::MADV_HUGEPAGE);
+            memory.cast()
+        }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn mapped_size(_: Layout) -> Option<usize> {
-    None
+mod mapped {
+    use std::alloc::Layout;
+
+    pub(super) fn size(_: Layout) -> Option<usize> {
+        None
+    }
+
+    pub(super) fn get(_: usize) -> (*mut u8, bool) {
+        (std::ptr::null_mut(), true)
+    }
+
+    pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
 }
 
-#[cfg(not(target_os = "linux"))]
-fn map(_: usize) -> *mut u8 {
-    std::ptr::null_mut()
-}
-
-// SAFETY: what is large depends on the layout alone, so memory goes back to where it came from: to `System`, or by its
-// whole mapping. Mapped memory is zeroed, of at least the size, and on a boundary of 2 MiB, which no large layout exceeds.
+// SAFETY: what is mapped depends on the layout alone, so memory goes back to where it came from, and by the size it was
+// taken with. Mapped memory is on a boundary of 2 MiB, which no layout that is mapped exceeds.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match mapped_size(layout) {
+        match mapped::size(layout) {
             None => unsafe { System.alloc(layout) },
-            Some(size) => map(size),
+            Some(size) => mapped::get(size).0,
         }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        match mapped_size(layout) {
+        match mapped::size(layout) {
             None => unsafe { System.dealloc(memory, layout) },
-            #[cfg(target_os = "linux")]
-            Some(size) => unsafe {
-                libc::munmap(memory.cast(), size);
-            },
-            #[cfg(not(target_os = "linux"))]
-            Some(_) => {}
+            Some(size) => unsafe { mapped::give_back(memory, size) },
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match mapped_size(layout) {
+        match mapped::size(layout) {
             None => unsafe { System.alloc_zeroed(layout) },
-            Some(size) => map(size),
+            Some(size) => {
+                let (memory, zeroed) = mapped::get(size);
+                if !zeroed {
+                    unsafe { memory.write_bytes(0, layout.size()) }
+                }
+                memory
+            }
         }
     }
 
-    // `realloc` is the provided one: a new allocation, a copy, and the old one given back.
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: the caller's: the new size is not 0 and fits the alignment.
+        let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        if mapped::size(layout).is_none() && mapped::size(new).is_none() {
+            return unsafe { System.realloc(memory, layout, new_size) };
+        }
+        let moved = unsafe { self.alloc(new) };
+        if !moved.is_null() {
+            unsafe {
+                moved.copy_from_nonoverlapping(memory, layout.size().min(new_size));
+                self.dealloc(memory, layout);
+            }
+        }
+        moved
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    const PAGE: usize = 2 << 20;
 
     #[test]
     fn large_and_small_come_and_go() {

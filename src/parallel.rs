@@ -1,65 +1,70 @@
-//! Threads: work cut into row ranges, each answered on its own.
-//!
-//! A pool lives as long as one computation, so none is ever made before a fork.
+//! Threads: work cut into pieces, each answered on its own.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::bitmap::Edges;
 use crate::error::{Error, Result};
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
 
-/// The number of threads to use: `asked`, or as many as the machine has when 0.
-#[must_use]
-pub(crate) fn threads(asked: usize) -> usize {
-    match asked {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        asked => asked,
-    }
+/// The threads of one computation, started when they are first needed. They live no longer than it does, so none is
+/// ever there before a fork.
+#[derive(Debug)]
+pub struct Threads {
+    count: usize,
+    pool: OnceLock<std::result::Result<ThreadPool, String>>,
 }
 
-/// `rows` cut into about `threads` ranges. With `anywhere` a range may begin inside a partition.
-#[must_use]
-pub(crate) fn ranges(rows: &Range<usize>, partitions: &Edges, threads: usize, anywhere: bool) -> Vec<Range<usize>> {
-    let pieces = threads.min(rows.len() / MIN_ROWS).max(1);
-    let mut ranges = Vec::with_capacity(pieces);
-    let mut begin = rows.start;
-    for piece in 1..=pieces {
-        let mut end = rows.start + rows.len() * piece / pieces;
-        if piece < pieces && !anywhere && end > begin {
-            end = partitions.end(end - 1).min(rows.end);
-        }
-        if end > begin {
-            ranges.push(begin..end);
-            begin = end;
-        }
+impl Threads {
+    /// As many as `asked`, or as the machine has when 0.
+    #[must_use]
+    pub fn new(asked: usize) -> Self {
+        let count = match asked {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            asked => asked,
+        };
+        Self { count, pool: OnceLock::new() }
     }
-    if ranges.is_empty() {
-        ranges.push(rows.clone());
-    }
-    ranges
-}
 
-/// `work` on each item, on up to `threads` threads; results in the items' order.
-///
-/// # Errors
-/// The first item's error that there is.
-pub(crate) fn map<I: Send, T: Send>(
-    threads: usize,
-    items: Vec<I>,
-    work: impl Fn(I) -> Result<T> + Send + Sync,
-) -> Result<Vec<T>> {
-    if threads <= 1 || items.len() <= 1 {
-        return items.into_iter().map(work).collect();
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.min(items.len()))
-        .thread_name(|number| format!("windrow-{number}"))
-        .build()
-        .map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))?;
-    let results: Vec<Result<T>> = pool.install(|| items.into_par_iter().map(work).collect());
-    results.into_iter().collect()
+
+    /// `rows` cut into pieces of about the same length, one for each thread that is worth its start.
+    #[must_use]
+    pub(crate) fn ranges(&self, rows: &Range<usize>) -> Vec<Range<usize>> {
+        let pieces = self.count.min(rows.len() / MIN_ROWS).max(1);
+        let at = |piece: usize| rows.start + rows.len() * piece / pieces;
+        (0..pieces).map(|piece| at(piece)..at(piece + 1)).collect()
+    }
+
+    /// `work` on each item; results in the items' order.
+    ///
+    /// # Errors
+    /// The first item's error that there is; the system has no threads left.
+    pub(crate) fn map<I: Send, T: Send>(
+        &self,
+        items: Vec<I>,
+        work: impl Fn(I) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<T>> {
+        if self.count <= 1 || items.len() <= 1 {
+            return items.into_iter().map(work).collect();
+        }
+        let start = || {
+            let pool =
+                ThreadPoolBuilder::new().num_threads(self.count).thread_name(|number| format!("windrow-{number}"));
+            pool.build().map_err(|error| error.to_string())
+        };
+        let pool = self.pool.get_or_init(start).as_ref();
+        let pool =
+            pool.map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))?;
+        let results: Vec<Result<T>> = pool.install(|| items.into_par_iter().map(work).collect());
+        results.into_iter().collect()
+    }
 }

@@ -12,6 +12,8 @@ use crate::aggregate::{Aggregate, Removable, Selective};
 use crate::bounds::{Bounds, Frames};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::parallel::Threads;
+use crate::rows::Groups;
 use crate::section::Section;
 
 /// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
@@ -28,6 +30,9 @@ const LANES: usize = 3;
 pub trait Fold<A: Aggregate>: Send + Sync {
     /// What the strategy remembers from one row of a lane to the next. It speeds answers up, it never changes them.
     type Cursor;
+
+    /// All rows of a frame have one answer.
+    const WHOLE: bool = false;
 
     /// A cursor that has seen nothing.
     fn cursor(&self, aggregate: &A) -> Self::Cursor;
@@ -97,6 +102,10 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
             }
         }
         aggregate.finish(out)
+    }
+
+    fn by_group(&self, groups: &Groups, threads: &Threads, cancel: &Cancel) -> Result<Option<ArrayRef>> {
+        if F::WHOLE { whole::by_group(&self.aggregate, groups, threads, cancel).map(Some) } else { Ok(None) }
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {

@@ -52,6 +52,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use crate::bounds::{Bounds, Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::parallel::Threads;
+use crate::rows::Groups;
 
 /// Computes one call over one section.
 ///
@@ -70,6 +72,15 @@ pub trait Evaluator: Send + Sync {
     /// # Errors
     /// As for `evaluate`.
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
+
+    /// One answer for each group of rows, if this is a call with one answer per partition that takes its rows in any
+    /// order; `None` otherwise. The section's edges play no part.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn by_group(&self, _: &Groups, _: &Threads, _: &Cancel) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
 
     /// The first row whose answer may still change when more rows of an open section's last partition come.
     fn settled(&self, frames: &Frames) -> usize {

@@ -1,12 +1,26 @@
 //! Whole: one state per partition, repeated for each of its rows.
 //!
 //! Cost: O(1) per row amortised, one state of memory. Wins where the frame is the entire partition.
+//!
+//! Rows that are not brought together have a state for each partition, found by its number:
+//!
+//! ```text
+//!   partition   2 0 2 1 2        states   [ 0 ][ 1 ][ 2 ]      a row, or a run of rows of one partition, is an update
+//! ```
+//!
+//! On several threads each share of the rows has states of its own, merged in the end. The shares depend on the rows
+//! and not on the threads, and so do the last digits of float sums. Memory: a state per partition and share.
 
 use std::ops::Range;
 
+use arrow_array::ArrayRef;
+
+use super::Cancel;
 use super::fold::Fold;
 use crate::aggregate::Aggregate;
 use crate::error::Result;
+use crate::parallel::Threads;
+use crate::rows::Groups;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +28,8 @@ pub struct Whole;
 
 impl<A: Aggregate> Fold<A> for Whole {
     type Cursor = Option<(Range<usize>, A::State)>;
+
+    const WHOLE: bool = true;
 
     fn cursor(&self, _: &A) -> Self::Cursor {
         None
@@ -30,4 +46,49 @@ impl<A: Aggregate> Fold<A> for Whole {
             }
         }
     }
+}
+
+/// So many rows at least are a share, and so many for each of its states.
+const SHARE: usize = 64 * 1024;
+const SHARE_PER_STATE: usize = 16;
+
+/// More shares are merged for longer than they save.
+const SHARES: usize = 16;
+
+/// Rows between two looks at whether to go on.
+const STEP: usize = 1 << 16;
+
+/// The answer of each group.
+pub(super) fn by_group<A: Aggregate>(
+    aggregate: &A,
+    groups: &Groups,
+    threads: &Threads,
+    cancel: &Cancel,
+) -> Result<ArrayRef> {
+    let rows = groups.rows();
+    let shares = (rows / SHARE.max(SHARE_PER_STATE * groups.count())).clamp(1, SHARES);
+    let shares = (0..shares).map(|share| rows * share / shares..rows * (share + 1) / shares).collect();
+    let folded = threads.map(shares, |share: Range<usize>| {
+        let mut states = vec![aggregate.init(); groups.count()];
+        let mut step = share.start..share.start;
+        while step.end < share.end {
+            cancel.check()?;
+            step = step.end..share.end.min(step.end + STEP);
+            groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group], run))?;
+        }
+        Ok(states)
+    })?;
+    let mut out = aggregate.builder(groups.count());
+    let mut folded = folded.into_iter();
+    if let Some(mut states) = folded.next() {
+        for share in folded {
+            for (state, right) in states.iter_mut().zip(&share) {
+                aggregate.merge(state, right)?;
+            }
+        }
+        for state in &states {
+            aggregate.evaluate(state, &mut out)?;
+        }
+    }
+    aggregate.finish(out)
 }

@@ -30,6 +30,8 @@ pub(super) struct Field {
     /// How many bits.
     pub(super) bits: u32,
     codes: Box<dyn Codes>,
+    /// The greatest code.
+    top: u64,
     /// How many low bits of the code are left out.
     dropped: u32,
 }
@@ -46,6 +48,11 @@ impl Field {
     /// Appends this field to the words of the rows from `start` on.
     pub(super) fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
         W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
+    }
+
+    /// Codes are below this.
+    pub(super) fn count(&self) -> usize {
+        (self.top >> self.dropped) as usize + 1
     }
 
     /// Leaves out the lowest bits; the field is inexact then.
@@ -252,7 +259,7 @@ where
     let mut push = |top: u64, codes: Box<dyn Codes>| {
         let bits = u64::BITS - top.leading_zeros();
         if bits > 0 {
-            fields.push(Field { bits, codes, dropped: 0 });
+            fields.push(Field { bits, codes, top, dropped: 0 });
         }
     };
     let mut ranged = Ranged { values, low, span, descending: column.descending, gap: 0, nulls: None };

@@ -7,6 +7,9 @@
 //!
 //! Cost: one pass over each column, below a nanosecond per row and fixed width column; a bit per row of memory.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
@@ -15,6 +18,14 @@ use super::neighbours::{Neighbours, WORD};
 use super::sort::SortColumn;
 use crate::bitmap::{Edges, next_set};
 use crate::error::{Error, Result};
+use crate::evaluate::Cancel;
+use crate::parallel::Threads;
+
+/// So many rows are looked at before the others are.
+const PROBE: usize = 4096;
+
+/// Every so many words of rows it is asked whether to go on.
+const CHECK: usize = 256;
 
 /// A bit where a row differs from the row before it in any of `columns`, which are `rows` long.
 ///
@@ -110,6 +121,68 @@ pub(super) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Optio
         at += count;
     }
     None
+}
+
+/// For each of `leading`, where rows differ from the row before in so many columns, if the rows are in order.
+pub(super) fn starts_in_order(
+    columns: &[Neighbours],
+    rows: usize,
+    leading: &[usize],
+    threads: &Threads,
+    cancel: &Cancel,
+) -> Result<Option<Vec<BooleanBuffer>>> {
+    // Rows in no order say so at once, and no thread is started for them.
+    if first_descent_of_all(columns, rows.min(PROBE)).is_some() {
+        return Ok(None);
+    }
+    let words = rows.div_ceil(WORD);
+    let mut starts = vec![vec![0_u64; words]; leading.len()];
+    let share = words.div_ceil(threads.ranges(&(0..rows)).len()).max(1);
+    let mut shares: Vec<_> = (0..words.div_ceil(share)).map(|number| (number * share, Vec::new())).collect();
+    for starts in &mut starts {
+        for ((_, shares), starts) in shares.iter_mut().zip(starts.chunks_mut(share)) {
+            shares.push(starts);
+        }
+    }
+    let misplaced = AtomicBool::new(false);
+    threads.map(shares, |(first, mut starts)| {
+        for word in first..words.min(first + share) {
+            let at = word * WORD;
+            let count = WORD.min(rows - at);
+            if word.is_multiple_of(CHECK) {
+                cancel.check()?;
+                if misplaced.load(Relaxed) {
+                    break;
+                }
+            }
+            let (mut equal, mut descents) = (rows_of(count), 0);
+            for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == 0) {
+                starts.0[word - first] = u64::from(at == 0);
+            }
+            for (number, column) in columns.iter().enumerate() {
+                if number + 1 == columns.len() && !leading.contains(&columns.len()) {
+                    // Whether equal rows differ here is nobody's question.
+                    descents |= equal & column.descend(at, count);
+                    break;
+                }
+                let differ = column.differ(at, count);
+                if equal & differ != 0 {
+                    descents |= equal & column.descend(at, count);
+                    equal &= !differ;
+                }
+                for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == number + 1) {
+                    starts.0[word - first] = (!equal & rows_of(count)) | u64::from(at == 0);
+                }
+            }
+            if descents != 0 {
+                misplaced.store(true, Relaxed);
+                break;
+            }
+        }
+        Ok(())
+    })?;
+    let bitmap = |words: Vec<u64>| BooleanBuffer::new(words.into(), 0, rows);
+    Ok((!misplaced.into_inner()).then(|| starts.into_iter().map(bitmap).collect()))
 }
 
 /// Bits of the rows that belong before the row before them, of those in `equal`.

@@ -27,6 +27,8 @@ pub(super) struct Layout {
     /// All fields' bits.
     pub(super) bits: u32,
     pub(super) unsure: Option<Unsure>,
+    /// The bits through each column, of those that the word holds whole.
+    through: Vec<u32>,
 }
 
 /// The first column that the word holds the beginning of only.
@@ -44,7 +46,7 @@ impl Layout {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
         let room = u128::BITS - 1 - row_bits;
-        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None };
+        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new() };
         // The column that the last field is of.
         let mut last = 0;
         for (number, column) in columns.iter().enumerate() {
@@ -69,6 +71,9 @@ impl Layout {
             }
             layout.bits += bits;
             layout.fields.extend(fields);
+            if layout.unsure.is_none() {
+                layout.through.push(layout.bits);
+            }
             if let (Some(unsure), false) = (&mut layout.unsure, fits) {
                 unsure.complete = number + 1 == columns.len();
                 layout.drop_low(layout.bits - room);
@@ -76,6 +81,9 @@ impl Layout {
             }
         }
         layout.narrow(last, row_bits);
+        if let Some(unsure) = layout.unsure {
+            layout.through.truncate(unsure.column);
+        }
         Ok(layout)
     }
 
@@ -102,6 +110,24 @@ impl Layout {
             }
             bits -= field.bits;
         }
+    }
+
+    /// Words are below this, which is less than 2^bits where one field is all there is.
+    pub(super) fn count(&self) -> usize {
+        match self.fields.as_slice() {
+            [field] => field.count(),
+            _ => 1 << self.bits,
+        }
+    }
+
+    /// How many columns the word holds whole, from the first on.
+    pub(super) fn whole(&self) -> usize {
+        self.through.len()
+    }
+
+    /// The bits behind the first `columns` columns, which the word holds whole.
+    pub(super) fn behind(&self, columns: usize) -> u32 {
+        self.bits - columns.checked_sub(1).map_or(0, |last| self.through[last])
     }
 
     /// Whether 64 bits hold the word, but for what dealing takes off it.

@@ -13,11 +13,16 @@ pub mod group;
 mod keys;
 mod layout;
 mod neighbours;
+mod number;
 mod radix;
 pub mod sort;
 
 pub use edges::{first_descent, starts};
 pub use gather::{gather, restore};
+pub(crate) use gather::{gather_on, join, restore_on};
 pub use group::group;
 pub(crate) use keys::normalise;
+pub use number::Groups;
+pub(crate) use number::number;
+pub(crate) use sort::{Arranged, arrange};
 pub use sort::{SortColumn, sort};

@@ -18,12 +18,16 @@
 
 use std::fmt::Debug;
 use std::ops::{BitOr, BitOrAssign, BitXor, Range, Shl, Shr};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use arrow_buffer::BooleanBuffer;
 
 use super::codes::{Codes, Field, Push};
-use super::gather::PARALLEL_ROWS;
+use super::neighbours::WORD;
 use crate::error::Result;
 use crate::evaluate::Cancel;
-use crate::parallel;
+use crate::parallel::Threads;
 
 /// An unsigned integer that holds a key, or a key and a row number.
 pub(super) trait Word:
@@ -124,6 +128,66 @@ pub(super) struct Keys<'a> {
     pub(super) bits: u32,
     /// Runs of rows that are equal but for so many of the lowest bits are asked for.
     pub(super) runs: Option<u32>,
+    /// Asks where rows differ from the row before in other than so many of the lowest bits, for each of these.
+    pub(super) behind: &'a [u32],
+}
+
+/// Rows by their keys.
+pub(super) struct Ordered {
+    /// The row numbers, ties in row order.
+    pub(super) order: Vec<u32>,
+    /// The runs of several rows that were asked for.
+    pub(super) runs: Vec<Range<usize>>,
+    /// For each of [`Keys::behind`], a bit where a row differs from the row before; row 0 does.
+    pub(super) starts: Vec<BooleanBuffer>,
+}
+
+/// Where a bucket lies among the rows in order.
+struct Place {
+    begin: usize,
+    bucket: usize,
+    /// The bucket with rows before it.
+    before: Option<usize>,
+}
+
+/// Where rows differ from the row before in the upper bits of their keys. Buckets that share a word of the bitmap are
+/// worked on by several threads, so words are atomic.
+struct Mark {
+    /// The word's bits below those that are looked at.
+    low: u32,
+    /// The bits of a bucket's number below those that are looked at.
+    low_of_bucket: u32,
+    starts: Vec<AtomicU64>,
+}
+
+impl Mark {
+    fn new(behind: u32, row_bits: u32, keys: &Keys, top: u32) -> Self {
+        let starts = (0..keys.rows.div_ceil(WORD)).map(|_| AtomicU64::new(0)).collect();
+        Self { low: row_bits + behind, low_of_bucket: (behind + top).saturating_sub(keys.bits), starts }
+    }
+
+    /// Looks at the words of one bucket, in order.
+    fn bucket<W: Word>(&self, words: &[W], place: &Place) {
+        let first = place.before.is_none_or(|before| (before ^ place.bucket) >> self.low_of_bucket != 0);
+        let mut bits = u64::from(first) << (place.begin % WORD);
+        let mut at = place.begin;
+        for pair in words.windows(2) {
+            at += 1;
+            if at.is_multiple_of(WORD) {
+                self.starts[at / WORD - 1].fetch_or(bits, Relaxed);
+                bits = 0;
+            }
+            // What fell off the word is the bucket's, and equal in all of it.
+            let differ = self.low < W::BITS && (pair[0] ^ pair[1]) >> self.low != W::default();
+            bits |= u64::from(differ) << (at % WORD);
+        }
+        self.starts[at / WORD].fetch_or(bits, Relaxed);
+    }
+
+    fn finish(self, rows: usize) -> BooleanBuffer {
+        let words: Vec<u64> = self.starts.into_iter().map(AtomicU64::into_inner).collect();
+        BooleanBuffer::new(words.into(), 0, rows)
+    }
 }
 
 /// How many bits row numbers below `rows` take.
@@ -141,40 +205,51 @@ struct Dealt<W> {
 }
 
 impl Keys<'_> {
-    /// The row numbers in the order of the keys, ties in row order, and the runs of several rows that are asked for.
-    /// The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(super) fn order<W: Word>(&self, threads: usize, cancel: &Cancel) -> Result<(Vec<u32>, Vec<Range<usize>>)> {
+    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
+    pub(super) fn order<W: Word>(&self, threads: &Threads, cancel: &Cancel) -> Result<Ordered> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
         // A run is in one bucket.
         let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
         let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(most);
-        let threads = if self.rows < PARALLEL_ROWS { 1 } else { threads };
         let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads, cancel)?;
         let mut order = vec![0; self.rows];
         let lengths: Vec<_> = lengths(&ends).collect();
+        let marks: Vec<_> = self.behind.iter().map(|&behind| Mark::new(behind, row_bits, self, top)).collect();
+        let mut before = None;
+        let places = ends.iter().zip(&lengths).enumerate().map(|(bucket, (end, &length))| {
+            let place = Place { begin: end - length, bucket, before };
+            if length > 0 {
+                before = Some(bucket);
+            }
+            place
+        });
         let buckets = split(&mut words, &lengths)
             .zip(split(&mut scratch, &lengths))
             .zip(split(&mut order, &lengths))
-            .zip(ends.iter().zip(&lengths).map(|(end, length)| end - length));
+            .zip(places.collect::<Vec<_>>());
         let buckets = buckets.filter(|(((words, _), _), _)| !words.is_empty()).collect();
-        let found = parallel::map(threads, buckets, |(((words, scratch), order), begin)| {
+        let found = threads.map(buckets, |(((words, scratch), order), place)| {
             cancel.check()?;
             sort_words(words, scratch, row_bits);
             for (row, word) in order.iter_mut().zip(&*words) {
                 *row = word.row(row_bits);
             }
-            Ok(self.runs.map_or_else(Vec::new, |behind| equal_runs(words, row_bits + behind, begin)))
+            for mark in &marks {
+                mark.bucket(words, &place);
+            }
+            Ok(self.runs.map_or_else(Vec::new, |behind| equal_runs(words, row_bits + behind, place.begin)))
         })?;
-        Ok((order, found.into_iter().flatten().collect()))
+        let starts = marks.into_iter().map(|mark| mark.finish(self.rows)).collect();
+        Ok(Ordered { order, runs: found.into_iter().flatten().collect(), starts })
     }
 
     /// Deals the rows into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: usize, cancel: &Cancel) -> Result<Dealt<W>> {
+    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: &Threads, cancel: &Cancel) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
-        let share = self.rows.div_ceil(threads.max(1)).max(1);
+        let share = self.rows.div_ceil(threads.ranges(&(0..self.rows)).len()).max(1);
         let mut keys = vec![W::default(); self.rows];
-        let counts = parallel::map(threads, keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
+        let counts = threads.map(keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
             let mut counts = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
                 for (place, field) in self.fields.iter().enumerate() {
@@ -189,7 +264,7 @@ impl Keys<'_> {
         })?;
         let mut words = vec![W::default(); self.rows];
         let shares = words.chunks_mut(share).zip(keys.chunks(share)).zip(&counts).enumerate().collect();
-        parallel::map(threads, shares, |(number, ((words, keys), counts))| {
+        threads.map(shares, |(number, ((words, keys), counts))| {
             let mut next = begins(counts);
             for (row, &key) in (number * share..).zip(keys) {
                 let next = &mut next[key.digit(shift, buckets)];
@@ -213,7 +288,7 @@ impl Keys<'_> {
         let pieces: Vec<_> =
             words.chunks(share).zip(&counts).map(|(words, counts)| (words, begins(counts), counts)).collect();
         let lengths: Vec<_> = lengths(&ends).collect();
-        parallel::map(threads, split(&mut keys, &lengths).enumerate().collect(), |(bucket, mut whole)| {
+        threads.map(split(&mut keys, &lengths).enumerate().collect(), |(bucket, mut whole)| {
             for (words, begins, counts) in &pieces {
                 let (begin, length) = (begins[bucket] as usize, counts[bucket] as usize);
                 let (piece, rest) = whole.split_at_mut(length);

@@ -14,15 +14,18 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::BooleanBuffer;
 
-use super::edges::first_descent_of_all;
+use super::edges::{first_descent_of_all, starts, starts_in_order};
+use super::gather::gather_on;
 use super::keys::{self, Comparator};
 use super::layout::Layout;
 use super::neighbours::Neighbours;
-use super::radix::Keys;
+use super::radix::{Keys, Ordered};
+use crate::bitmap::Edges;
 use crate::error::{Error, Result};
 use crate::evaluate::Cancel;
-use crate::parallel;
+use crate::parallel::Threads;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
 const COMPARED_ROWS: usize = 64;
@@ -73,12 +76,40 @@ impl SortColumn {
 /// # Errors
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+    Ok(arrange(columns, &[], &Threads::new(threads), cancel)?.order)
+}
+
+/// Rows in an order, and where they differ from the row before.
+#[derive(Debug)]
+pub(crate) struct Arranged {
+    /// The row numbers in order; `None` if the rows are in order already.
+    pub(crate) order: Option<Vec<u32>>,
+    /// For each number of leading columns asked for, a bit where a row in order differs in any of these from the row
+    /// before. Row 0 has a bit.
+    pub(crate) starts: Vec<BooleanBuffer>,
+}
+
+/// As [`sort`], and for each of `leading` where rows in order differ in so many of the columns: the words that were
+/// sorted tell as a rule, and the columns are not gathered.
+///
+/// # Errors
+/// As [`sort`].
+pub(crate) fn arrange(
+    columns: &[SortColumn],
+    leading: &[usize],
+    threads: &Threads,
+    cancel: &Cancel,
+) -> Result<Arranged> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(Error::internal("sort keys of different lengths"));
     }
     check_rows(rows)?;
-    sort_at_depth(columns, rows, threads, cancel, 0)
+    let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+    if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads, cancel)? {
+        return Ok(Arranged { order: None, starts });
+    }
+    sort_at_depth(columns, &neighbours, rows, leading, threads, cancel, 0)
 }
 
 /// Row numbers are stored in 32 bits.
@@ -94,33 +125,41 @@ pub(super) fn check_rows(rows: usize) -> Result<()> {
 
 fn sort_at_depth(
     columns: &[SortColumn],
+    neighbours: &[Neighbours],
     rows: usize,
-    threads: usize,
+    leading: &[usize],
+    threads: &Threads,
     cancel: &Cancel,
     depth: usize,
-) -> Result<Option<Vec<u32>>> {
-    let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+) -> Result<Arranged> {
     // Sorting is stable: if the rows are in the order of the keys from `sorted` on, the keys before are enough.
-    let sorted = (0..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
+    let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
+    let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
-    if columns.is_empty() {
-        return Ok(None);
-    }
     cancel.check()?;
     if rows < COMPARED_ROWS || depth == DEPTH {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         compare(columns)?.sort(&mut order);
-        return Ok(Some(order));
+        let starts = starts_of(all, &[], leading, &order, threads, cancel)?;
+        return Ok(Arranged { order: Some(order), starts });
     }
     let layout = Layout::new(columns, rows, cancel)?;
-    let keys =
-        Keys { fields: &layout.fields, rows, bits: layout.bits, runs: layout.unsure.map(|unsure| unsure.behind) };
-    let order = if layout.is_narrow(rows) { Keys::order::<u64> } else { Keys::order::<u128> };
-    let (mut order, runs) = order(&keys, threads, cancel)?;
+    // What the word says of so many columns holds of as many as are asked for, or fewer.
+    let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.whole())).collect();
+    let behind: Vec<_> = known.iter().map(|&columns| layout.behind(columns)).collect();
+    let keys = Keys {
+        fields: &layout.fields,
+        rows,
+        bits: layout.bits,
+        runs: layout.unsure.map(|unsure| unsure.behind),
+        behind: &behind,
+    };
+    let ordered = if layout.is_narrow(rows) { Keys::order::<u64> } else { Keys::order::<u128> };
+    let Ordered { mut order, runs, starts } = ordered(&keys, threads, cancel)?;
     if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
         let columns = &columns[unsure.column..];
         let comparators = compare(columns)?;
-        parallel::map(threads, pieces(&mut order, runs), |run| {
+        threads.map(pieces(&mut order, runs), |run| {
             cancel.check()?;
             // The words have put rows that are equal in the unsure column in order.
             if unsure.complete && comparators.are_equal(run, 0) {
@@ -132,7 +171,13 @@ fn sort_at_depth(
             }
             run.sort_unstable();
             let columns = select(columns, run, cancel)?;
-            if let Some(order) = sort_at_depth(&columns, run.len(), 1, cancel, depth + 1)? {
+            let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+            if first_descent_of_all(&neighbours, run.len()).is_none() {
+                return Ok(());
+            }
+            let alone = Threads::new(1);
+            let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], &alone, cancel, depth + 1)?;
+            if let Some(order) = arranged.order {
                 let rows = run.to_vec();
                 for (place, row) in run.iter_mut().zip(order) {
                     *place = rows[row as usize];
@@ -141,7 +186,42 @@ fn sort_at_depth(
             Ok(())
         })?;
     }
-    Ok(Some(order))
+    let starts: Vec<_> = known.into_iter().zip(starts).collect();
+    let starts = starts_of(all, &starts, leading, &order, threads, cancel)?;
+    Ok(Arranged { order: Some(order), starts })
+}
+
+/// For each of `leading`, where rows in order differ in so many columns. `known` says it of fewer.
+fn starts_of(
+    columns: &[SortColumn],
+    known: &[(usize, BooleanBuffer)],
+    leading: &[usize],
+    order: &[u32],
+    threads: &Threads,
+    cancel: &Cancel,
+) -> Result<Vec<BooleanBuffer>> {
+    let first = |number: usize| known.get(number).map_or(0, |(columns, _)| *columns);
+    let needed = (0..leading.len()).map(|number| first(number)..leading[number]).filter(|needed| !needed.is_empty());
+    let gathered = needed.clone().map(|needed| needed.start).min().zip(needed.map(|needed| needed.end).max());
+    let gathered = gathered.map_or(0..0, |(start, end)| start..end);
+    let values: Vec<_> = columns[gathered.clone()].iter().map(|column| column.values.clone()).collect();
+    let values = gather_on(&values, order, threads, cancel)?;
+    (leading.iter().enumerate())
+        .map(|(number, &leading)| {
+            let needed = first(number)..leading;
+            let starts = if needed.is_empty() {
+                None
+            } else {
+                Some(starts(&values[needed.start - gathered.start..needed.end - gathered.start], order.len(), None)?)
+            };
+            match (known.get(number), starts) {
+                (Some((_, known)), Some(starts)) => Ok(known | &starts),
+                (Some((_, known)), None) => Ok(known.clone()),
+                (None, Some(starts)) => Ok(starts),
+                (None, None) => Ok(Edges::single(order.len()).starts().clone()),
+            }
+        })
+        .collect()
 }
 
 /// The runs as slices of the order.
@@ -193,5 +273,67 @@ impl Comparators {
             let mut orders = comparators.iter().map(|compare| compare(left as usize, right as usize));
             orders.find(|order| order.is_ne()).unwrap_or_else(|| left.cmp(&right))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
+
+    use super::*;
+    use crate::rows::gather;
+
+    /// Columns of `rows` rows of which the words hold all, a beginning, or much too little.
+    fn columns(rows: usize) -> Vec<Vec<SortColumn>> {
+        let mut seed = 7_u64;
+        let mut below = move |end: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % end
+        };
+        let mut numbers = |end| -> Vec<u64> { (0..rows).map(|_| below(end)).collect() };
+        let few: ArrayRef = Arc::new(numbers(5).iter().map(|&x| (x > 0).then_some(x as i32)).collect::<Int32Array>());
+        let many: ArrayRef = Arc::new(Int64Array::from_iter_values(numbers(1 << 30).iter().map(|&x| x as i64)));
+        let floats: ArrayRef = Arc::new(Float64Array::from_iter_values(numbers(50).iter().map(|&x| (x as f64).sin())));
+        let texts = numbers(9).iter().map(|x| format!("a text that is too long for a word {x}")).collect::<Vec<_>>();
+        let texts: ArrayRef = Arc::new(StringArray::from(texts));
+        let ascending: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
+        let constant: ArrayRef = Arc::new(Int64Array::from(vec![3; rows]));
+        let wide: ArrayRef = Arc::new(Int64Array::from_iter_values(numbers(1 << 31).iter().map(|&x| (x << 32) as i64)));
+        let (up, down) = (SortColumn::ascending, |values| SortColumn { values, descending: true, nulls_first: false });
+        vec![
+            vec![up(few.clone()), down(many.clone())],
+            vec![up(few.clone()), up(few.clone()), down(few.clone())],
+            vec![up(few.clone()), up(ascending.clone())],
+            vec![up(constant.clone()), up(ascending.clone())],
+            vec![up(constant), down(ascending)],
+            vec![up(few.clone()), up(texts.clone()), up(floats.clone())],
+            vec![down(floats.clone()), up(few.clone()), up(many.clone())],
+            vec![up(few), up(wide.clone()), down(wide.clone()), up(many), up(texts)],
+            vec![up(wide.clone()), up(wide), up(floats)],
+        ]
+    }
+
+    #[test]
+    fn edges_are_those_of_the_rows_in_order() {
+        let cancel = Cancel::default();
+        for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {
+            for (case, columns) in columns(rows).into_iter().enumerate() {
+                let leading: Vec<_> = (0..=columns.len()).collect();
+                let arranged = arrange(&columns, &leading, &Threads::new(2), &cancel).unwrap();
+                let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
+                let sorted = match &arranged.order {
+                    None => keys,
+                    Some(order) => gather(&keys, order, 1, &cancel).unwrap(),
+                };
+                for leading in leading {
+                    let expected = starts(&sorted[..leading], rows, None).unwrap();
+                    assert_eq!(arranged.starts[leading], expected, "{rows} rows, case {case}, {leading} columns");
+                }
+                assert_eq!(arranged.order, sort(&columns, 1, &cancel).unwrap());
+            }
+        }
     }
 }
