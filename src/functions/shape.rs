@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::builder::Float64Builder;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 
-use super::moments::{BLOCK, Moment, Moments, Values, mean, summed};
+use super::moments::{BLOCK, Moment, Moments, Values, distances, summed};
 use super::native::{Saved, saved, saved_value};
 use super::readout::{Accumulated, Readout};
 use crate::error::Result;
@@ -34,11 +34,11 @@ impl Moment for FourMoments {
     }
 
     fn of(block: &[f64; BLOCK]) -> Self {
-        let mean = mean(block);
-        let square = |value: f64| (value - mean) * (value - mean);
+        let distance = distances(block);
+        let square = |value: f64| distance(value) * distance(value);
         Self {
-            two: Moments { count: BLOCK as f64, mean, squares: summed(block, square) },
-            cubes: summed(block, |value| square(value) * (value - mean)),
+            two: Moments::of_block(block, summed(block, square)),
+            cubes: summed(block, |value| square(value) * distance(value)),
             fourths: summed(block, |value| square(value) * square(value)),
         }
     }
@@ -54,7 +54,7 @@ impl Moment for FourMoments {
         }
         let count = a.count + b.count;
         let (p, q) = (a.count / count, b.count / count);
-        let distance = b.mean - a.mean;
+        let distance = a.distance(&b);
         let square = distance * distance;
         let spread = square * a.count * q;
         self.fourths += right.fourths
@@ -66,10 +66,11 @@ impl Moment for FourMoments {
     }
 
     fn save(&self) -> Result<RecordBatch> {
-        let Moments { count, mean, squares } = self.two;
+        let Moments { count, pivot, offset, squares } = self.two;
         saved([
             ("count", count.write()?),
-            ("mean", mean.write()?),
+            ("pivot", pivot.write()?),
+            ("offset", offset.write()?),
             ("squares", squares.write()?),
             ("cubes", self.cubes.write()?),
             ("fourths", self.fourths.write()?),
