@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Cost: O(log k) per change among k values, mostly less, as a node whose count stays ends the climb; O(log k) per
-//! answer that may have changed; 8 bytes per value.
+//! answer for which the one before has lost a row, O(1) else; 8 bytes per value.
 
 use std::collections::BTreeMap;
 
@@ -35,13 +35,51 @@ impl Mode {
 #[derive(Debug, Default)]
 pub(crate) struct Greatest {
     nodes: Vec<u32>,
-    /// The code found last.
+    /// The mode, if it is known.
     mode: Option<usize>,
-    /// No count has changed since.
+    /// Whether it is.
     found: bool,
 }
 
 impl Greatest {
+    /// None of `codes` codes.
+    fn restart(&mut self, codes: usize) {
+        (self.mode, self.found) = (None, true);
+        self.nodes.clear();
+        self.nodes.resize(2 * codes.next_power_of_two(), 0);
+    }
+
+    /// The code is now there `count` times.
+    #[inline]
+    fn set(&mut self, code: usize, count: u32) {
+        let Self { nodes, mode, found } = self;
+        if *mode == Some(code) {
+            // What has grown stays the only one; for what has shrunk the tree is asked.
+            *found &= count > nodes[1];
+        } else if count > nodes[1] || (count == nodes[1] && mode.is_some_and(|mode| code < mode)) {
+            *mode = Some(code);
+        }
+        let mut node = nodes.len() / 2 + code;
+        nodes[node] = count;
+        while node > 1 {
+            node /= 2;
+            let greatest = nodes[2 * node].max(nodes[2 * node + 1]);
+            if nodes[node] == greatest {
+                break;
+            }
+            nodes[node] = greatest;
+        }
+    }
+
+    /// The least of the codes there most often.
+    #[inline]
+    fn mode(&mut self) -> Option<usize> {
+        if !std::mem::replace(&mut self.found, true) {
+            self.mode = self.find();
+        }
+        self.mode
+    }
+
     fn find(&self) -> Option<usize> {
         let greatest = *self.nodes.get(1).filter(|&&count| count > 0)?;
         let leaves = self.nodes.len() / 2;
@@ -62,25 +100,12 @@ impl Tally for Mode {
     }
 
     fn restart(&self, kept: &mut Greatest, _: &Values, partition: &Partition) {
-        kept.found = false;
-        kept.nodes.clear();
-        kept.nodes.resize(2 * partition.codes.next_power_of_two(), 0);
+        kept.restart(partition.codes);
     }
 
     #[inline]
     fn set(&self, kept: &mut Greatest, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
-        let nodes = &mut kept.nodes;
-        let mut node = nodes.len() / 2 + code;
-        nodes[node] = if self.distinct { count.min(1) } else { count };
-        kept.found = false;
-        while node > 1 {
-            node /= 2;
-            let greatest = nodes[2 * node].max(nodes[2 * node + 1]);
-            if nodes[node] == greatest {
-                break;
-            }
-            nodes[node] = greatest;
-        }
+        kept.set(code, if self.distinct { count.min(1) } else { count });
         Ok(())
     }
 
@@ -96,10 +121,7 @@ impl Tally for Mode {
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        if !std::mem::replace(&mut kept.found, true) {
-            kept.mode = kept.find();
-        }
-        out.push(kept.mode.map(|code| values.row(partition, code) as u32));
+        out.push(kept.mode().map(|code| values.row(partition, code) as u32));
         Ok(())
     }
 
@@ -120,5 +142,33 @@ impl Tally for Mode {
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
         Ok(take(&self.column, &UInt32Array::from(out), None)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_is_known_as_counts_move() {
+        let mut seed = 1_u64;
+        for codes in [1, 2, 3, 5, 64] {
+            let (mut kept, mut counts) = (Greatest::default(), vec![0_u32; codes]);
+            kept.restart(7);
+            kept.restart(codes);
+            for _ in 0..20_000 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let code = (seed >> 33) as usize % codes;
+                let up = (seed >> 20) % 5 < 2 || counts[code] == 0;
+                counts[code] = if up { counts[code] + 1 } else { counts[code] - 1 };
+                kept.set(code, counts[code]);
+                // Not every change is followed by a question.
+                if !(seed >> 40).is_multiple_of(3) {
+                    let greatest = counts.iter().max().filter(|&&count| count > 0);
+                    let expected = greatest.and_then(|greatest| counts.iter().position(|count| count == greatest));
+                    assert_eq!(kept.mode(), expected, "{counts:?}");
+                }
+            }
+        }
     }
 }
