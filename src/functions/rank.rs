@@ -162,13 +162,13 @@ impl Rank {
         (partition.before(group) + 1, covered.dense_rank + groups as u64)
     }
 
-    /// Calls `f` with all of `rows`, in order.
-    fn each(
+    /// Calls `f` with each partition that holds some of `rows`, and with those, in order.
+    fn each_partition(
         &self,
         rows: Range<usize>,
         carry: &Carry,
         cancel: &Cancel,
-        mut f: impl FnMut(&Places) -> Result<()>,
+        mut f: impl FnMut(&Partition, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let covered = carry.state.as_ref().map(Covered::load).transpose()?;
         let mut block = rows.start..rows.start;
@@ -180,27 +180,64 @@ impl Rank {
                     Some(covered) if run.start == 0 => (covered, carry.base),
                     _ => (Covered::default(), run.start),
                 };
-                let partition = Partition { covered, begin, end: run.end };
-                if self.naive {
-                    return rows.into_iter().try_for_each(|row| f(&self.places_naively(&partition, row)));
-                }
-                let before = partition.before(rows.start);
-                let total = partition.before(run.end);
-                if !self.shared() {
-                    return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
-                }
-                let mut last = None;
-                self.peers.each(rows, |group, rows| {
-                    let before = partition.before(rows.start);
-                    let (rank, dense_rank) = match last {
-                        Some(dense_rank) => (before + 1, dense_rank + 1),
-                        None if group.start == run.start && covered.rows == 0 => (1, 1),
-                        None => self.ranks(&partition, group.start.max(run.start)),
-                    };
-                    last = Some(dense_rank);
-                    f(&Places { rows, before, rank, dense_rank, through: partition.before(group.end), total })
-                })
+                f(&Partition { covered, begin, end: run.end }, rows)
             })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with all of `rows`, in order.
+    fn each(
+        &self,
+        rows: Range<usize>,
+        carry: &Carry,
+        cancel: &Cancel,
+        mut f: impl FnMut(&Places) -> Result<()>,
+    ) -> Result<()> {
+        self.each_partition(rows, carry, cancel, |partition, rows| {
+            if self.naive {
+                return rows.into_iter().try_for_each(|row| f(&self.places_naively(partition, row)));
+            }
+            let before = partition.before(rows.start);
+            let total = partition.before(partition.end);
+            if !self.shared() {
+                return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
+            }
+            let mut last = None;
+            self.peers.each(rows, |group, rows| {
+                let before = partition.before(rows.start);
+                let (rank, dense_rank) = match last {
+                    Some(dense_rank) => (before + 1, dense_rank + 1),
+                    None => self.first_ranks(partition, group.start),
+                };
+                last = Some(dense_rank);
+                f(&Places { rows, before, rank, dense_rank, through: partition.before(group.end), total })
+            })
+        })
+    }
+
+    /// The places of the group that begins at `group`, of which the section may show a part.
+    fn first_ranks(&self, partition: &Partition, group: usize) -> (u64, u64) {
+        match partition.covered.rows {
+            0 if group <= partition.begin => (1, 1),
+            _ => self.ranks(partition, group),
+        }
+    }
+
+    /// Appends the places of `rows`, which lie in `partition` and share theirs with their peers.
+    fn shared_integers(&self, partition: &Partition, rows: Range<usize>, out: &mut Vec<i32>) -> Result<()> {
+        let begins = partition.covered.rows == 0 && rows.start == partition.begin;
+        let group = if begins { rows.start } else { self.peers.begin(rows.start) };
+        let (mut rank, mut dense_rank) = self.first_ranks(partition, group);
+        // Where the last place is an INT all are.
+        let fits = i32::try_from(partition.before(rows.end)).is_ok();
+        let dense = self.which == Which::DenseRank;
+        for row in rows.clone() {
+            if row > rows.start && self.peers.bit(row) {
+                (rank, dense_rank) = (partition.before(row) + 1, dense_rank + 1);
+            }
+            let place = if dense { dense_rank } else { rank };
+            out.push(if fits { place as i32 } else { self.int(place)? });
         }
         Ok(())
     }
@@ -288,7 +325,13 @@ impl Evaluator for Rank {
             return Ok(Arc::new(Float64Array::from(out)));
         }
         let mut out = Vec::with_capacity(rows.len());
-        self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
+        if self.shared() && !self.naive {
+            self.each_partition(rows, carry, cancel, |partition, rows| {
+                self.shared_integers(partition, rows, &mut out)
+            })?;
+        } else {
+            self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
+        }
         Ok(Arc::new(Int32Array::from(out)))
     }
 

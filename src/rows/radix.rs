@@ -343,8 +343,13 @@ fn sort_words<W: Word>(words: &mut [W], scratch: &mut [W], low: u32) {
     let passes = (high - low).div_ceil(LSD_DIGIT);
     if passes <= LSD_PASSES {
         let digit = (high - low).div_ceil(passes);
+        // From one into the other and back.
+        let (mut from, mut to) = (&mut *words, &mut *scratch);
         for pass in 0..passes {
-            pass_over(words, scratch, low + pass * digit, digit.min(high - low - pass * digit));
+            pass_over(from, to, low + pass * digit, digit.min(high - low - pass * digit));
+            std::mem::swap(&mut from, &mut to);
+        }
+        if passes % 2 == 1 {
             words.copy_from_slice(scratch);
         }
         return;
