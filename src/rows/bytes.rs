@@ -13,10 +13,15 @@
 //! number is the beginning only, and rows with equal numbers are looked at again. Cost: three passes, each O(bytes
 //! looked at), at most [`PLACES`] behind the common prefix; 8 bytes per row.
 
+use std::ops::Range;
+
 use arrow_array::types::{ByteArrayType, ByteViewType};
 use arrow_array::{Array, FixedSizeBinaryArray, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_row::Rows;
+
+use crate::error::Result;
+use crate::parallel::Threads;
 
 /// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
 const PLACES: usize = 20;
@@ -30,7 +35,7 @@ pub(super) struct Packed {
 }
 
 /// A column of byte strings.
-pub(super) trait Texts {
+pub(super) trait Texts: Sync {
     fn rows(&self) -> usize;
 
     /// The row's bytes, unless it is null.
@@ -88,26 +93,44 @@ impl Texts for Encoded<'_> {
     }
 }
 
-/// What the values have in common.
-struct Survey {
-    /// How long the common prefix is.
-    prefix: usize,
+/// What some values have in common.
+#[derive(Clone, Copy)]
+struct Survey<'a> {
+    /// The longest common prefix.
+    prefix: &'a [u8],
     shortest: usize,
     longest: usize,
 }
 
-fn survey(texts: &impl Texts) -> Option<Survey> {
-    let mut valid = (0..texts.rows()).filter_map(|row| texts.text(row));
-    let first = valid.next()?;
-    let mut survey = Survey { prefix: first.len(), shortest: first.len(), longest: first.len() };
-    for text in valid {
-        survey.shortest = survey.shortest.min(text.len());
-        survey.longest = survey.longest.max(text.len());
-        if !text.starts_with(&first[..survey.prefix]) {
-            survey.prefix = first.iter().zip(text).take_while(|(left, right)| left == right).count();
+impl<'a> Survey<'a> {
+    fn of(texts: &'a impl Texts, rows: Range<usize>) -> Option<Self> {
+        let mut valid = rows.filter_map(|row| texts.text(row));
+        let first = valid.next()?;
+        let mut survey = Survey { prefix: first, shortest: first.len(), longest: first.len() };
+        for text in valid {
+            survey.shortest = survey.shortest.min(text.len());
+            survey.longest = survey.longest.max(text.len());
+            survey.share(text);
+        }
+        Some(survey)
+    }
+
+    /// Cuts the prefix to what it shares with `text`.
+    fn share(&mut self, text: &[u8]) {
+        if !text.starts_with(self.prefix) {
+            let common = self.prefix.iter().zip(text).take_while(|(left, right)| left == right).count();
+            self.prefix = &self.prefix[..common];
         }
     }
-    Some(survey)
+
+    fn join(mut self, other: Self) -> Self {
+        self.share(other.prefix);
+        Survey {
+            prefix: self.prefix,
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
 }
 
 /// A place behind the common prefix.
@@ -124,20 +147,31 @@ struct Place {
 }
 
 /// The places behind the prefix that 64 bits hold.
-fn places(texts: &impl Texts, survey: &Survey) -> Vec<Place> {
-    let count = (survey.longest - survey.prefix).min(PLACES);
+fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<Place>> {
+    let prefix = survey.prefix.len();
+    let count = (survey.longest - prefix).min(PLACES);
     let mut ranges = [(u8::MAX, u8::MIN); PLACES];
-    for text in (0..texts.rows()).filter_map(|row| texts.text(row)) {
-        for ((low, high), &byte) in ranges.iter_mut().zip(&text[survey.prefix..]) {
-            *low = (*low).min(byte);
-            *high = (*high).max(byte);
+    let found = threads.map(threads.ranges(&(0..texts.rows())), |rows| {
+        let mut ranges = ranges;
+        for text in rows.filter_map(|row| texts.text(row)) {
+            for ((low, high), &byte) in ranges.iter_mut().zip(&text[prefix..]) {
+                *low = (*low).min(byte);
+                *high = (*high).max(byte);
+            }
+        }
+        Ok(ranges)
+    })?;
+    for found in found {
+        for ((low, high), found) in ranges.iter_mut().zip(found) {
+            *low = (*low).min(found.0);
+            *high = (*high).max(found.1);
         }
     }
     let mut places: Vec<Place> = Vec::with_capacity(count);
     let mut product = 1_u64;
     for (place, &(low, high)) in ranges.iter().enumerate().take(count) {
         // Where some values have ended, 0 says so and bytes count from 1.
-        let ended = u64::from(survey.prefix + place >= survey.shortest);
+        let ended = u64::from(prefix + place >= survey.shortest);
         let radix = u64::from(high - low) + 1 + ended;
         let Some(next) = product.checked_mul(radix) else {
             break;
@@ -150,7 +184,7 @@ fn places(texts: &impl Texts, survey: &Survey) -> Vec<Place> {
         place.behind = behind;
         behind *= place.radix;
     }
-    places
+    Ok(places)
 }
 
 #[inline]
@@ -163,12 +197,26 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 }
 
 /// The values as numbers.
-pub(super) fn pack(texts: &impl Texts) -> Packed {
-    let Some(survey) = survey(texts) else {
-        return Packed { codes: vec![0; texts.rows()], exact: true };
+///
+/// # Errors
+/// The system has no threads left.
+pub(super) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
+    let rows = texts.rows();
+    let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
+    let mut codes = vec![0; rows];
+    let Some(survey) = surveys.into_iter().flatten().reduce(Survey::join) else {
+        return Ok(Packed { codes, exact: true });
     };
-    let places = places(texts, &survey);
-    let exact = survey.prefix + places.len() >= survey.longest;
-    let codes = (0..texts.rows()).map(|row| texts.text(row).map_or(0, |text| number(&text[survey.prefix..], &places)));
-    Packed { codes: codes.collect(), exact }
+    let places = places(texts, &survey, threads)?;
+    let prefix = survey.prefix.len();
+    let share = rows.div_ceil(threads.ranges(&(0..rows)).len()).max(1);
+    threads.map(codes.chunks_mut(share).enumerate().collect(), |(at, codes)| {
+        for (row, code) in (at * share..).zip(codes) {
+            if let Some(text) = texts.text(row) {
+                *code = number(&text[prefix..], &places);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Packed { codes, exact: prefix + places.len() >= survey.longest })
 }

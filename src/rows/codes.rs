@@ -18,12 +18,13 @@ use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
-use super::bytes::{self, Packed};
+use super::bytes::{self, Packed, Texts};
 use super::keys::{self, Coded, match_coded};
 use super::radix::Word;
 use super::sort::{SortColumn, sort};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::Cancel;
+use crate::parallel::Threads;
 
 /// Some bits of the sort word, and where they come from.
 pub(super) struct Field {
@@ -206,15 +207,15 @@ impl Codes for IsNull {
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(super) fn fields(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
+pub(super) fn fields(column: &SortColumn, threads: &Threads, cancel: &Cancel) -> Result<Fields> {
     cancel.check()?;
     let values = &column.values;
     macro_rules! fixed {
         ($type:ty) => {
-            match ranged::<$type>(column, keys::scalars(values), true) {
+            match ranged::<$type>(column, keys::scalars(values), true, threads)? {
                 Some(fields) => Ok(fields),
                 // Wider than 64 bits.
-                None => encoded(column),
+                None => encoded(column, threads),
             }
         };
     }
@@ -223,38 +224,52 @@ pub(super) fn fields(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
         DataType::Null => Ok(Fields { fields: Vec::new(), exact: true }),
         DataType::Boolean => {
             let values = values.as_boolean().values().iter().map(u8::from).collect();
-            exact::<u8>(column, values)
+            exact::<u8>(column, values, threads)
         }
-        DataType::Utf8 => packed(column, bytes::pack(values.as_bytes::<Utf8Type>())),
-        DataType::LargeUtf8 => packed(column, bytes::pack(values.as_bytes::<LargeUtf8Type>())),
-        DataType::Utf8View => packed(column, bytes::pack(values.as_byte_view::<StringViewType>())),
-        DataType::Binary => packed(column, bytes::pack(values.as_bytes::<BinaryType>())),
-        DataType::LargeBinary => packed(column, bytes::pack(values.as_bytes::<LargeBinaryType>())),
-        DataType::BinaryView => packed(column, bytes::pack(values.as_byte_view::<BinaryViewType>())),
-        DataType::FixedSizeBinary(_) => packed(column, bytes::pack(values.as_fixed_size_binary())),
-        DataType::Dictionary(..) => dictionary(column, cancel),
+        DataType::Utf8 => packed(column, values.as_bytes::<Utf8Type>(), threads),
+        DataType::LargeUtf8 => packed(column, values.as_bytes::<LargeUtf8Type>(), threads),
+        DataType::Utf8View => packed(column, values.as_byte_view::<StringViewType>(), threads),
+        DataType::Binary => packed(column, values.as_bytes::<BinaryType>(), threads),
+        DataType::LargeBinary => packed(column, values.as_bytes::<LargeBinaryType>(), threads),
+        DataType::BinaryView => packed(column, values.as_byte_view::<BinaryViewType>(), threads),
+        DataType::FixedSizeBinary(_) => packed(column, values.as_fixed_size_binary(), threads),
+        DataType::Dictionary(..) => dictionary(column, threads, cancel),
         DataType::Float16 | DataType::RunEndEncoded(..) => {
-            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, cancel)
+            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, threads, cancel)
         }
-        _ => encoded(column),
+        _ => encoded(column, threads),
     }
 }
 
-/// Fields of values whose codes span less than 64 bits.
-fn ranged<T: Coded>(column: &SortColumn, values: ScalarBuffer<T>, exact: bool) -> Option<Fields>
+/// Fields of values, if their codes span less than 64 bits.
+fn ranged<T: Coded>(
+    column: &SortColumn,
+    values: ScalarBuffer<T>,
+    exact: bool,
+    threads: &Threads,
+) -> Result<Option<Fields>>
 where
     T::Code: Step,
 {
     let nulls = keys::nulls(&column.values);
-    let range = match &nulls {
-        None => range(values.iter().map(|value| value.code())),
-        Some(nulls) => range(nulls.valid_indices().map(|row| values[row].code())),
-    };
+    let ranges = threads.map(threads.ranges(&(0..values.len())), |rows| {
+        let begin = rows.start;
+        Ok(match &nulls {
+            None => range(values[rows].iter().map(|value| value.code())),
+            Some(nulls) => {
+                let valid = nulls.slice(begin, rows.len());
+                range(valid.valid_indices().map(|row| values[begin + row].code()))
+            }
+        })
+    })?;
+    let range = ranges.into_iter().flatten().reduce(|(low, high), range| (low.min(range.0), high.max(range.1)));
     // No valid value: all rows are equal.
     let Some((low, high)) = range else {
-        return Some(Fields { fields: Vec::new(), exact: true });
+        return Ok(Some(Fields { fields: Vec::new(), exact: true }));
     };
-    let span = high.steps(low)?;
+    let Some(span) = high.steps(low) else {
+        return Ok(None);
+    };
     let mut fields = Vec::new();
     let mut push = |top: u64, codes: Box<dyn Codes>| {
         let bits = u64::BITS - top.leading_zeros();
@@ -277,7 +292,7 @@ where
             push(span + 1, Box::new(ranged));
         }
     }
-    Some(Fields { fields, exact })
+    Ok(Some(Fields { fields, exact }))
 }
 
 fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
@@ -286,38 +301,38 @@ fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
 }
 
 /// Fields of values that stand for the column's, row by row.
-fn exact<T: Coded>(column: &SortColumn, values: Vec<T>) -> Result<Fields>
+fn exact<T: Coded>(column: &SortColumn, values: Vec<T>, threads: &Threads) -> Result<Fields>
 where
     T::Code: Step,
 {
-    ranged(column, values.into(), true).ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
+    ranged(column, values.into(), true, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
-fn packed(column: &SortColumn, packed: Packed) -> Result<Fields> {
-    let exact = packed.exact;
-    ranged::<u64>(column, packed.codes.into(), exact)
-        .ok_or_else(|| crate::error::Error::internal("codes wider than 64 bits"))
+/// Fields of bytes.
+fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<Fields> {
+    let Packed { codes, exact } = bytes::pack(texts, threads)?;
+    ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
 /// Nested values, and numbers too wide: as bytes that compare like the values.
-fn encoded(column: &SortColumn) -> Result<Fields> {
+fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let values = keys::normalise(&column.values)?;
     // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
     let options = SortOptions { descending: false, nulls_first: true };
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
-    packed(column, bytes::pack(&bytes::Encoded { rows: &rows, nulls: keys::nulls(&column.values) }))
+    packed(column, &bytes::Encoded { rows: &rows, nulls: keys::nulls(&column.values) }, threads)
 }
 
 /// Dictionary keys: the rank of each one's value.
-fn dictionary(column: &SortColumn, cancel: &Cancel) -> Result<Fields> {
+fn dictionary(column: &SortColumn, threads: &Threads, cancel: &Cancel) -> Result<Fields> {
     let dictionary = column.values.as_any_dictionary();
     let values = dictionary.values();
     if values.is_empty() || values.len() > column.values.len() {
-        return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, cancel);
+        return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, threads, cancel);
     }
     let ranks = ranks(values, cancel)?;
-    exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect())
+    exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect(), threads)
 }
 
 /// The dense rank of each value; equal values have one rank.

@@ -13,6 +13,7 @@ use super::radix::{self, DIGIT};
 use super::sort::SortColumn;
 use crate::error::Result;
 use crate::evaluate::Cancel;
+use crate::parallel::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
 /// data that crowds at one end of its range.
@@ -42,7 +43,7 @@ pub(super) struct Unsure {
 }
 
 impl Layout {
-    pub(super) fn new(columns: &[SortColumn], rows: usize, cancel: &Cancel) -> Result<Self> {
+    pub(super) fn new(columns: &[SortColumn], rows: usize, threads: &Threads, cancel: &Cancel) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
         let room = u128::BITS - 1 - row_bits;
@@ -50,7 +51,7 @@ impl Layout {
         // The column that the last field is of.
         let mut last = 0;
         for (number, column) in columns.iter().enumerate() {
-            let Fields { fields, exact } = codes::fields(column, cancel)?;
+            let Fields { fields, exact } = codes::fields(column, threads, cancel)?;
             let bits: u32 = fields.iter().map(|field| field.bits).sum();
             let fits = layout.bits + bits <= room;
             match &mut layout.unsure {

@@ -94,7 +94,7 @@ impl Groups {
 /// A type without an order, cancellation.
 pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads, cancel: &Cancel) -> Result<Option<Groups>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let layout = Layout::new(&columns, rows, cancel)?;
+    let layout = Layout::new(&columns, rows, threads, cancel)?;
     let most = FEW.max(rows / ROWS_PER_NUMBER);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || layout.count() > most {
         return Ok(None);

@@ -143,7 +143,7 @@ fn sort_at_depth(
         let starts = starts_of(all, &[], leading, &order, threads, cancel)?;
         return Ok(Arranged { order: Some(order), starts });
     }
-    let layout = Layout::new(columns, rows, cancel)?;
+    let layout = Layout::new(columns, rows, threads, cancel)?;
     // What the word says of so many columns holds of as many as are asked for, or fewer.
     let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.whole())).collect();
     let behind: Vec<_> = known.iter().map(|&columns| layout.behind(columns)).collect();
