@@ -29,6 +29,28 @@ pub trait Aggregate: Send + Sync {
     /// A value that cannot be read, or a user's own error.
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
 
+    /// Appends one row to the right.
+    ///
+    /// # Errors
+    /// As for `update`.
+    #[inline]
+    fn append(&self, state: &mut Self::State, row: usize) -> Result<()> {
+        self.update(state, row..row + 1)
+    }
+
+    /// Puts one row to the left of what `state` stands for. Where sides make no difference, as cheap as `append`.
+    ///
+    /// # Errors
+    /// As for `update`.
+    #[inline]
+    fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
+        let mut first = self.init();
+        self.append(&mut first, row)?;
+        self.merge(&mut first, state)?;
+        *state = first;
+        Ok(())
+    }
+
     /// Appends `right`'s rows to the right of `left`'s.
     ///
     /// # Errors
@@ -43,6 +65,27 @@ pub trait Aggregate: Send + Sync {
     /// # Errors
     /// The result does not fit its type.
     fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()>;
+
+    /// Appends the result of each of `states` to `out`, a block at a time.
+    ///
+    /// # Errors
+    /// As for `evaluate`, and the first error among the states.
+    #[inline]
+    fn evaluate_all(
+        &self,
+        mut states: impl ExactSizeIterator<Item = Result<Self::State>>,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        states.try_for_each(|state| self.evaluate(&state?, out))
+    }
+
+    /// Appends the result of `state` so many times to `out`.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {
+        (0..times).try_for_each(|_| self.evaluate(state, out))
+    }
 
     /// The results as a column of the call's type.
     ///
@@ -79,9 +122,14 @@ pub trait Removable: Aggregate {
 }
 
 impl<A: Retractable> Removable for A {
+    #[inline]
     fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
         let mut gone = self.init();
-        self.update(&mut gone, rows)?;
+        if rows.len() == 1 {
+            self.append(&mut gone, rows.start)?;
+        } else {
+            self.update(&mut gone, rows)?;
+        }
         self.retract(state, &gone);
         Ok(())
     }

@@ -85,7 +85,8 @@ impl Edges {
 }
 
 /// The bits `[at, at + 64)` as a word, zero past the end.
-fn word(bits: &BooleanBuffer, at: usize) -> u64 {
+#[inline]
+pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let (values, first) = (bits.values(), bits.offset() + at);
     let (byte, shift) = (first / 8, first % 8);
     // Sixteen bytes at once wherever they are there: a copy of known length is one load.

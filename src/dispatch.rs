@@ -252,7 +252,7 @@ impl<'a> Inputs<'a> {
     }
 
     fn sum(&self) -> Result<Box<dyn Evaluator>> {
-        let Self { call, ansi, inclusion, .. } = self;
+        let Self { call, section, ansi, inclusion, .. } = self;
         let (values, inclusion) = (self.first()?, inclusion.clone());
         let output = call.signature.output.clone();
         let tries = call.function.kernel == Kernel::TrySum;
@@ -263,18 +263,13 @@ impl<'a> Inputs<'a> {
         };
         macro_rules! integers {
             ($type:ty, $on:expr) => {
-                self.retractable(IntegerSum::over(sum::integers::<$type>(values, inclusion)?, output, $on))
+                match sum::integers::<$type>(values, inclusion)?.narrow::<i64>(section) {
+                    Ok(narrow) => self.retractable(IntegerSum::over(narrow, output, $on)),
+                    Err(wide) => self.retractable(IntegerSum::over(wide, output, $on)),
+                }
             };
         }
-        macro_rules! decimals {
-            ($type:ty) => {
-                self.retractable(DecimalSum::over(
-                    sum::decimals::<$type>(values, inclusion)?,
-                    output,
-                    on(OnOverflow::Null),
-                )?)
-            };
-        }
+        let on_decimals = on(OnOverflow::Null);
         match Native::of(values.data_type()) {
             // A sum of intervals that does not fit is an error in either mode.
             Some(Native::I32) if matches!(output, DataType::Interval(_)) => integers!(Int32Type, on(OnOverflow::Error)),
@@ -282,44 +277,51 @@ impl<'a> Inputs<'a> {
             Some(Native::I32) => integers!(Int32Type, on(OnOverflow::Wrap)),
             Some(Native::I64) => integers!(Int64Type, on(OnOverflow::Wrap)),
             Some(Native::U64) => integers!(UInt64Type, on(OnOverflow::Wrap)),
-            Some(Native::I128) => decimals!(Decimal128Type),
-            Some(Native::I256) => decimals!(Decimal256Type),
+            Some(Native::I128) => match sum::decimals::<Decimal128Type>(values, inclusion)?.narrow::<i128>(section) {
+                Ok(narrow) => self.retractable(DecimalSum::over(narrow, output, on_decimals)?),
+                Err(wide) => self.retractable(DecimalSum::over(wide, output, on_decimals)?),
+            },
+            Some(Native::I256) => {
+                let decimals = sum::decimals::<Decimal256Type>(values, inclusion)?;
+                self.retractable(DecimalSum::over(decimals, output, on_decimals)?)
+            }
             Some(Native::F64) => self.mergeable(FloatSum::over(sum::floats(values, inclusion)?)),
             None => Err(self.unexpected()),
         }
     }
 
     fn average(&self, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
-        let Self { call, ansi, inclusion, .. } = self;
+        let Self { call, section, ansi, inclusion, .. } = self;
         let inclusion = inclusion.clone();
         let (input, output) = (values.data_type(), call.signature.output.clone());
         let tries = call.function.kernel == Kernel::TryAvg;
         let on_overflow = if *ansi && !tries { OnOverflow::Error } else { OnOverflow::Null };
         macro_rules! integers {
             ($type:ty) => {{
-                let integers = sum::integers::<$type>(values, inclusion)?;
-                match output {
-                    DataType::Float64 => self.retractable(FloatAverage::over(integers)),
-                    _ => {
-                        // As for sums: without ANSI mode still an error.
-                        let on_overflow = if tries { OnOverflow::Null } else { OnOverflow::Error };
-                        self.retractable(IntervalAverage::over(integers, input, on_overflow))
-                    }
+                // As for sums: without ANSI mode still an error.
+                let on_intervals = if tries { OnOverflow::Null } else { OnOverflow::Error };
+                match (sum::integers::<$type>(values, inclusion)?.narrow::<i64>(section), output) {
+                    (Ok(narrow), DataType::Float64) => self.retractable(FloatAverage::over(narrow)),
+                    (Err(wide), DataType::Float64) => self.retractable(FloatAverage::over(wide)),
+                    (Ok(narrow), _) => self.retractable(IntervalAverage::over(narrow, input, on_intervals)),
+                    (Err(wide), _) => self.retractable(IntervalAverage::over(wide, input, on_intervals)),
                 }
-            }};
-        }
-        macro_rules! decimals {
-            ($type:ty, $scale:expr) => {{
-                let decimals = sum::decimals::<$type>(values, inclusion)?;
-                self.retractable(DecimalAverage::over(decimals, $scale, output, on_overflow)?)
             }};
         }
         match (Native::of(input), input) {
             (Some(Native::I32), _) => integers!(Int32Type),
             (Some(Native::I64), _) => integers!(Int64Type),
             (Some(Native::U64), _) => integers!(UInt64Type),
-            (Some(Native::I128), DataType::Decimal128(_, scale)) => decimals!(Decimal128Type, *scale),
-            (Some(Native::I256), DataType::Decimal256(_, scale)) => decimals!(Decimal256Type, *scale),
+            (Some(Native::I128), DataType::Decimal128(_, scale)) => {
+                match sum::decimals::<Decimal128Type>(values, inclusion)?.narrow::<i128>(section) {
+                    Ok(narrow) => self.retractable(DecimalAverage::over(narrow, *scale, output, on_overflow)?),
+                    Err(wide) => self.retractable(DecimalAverage::over(wide, *scale, output, on_overflow)?),
+                }
+            }
+            (Some(Native::I256), DataType::Decimal256(_, scale)) => {
+                let decimals = sum::decimals::<Decimal256Type>(values, inclusion)?;
+                self.retractable(DecimalAverage::over(decimals, *scale, output, on_overflow)?)
+            }
             (Some(Native::F64), _) => self.mergeable(FloatAverage::over(sum::floats(values, inclusion)?)),
             _ => Err(self.unexpected()),
         }
@@ -330,7 +332,10 @@ impl<'a> Inputs<'a> {
         let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
         macro_rules! natives {
             ($type:ty) => {
-                selective(Natives::<$type>::new(values, inclusion, which)?, strategy, section)
+                match which {
+                    Extremum::Min => selective(Natives::<$type, false>::new(values, inclusion)?, strategy, section),
+                    Extremum::Max => selective(Natives::<$type, true>::new(values, inclusion)?, strategy, section),
+                }
             };
         }
         match Native::of(values.data_type()) {

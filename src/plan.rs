@@ -12,16 +12,18 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use crate::bounds::{FramePlan, OrderColumn};
+use crate::bounds::{FramePlan, Frames, OrderColumn};
 use crate::carry::Reach;
 use crate::error::{Error, Result};
-use crate::evaluate::{Cancel, Strategy};
+use crate::evaluate::{Cancel, Evaluator, Strategy};
 use crate::explain::{self, Explanation};
 use crate::frame::{Bound, Frame};
+use crate::functions::native::Native;
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
 use crate::functions::signature::{self, Modifiers, Signature};
 use crate::functions::user::UserFunction;
 use crate::literal;
+use crate::section::Section;
 use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
 
 /// Settings of a computation.
@@ -196,6 +198,22 @@ impl Plan {
     /// As for `compute`, and [`crate::ErrorKind::Cancelled`].
     pub fn compute_until(&self, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
         crate::compute::compute(self, batch, cancel)
+    }
+
+    /// The schema's numbers of the columns that a section of the call of this number holds, in their order.
+    #[must_use]
+    pub fn section_columns(&self, call: usize) -> &[usize] {
+        self.calls.get(call).map_or(&[], |call| &self.orders[call.order].columns)
+    }
+
+    /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its
+    /// frames: for those who sort and cut by themselves.
+    ///
+    /// # Errors
+    /// No such call, a section that lacks columns, values that cannot be read.
+    pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let call = self.calls.get(call).ok_or_else(|| Error::spec(format!("the plan has no call {call}")))?;
+        Ok((crate::dispatch::evaluator(self, call, section)?, Frames::new(&call.frame, section, 0)?))
     }
 
     fn call(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
@@ -446,7 +464,11 @@ impl Plan {
     ) -> Result<(Strategy, &'static str)> {
         let able = signature.algebra.strategies();
         match self.options.strategy {
-            None => Ok(choose::choose(signature.algebra, frame)),
+            None => {
+                let native = signature.inputs.first().is_some_and(|input| Native::of(input).is_some());
+                let native = native && matches!(function.kernel, Kernel::Min | Kernel::Max);
+                Ok(choose::choose(signature.algebra, native, frame))
+            }
             Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
             Some(forced) => {
                 let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();

@@ -51,7 +51,7 @@ def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
     >>> w = wr.window("device", "id", rows=(-1000, 1000))
     >>> plan = wr.explain(schema, wr.max("level").over(w).alias("peak"))
     >>> plan.rows[0]["strategy"]
-    'deque'
+    'two_stacks'
     """
     kind = None if _is_schema(frame) else kind_of(frame)
     if kind == "spark":

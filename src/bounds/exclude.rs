@@ -56,6 +56,13 @@ impl Bounds {
         if self.exclude == Exclude::NoOthers { SubRanges::one(frame) } else { self.pieces(row, frame) }
     }
 
+    /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
+    #[must_use]
+    pub fn runs(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>>> {
+        let runs = self.begin.iter().zip(&self.end).map(|(&begin, &end)| begin as usize..end as usize);
+        (self.exclude == Exclude::NoOthers).then_some(runs)
+    }
+
     fn pieces(&self, row: usize, frame: Range<usize>) -> SubRanges {
         let at = row - self.rows.start;
         let cut = |row: usize| row.clamp(frame.start, frame.end);

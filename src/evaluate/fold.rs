@@ -1,7 +1,8 @@
 //! The finisher: turns any aggregate and any strategy into an evaluator.
 //!
 //! It alone puts together what a frame's answer is made of, left to right: the carry, then the pieces that
-//! EXCLUDE leaves of the frame. A strategy sees one run of rows at a time.
+//! EXCLUDE leaves of the frame. A strategy sees one run of rows at a time, or, where each frame of a block is one run
+//! all runs of the block: its loop is then compiled for the aggregate as one.
 
 use std::ops::Range;
 
@@ -42,6 +43,88 @@ pub trait Fold<A: Aggregate>: Send + Sync {
     /// # Errors
     /// As for [`Aggregate::update`].
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
+
+    /// Appends the results of a block of frames, one run each, some of them maybe empty, and all of them behind what
+    /// is carried.
+    ///
+    /// # Errors
+    /// As for `state` and [`Aggregate::evaluate`], or cancellation.
+    fn block(
+        &self,
+        aggregate: &A,
+        cursor: &mut Self::Cursor,
+        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        carried: Option<&A::State>,
+        work: &mut Work,
+        out: &mut A::Builder,
+    ) -> Result<()> {
+        let state = |run: Range<usize>| {
+            work.spend(run.len())?;
+            self.state(aggregate, cursor, run)
+        };
+        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)
+    }
+}
+
+/// `piece` behind what is carried.
+#[inline(always)]
+pub(super) fn behind<A: Aggregate>(aggregate: &A, carried: Option<&A::State>, piece: A::State) -> Result<A::State> {
+    let Some(carried) = carried else { return Ok(piece) };
+    let mut state = carried.clone();
+    aggregate.merge(&mut state, &piece)?;
+    Ok(state)
+}
+
+/// Lets `change` work on a copy of `value` where a copy costs nothing: the optimiser may then keep `value` itself in
+/// registers, although the rare `change` is no part of the loop around it.
+#[inline(always)]
+pub(super) fn aside<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+    if std::mem::needs_drop::<T>() {
+        return change(value);
+    }
+    let mut copy = value.clone();
+    let answer = change(&mut copy)?;
+    *value = copy;
+    Ok(answer)
+}
+
+/// The states of `runs` behind what is carried: of those that hold rows by `state`.
+#[inline(always)]
+pub(super) fn states<A: Aggregate>(
+    aggregate: &A,
+    runs: impl ExactSizeIterator<Item = Range<usize>>,
+    carried: Option<&A::State>,
+    mut state: impl FnMut(Range<usize>) -> Result<A::State>,
+) -> impl ExactSizeIterator<Item = Result<A::State>> {
+    runs.map(move |run| {
+        if run.is_empty() {
+            return Ok(carried.cloned().unwrap_or_else(|| aggregate.init()));
+        }
+        behind(aggregate, carried, state(run)?)
+    })
+}
+
+/// Rows read since cancellation was last looked for.
+#[derive(Debug)]
+pub struct Work<'a> {
+    cancel: &'a Cancel,
+    rows: usize,
+}
+
+impl Work<'_> {
+    /// Reads so many rows, as long as nobody has asked to stop.
+    ///
+    /// # Errors
+    /// Cancellation.
+    #[inline]
+    pub fn spend(&mut self, rows: usize) -> Result<()> {
+        self.rows += rows;
+        if self.rows > WORK {
+            self.rows = 0;
+            return self.cancel.check();
+        }
+        Ok(())
+    }
 }
 
 /// An aggregate evaluated by a strategy.
@@ -71,23 +154,22 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         let mut bounds = Bounds::default();
         let mut out = aggregate.builder(rows.len());
         let mut block = rows.start..rows.start;
-        let mut work = 0;
+        let mut work = Work { cancel, rows: 0 };
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + BLOCK);
             frames.fill(block.clone(), &mut bounds)?;
+            let carried = carried.as_ref().filter(|_| block.start < *first_partition_end);
+            // A carry speaks of all rows of the block or of none; else they are answered one by one.
+            if let Some(runs) = bounds.runs().filter(|_| carried.is_none() || block.end <= *first_partition_end) {
+                fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out)?;
+                continue;
+            }
             for row in block.clone() {
-                let mut state = match &carried {
-                    Some(state) if row < *first_partition_end => Some(state.clone()),
-                    _ => None,
-                };
+                let mut state = carried.filter(|_| row < *first_partition_end).cloned();
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
-                        work += run.len();
-                        if work > WORK {
-                            cancel.check()?;
-                            work = 0;
-                        }
+                        work.spend(run.len())?;
                         let piece = fold.state(aggregate, lane, run)?;
                         match &mut state {
                             Some(state) => aggregate.merge(state, &piece)?,

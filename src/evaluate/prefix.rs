@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::fold::Fold;
+use super::fold::{Fold, Work, aside, states};
 use crate::aggregate::Removable;
 use crate::error::Result;
 
@@ -22,10 +22,43 @@ use crate::error::Result;
 pub struct Prefix;
 
 /// The frame last seen and its state.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Difference<S> {
     run: Range<usize>,
     state: S,
+}
+
+impl<S: Clone> Difference<S> {
+    /// Moves both ends to `run`'s. One row at each is the common step.
+    #[inline(always)]
+    fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<S> {
+        let Self { run: known, state } = self;
+        if run.start == known.start + 1 && run.end == known.end + 1 && run.start < known.end {
+            aggregate.append(state, known.end)?;
+            aggregate.remove(state, known.start..known.start + 1)?;
+            *known = run;
+        } else if run != *known {
+            aside(self, |difference| difference.jump_to(aggregate, run))?;
+        }
+        Ok(self.state.clone())
+    }
+
+    #[inline(never)]
+    fn jump_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<()> {
+        let Self { run: known, state } = self;
+        if run.start < known.start || run.end < known.end || run.start >= known.end {
+            *known = run.start..run.start;
+            *state = aggregate.init();
+        }
+        if run.end > known.end {
+            aggregate.update(state, known.end..run.end)?;
+        }
+        if run.start > known.start {
+            aggregate.remove(state, known.start..run.start)?;
+        }
+        *known = run;
+        Ok(())
+    }
 }
 
 impl<A: Removable> Fold<A> for Prefix {
@@ -36,18 +69,22 @@ impl<A: Removable> Fold<A> for Prefix {
     }
 
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        let known = &mut cursor.run;
-        if run.start < known.start || run.end < known.end || run.start >= known.end {
-            *known = run.start..run.start;
-            cursor.state = aggregate.init();
-        }
-        if run.end > known.end {
-            aggregate.update(&mut cursor.state, known.end..run.end)?;
-        }
-        if run.start > known.start {
-            aggregate.remove(&mut cursor.state, known.start..run.start)?;
-        }
-        *known = run;
-        Ok(cursor.state.clone())
+        cursor.move_to(aggregate, run)
+    }
+
+    fn block(
+        &self,
+        aggregate: &A,
+        cursor: &mut Self::Cursor,
+        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        carried: Option<&A::State>,
+        _: &mut Work,
+        out: &mut A::Builder,
+    ) -> Result<()> {
+        let mut difference = std::mem::replace(cursor, self.cursor(aggregate));
+        let state = |run| difference.move_to(aggregate, run);
+        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
+        *cursor = difference;
+        Ok(())
     }
 }

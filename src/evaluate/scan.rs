@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::fold::Fold;
+use super::fold::{Fold, Work, aside, states};
 use crate::aggregate::Aggregate;
 use crate::bitmap::Edges;
 use crate::error::Result;
@@ -36,16 +36,17 @@ impl Scan {
 
 /// What a scan has read so far.
 #[derive(Debug)]
-pub enum Cursor<S> {
-    /// The state of `run`; the next frame is expected to begin where it does.
-    Forwards {
-        /// The rows read.
-        run: Range<usize>,
-        /// What they came to.
-        state: S,
-    },
+pub struct Cursor<S> {
+    forwards: Forwards<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
-    Backwards(Suffixes<S>),
+    backwards: Option<Suffixes<S>>,
+}
+
+/// The state of `run`; the next frame is expected to begin where it does.
+#[derive(Debug, Clone)]
+struct Forwards<S> {
+    run: Range<usize>,
+    state: S,
 }
 
 /// States of the suffixes of a run.
@@ -82,23 +83,78 @@ impl<S: Clone> Suffixes<S> {
         Ok(Self { open: run.end..run.end, run, kept, states: Vec::new() })
     }
 
+    /// Whether `run` is one of the suffixes.
+    #[inline]
+    fn hold(&self, run: &Range<usize>) -> bool {
+        self.run.end == run.end && self.run.start <= run.start
+    }
+
+    #[inline]
     fn state<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<S> {
         if !self.open.contains(&row) {
             let chunk = row / CHUNK;
             self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
             self.states.clear();
-            let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned();
+            let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
             for row in self.open.clone().rev() {
-                let mut state = aggregate.init();
-                aggregate.update(&mut state, row..row + 1)?;
-                if let Some(later) = &later {
-                    aggregate.merge(&mut state, later)?;
-                }
-                self.states.push(state.clone());
-                later = Some(state);
+                aggregate.prepend(&mut later, row)?;
+                self.states.push(later.clone());
             }
         }
         Ok(self.states[self.open.end - 1 - row].clone())
+    }
+}
+
+impl<S: Clone> Forwards<S> {
+    fn new<A: Aggregate<State = S>>(aggregate: &A) -> Self {
+        Self { run: 0..0, state: aggregate.init() }
+    }
+
+    /// The state of `run`. One row more at the end is the common step.
+    #[inline(always)]
+    fn move_to<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        scan: &Scan,
+        backwards: &mut Option<Suffixes<S>>,
+        run: Range<usize>,
+    ) -> Result<S> {
+        if run.start == self.run.start && run.end == self.run.end + 1 {
+            aggregate.append(&mut self.state, self.run.end)?;
+            self.run.end = run.end;
+        } else if run != self.run {
+            if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.hold(&run)) {
+                return suffixes.state(aggregate, run.start);
+            }
+            let suffix = aside(self, |forwards| forwards.jump_to(aggregate, scan, backwards, run))?;
+            if let Some(state) = suffix {
+                return Ok(state);
+            }
+        }
+        Ok(self.state.clone())
+    }
+
+    /// Goes on to `run`, or begins anew; or else the state of `run` is that of a suffix.
+    #[inline(never)]
+    fn jump_to<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        scan: &Scan,
+        backwards: &mut Option<Suffixes<S>>,
+        run: Range<usize>,
+    ) -> Result<Option<S>> {
+        if run.start != self.run.start || run.end < self.run.end {
+            // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
+            // A frame that is its partition's only row may do either; forwards is the cheaper guess.
+            if run.len() > 1 && run.end == scan.partitions.end(run.start) {
+                let suffixes = backwards.insert(Suffixes::new(aggregate, run.clone())?);
+                return Ok(Some(suffixes.state(aggregate, run.start)?));
+            }
+            *self = Self { run: run.start..run.start, state: aggregate.init() };
+        }
+        aggregate.update(&mut self.state, self.run.end..run.end)?;
+        self.run = run;
+        Ok(None)
     }
 }
 
@@ -106,34 +162,26 @@ impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Cursor::Forwards { run: 0..0, state: aggregate.init() }
+        Cursor { forwards: Forwards::new(aggregate), backwards: None }
     }
 
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        match cursor {
-            Cursor::Forwards { run: known, state } if known.start == run.start && known.end <= run.end => {
-                if known.end < run.end {
-                    aggregate.update(state, known.end..run.end)?;
-                    known.end = run.end;
-                }
-                return Ok(state.clone());
-            }
-            Cursor::Backwards(suffixes) if suffixes.run.end == run.end && suffixes.run.start <= run.start => {
-                return suffixes.state(aggregate, run.start);
-            }
-            _ => {}
-        }
-        // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
-        // A frame that is its partition's only row may do either; forwards is the cheaper guess.
-        if run.len() > 1 && run.end == self.partitions.end(run.start) {
-            let mut suffixes = Suffixes::new(aggregate, run.clone())?;
-            let state = suffixes.state(aggregate, run.start);
-            *cursor = Cursor::Backwards(suffixes);
-            return state;
-        }
-        let mut state = aggregate.init();
-        aggregate.update(&mut state, run.clone())?;
-        *cursor = Cursor::Forwards { run, state: state.clone() };
-        Ok(state)
+        cursor.forwards.move_to(aggregate, self, &mut cursor.backwards, run)
+    }
+
+    fn block(
+        &self,
+        aggregate: &A,
+        cursor: &mut Self::Cursor,
+        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        carried: Option<&A::State>,
+        _: &mut Work,
+        out: &mut A::Builder,
+    ) -> Result<()> {
+        let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(aggregate));
+        let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
+        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
+        cursor.forwards = forwards;
+        Ok(())
     }
 }

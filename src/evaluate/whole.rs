@@ -16,7 +16,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use super::Cancel;
-use super::fold::Fold;
+use super::fold::{Fold, Work, behind};
 use crate::aggregate::Aggregate;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -45,6 +45,32 @@ impl<A: Aggregate> Fold<A> for Whole {
                 Ok(state)
             }
         }
+    }
+
+    fn block(
+        &self,
+        aggregate: &A,
+        cursor: &mut Self::Cursor,
+        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        carried: Option<&A::State>,
+        work: &mut Work,
+        out: &mut A::Builder,
+    ) -> Result<()> {
+        let mut runs = runs.peekable();
+        while let Some(run) = runs.next() {
+            let mut times = 1;
+            while runs.next_if_eq(&run).is_some() {
+                times += 1;
+            }
+            let piece = if run.is_empty() {
+                aggregate.init()
+            } else {
+                work.spend(run.len())?;
+                self.state(aggregate, cursor, run)?
+            };
+            aggregate.repeat(&behind(aggregate, carried, piece)?, times, out)?;
+        }
+        Ok(())
     }
 }
 

@@ -3,17 +3,18 @@
 //! Integers and floats give a double, rounded once from the exact or compensated sum. Decimals give four digits
 //! more, durations microseconds, intervals months: all rounded once, half away from zero.
 
-use std::sync::Arc;
+use std::marker::PhantomData;
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::{Float64Builder, Int64Builder};
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::decimal::{DecimalBuilder, DecimalColumn};
-use super::exact::{Compensated, Wide, divide_half_up};
+use super::decimal::{DecimalColumn, Unscaled};
+use super::exact::{Compensated, divide_half_up};
 use super::native::labelled;
-use super::readout::{Accumulated, Accumulator, Readout};
-use super::sum::{OnOverflow, Total};
+use super::readout::{Accumulated, Accumulator, NativeReadout, Readout};
+use super::sum::OnOverflow;
+use super::total::{Adds, Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
 
 /// Reads the mean of numbers as a double.
@@ -30,98 +31,81 @@ impl FloatAverage {
     }
 }
 
-impl Readout<Total<i128>> for FloatAverage {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| state.sum as f64 / state.count as f64));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    fn read(&self, state: &Total<S>) -> Result<Option<f64>> {
+        Ok((state.count > 0).then(|| state.sum.double() / state.count as f64))
     }
 }
 
-impl Readout<Total<Compensated>> for FloatAverage {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Total<Compensated>> for FloatAverage {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Total<Compensated>, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| state.sum.total() / state.count as f64));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
+        Ok((state.count > 0).then(|| state.sum.total() / state.count as f64))
     }
 }
 
 /// Reads the mean of decimals.
 #[derive(Debug, Clone)]
-pub struct DecimalAverage {
+pub struct DecimalAverage<N> {
     column: DecimalColumn,
     /// What the sum is multiplied by to have the result's scale.
     factor: u64,
     on_overflow: OnOverflow,
+    values: PhantomData<N>,
 }
 
-impl DecimalAverage {
+impl<N: Unscaled + Summand> DecimalAverage<N> {
     /// The mean of decimals of `scale` as `output`.
     ///
     /// # Errors
-    /// `output` is no decimal of 128 or 256 bits, or of a lesser scale.
-    pub fn over<A: Accumulator<State = Total<Wide>>>(
-        accumulator: A,
+    /// `output` is no decimal of the values' width, or of a lesser scale.
+    pub fn over<S: Adds<N>>(
+        sums: Sums<N, S>,
         scale: i8,
         output: DataType,
         on_overflow: OnOverflow,
-    ) -> Result<Accumulated<A, Self>> {
+    ) -> Result<Accumulated<Sums<N, S>, Self>> {
         let (DataType::Decimal128(_, wanted) | DataType::Decimal256(_, wanted)) = output else {
             return Err(Error::internal(format!("a decimal average of type {output}")));
         };
         let more = u32::try_from(i16::from(wanted) - i16::from(scale))
             .map_err(|_| Error::internal("an average has fewer digits behind the point than its values"))?;
-        let readout = Self { column: DecimalColumn::new(output)?, factor: 10_u64.pow(more), on_overflow };
-        Ok(Accumulated { accumulator, readout })
-    }
-}
-
-impl Readout<Total<Wide>> for DecimalAverage {
-    type Builder = DecimalBuilder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        self.column.builder(capacity)
+        let column = DecimalColumn::new::<N>(output)?;
+        let readout = Self { column, factor: 10_u64.pow(more), on_overflow, values: PhantomData };
+        Ok(Accumulated { accumulator: sums, readout })
     }
 
-    #[inline]
-    fn evaluate(&self, state: &Total<Wide>, out: &mut Self::Builder) -> Result<()> {
-        if state.count == 0 {
-            out.append(None);
-            return Ok(());
-        }
-        let mean = self.column.fit(state.sum.divided(self.factor, state.count));
-        if mean.is_none() && self.on_overflow == OnOverflow::Error {
+    #[cold]
+    fn overflow(&self) -> Result<Option<N>> {
+        if self.on_overflow == OnOverflow::Error {
             return Err(Error::overflow(format!(
                 "the average of a frame does not fit {}; use try_avg for NULL, cast the column to fewer digits, or set ansi=False",
                 self.column.output
             )));
         }
-        out.append(mean);
-        Ok(())
+        Ok(None)
+    }
+}
+
+impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalAverage<N> {
+    type Type = N::Decimal;
+
+    #[inline]
+    fn read(&self, state: &Total<S>) -> Result<Option<N>> {
+        if state.count == 0 {
+            return Ok(None);
+        }
+        let mean = self.column.fit(state.sum.wide().divided(self.factor, state.count));
+        mean.map_or_else(|| self.overflow(), |mean| Ok(Some(mean)))
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.column.finish(out)
+    fn label(&self, means: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        self.column.label::<N>(&means)
     }
 }
 
@@ -137,11 +121,10 @@ pub struct IntervalAverage {
 
 impl IntervalAverage {
     /// The mean of values of `input`, a duration or a year-month interval.
-    pub fn over<A: Accumulator<State = Total<i128>>>(
-        accumulator: A,
-        input: &DataType,
-        on_overflow: OnOverflow,
-    ) -> Accumulated<A, Self> {
+    pub fn over<A: Accumulator>(accumulator: A, input: &DataType, on_overflow: OnOverflow) -> Accumulated<A, Self>
+    where
+        Self: Readout<A::State>,
+    {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
                 let (factor, divisor) = match unit {
@@ -158,35 +141,26 @@ impl IntervalAverage {
     }
 }
 
-impl Readout<Total<i128>> for IntervalAverage {
-    type Builder = Int64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Int64Builder::with_capacity(capacity)
-    }
+impl<S: Integer> NativeReadout<Total<S>> for IntervalAverage {
+    type Type = Int64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
+    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
         if state.count == 0 {
-            out.append_null();
-            return Ok(());
+            return Ok(None);
         }
-        let mean = divide_half_up(state.sum * self.factor, state.count * self.divisor);
+        let mean = divide_half_up(state.sum.number() * self.factor, state.count * self.divisor);
         match i64::try_from(mean) {
-            Ok(mean) => out.append_value(mean),
-            Err(_) if self.on_overflow == OnOverflow::Null => out.append_null(),
-            Err(_) => {
-                return Err(Error::overflow(format!(
-                    "the average {mean} of a frame does not fit {}; use try_avg for NULL, or average a number instead",
-                    self.output
-                )));
-            }
+            Ok(mean) => Ok(Some(mean)),
+            Err(_) if self.on_overflow == OnOverflow::Null => Ok(None),
+            Err(_) => Err(Error::overflow(format!(
+                "the average {mean} of a frame does not fit {}; use try_avg for NULL, or average a number instead",
+                self.output
+            ))),
         }
-        Ok(())
     }
 
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        let means = out.finish();
+    fn label(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             DataType::Interval(_) => labelled(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
             output => labelled(&means, output),

@@ -5,8 +5,8 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow_array::builder::Int64Builder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
@@ -14,7 +14,7 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
 use super::native::{Saved, each_value, labelled, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
+use super::readout::{Accumulated, Accumulator, NativeReadout, RetractableAccumulator};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -144,26 +144,17 @@ impl Bits {
     }
 }
 
-impl Readout<Combined> for Bits {
-    type Builder = Int64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Int64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Combined> for Bits {
+    type Type = Int64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Combined, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.count > 0).then_some(state.bits));
-        Ok(())
+    fn read(&self, state: &Combined) -> Result<Option<i64>> {
+        Ok((state.count > 0).then_some(state.bits))
     }
 
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        let bits = out.finish();
+    fn label(&self, bits: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
-            DataType::UInt64 => {
-                let words: PrimitiveArray<UInt64Type> = bits.unary(i64::cast_unsigned);
-                Ok(std::sync::Arc::new(words))
-            }
+            DataType::UInt64 => Ok(Arc::new(bits.unary::<_, UInt64Type>(i64::cast_unsigned))),
             output => labelled(&bits, output),
         }
     }

@@ -15,15 +15,13 @@
 //! NaN or an infinity leaves with its row.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::builder::Float64Builder;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
 use super::native::{Saved, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout};
+use super::readout::{Accumulated, Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -360,47 +358,31 @@ impl EwmMean {
     }
 }
 
-impl Readout<Weighted> for EwmMean {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Weighted> for EwmMean {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Weighted, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.weight > 0.0).then(|| state.sum / state.weight));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    fn read(&self, state: &Weighted) -> Result<Option<f64>> {
+        Ok((state.weight > 0.0).then(|| state.sum / state.weight))
     }
 }
 
-impl<T: Send + Sync> Readout<Path<T>> for EwmMean {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl<T: Send + Sync> NativeReadout<Path<T>> for EwmMean {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Path<T>, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.values > 0).then_some(state.slope * state.first + state.offset));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    fn read(&self, state: &Path<T>) -> Result<Option<f64>> {
+        Ok((state.values > 0).then_some(state.slope * state.first + state.offset))
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use arrow_array::Float64Array;
+    use std::sync::Arc;
+
     use arrow_array::cast::AsArray;
+    use arrow_array::{ArrayRef, Float64Array};
 
     use super::*;
     use crate::aggregate::Aggregate;

@@ -4,15 +4,16 @@
 //! NaN is greatest and -0.0 equals 0.0, as in Spark. The state is the value; results are labelled back to the column's
 //! exact type.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{labelled, native, saved, saved_column};
+use super::native::{each_slot, labelled, native, saved, saved_column, slot};
+use super::results::Results;
 use crate::aggregate::{Aggregate, Selective};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
@@ -30,6 +31,10 @@ pub enum Extremum {
 pub trait Ordered: ArrowNativeType {
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
+
+    /// `self` where it is taken, else `other`; without a branch.
+    #[must_use]
+    fn or(self, other: Self, taken: bool) -> Self;
 }
 
 macro_rules! ordered {
@@ -39,6 +44,11 @@ macro_rules! ordered {
             fn before(self, other: Self) -> bool {
                 self < other
             }
+
+            #[inline]
+            fn or(self, other: Self, taken: bool) -> Self {
+                select_unpredictable(taken, self, other)
+            }
         }
     )*};
 }
@@ -46,110 +56,139 @@ ordered!(i32, i64, u64, i128, i256);
 
 impl Ordered for f64 {
     #[inline]
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is meant: where either is one, the comparison is false")]
     fn before(self, other: Self) -> bool {
         // Every number comes before NaN; two NaNs are equal.
-        self < other || (other.is_nan() && !self.is_nan())
+        !(other <= self) & !self.is_nan()
+    }
+
+    #[inline]
+    fn or(self, other: Self, taken: bool) -> Self {
+        // A choice of floats would be a branch.
+        Self::from_bits(select_unpredictable(taken, self.to_bits(), other.to_bits()))
     }
 }
 
-/// The extremum of a column of natives.
+/// The least or the greatest of some values, if there are any.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extreme<N> {
+    value: N,
+    any: bool,
+}
+
+/// The least value of a column of natives, or the greatest.
 #[derive(Debug, Clone)]
-pub struct Natives<T: ArrowPrimitiveType> {
+pub struct Natives<T: ArrowPrimitiveType, const GREATEST: bool> {
     values: ScalarBuffer<T::Native>,
     inclusion: Inclusion,
-    which: Extremum,
     output: DataType,
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>> Natives<T> {
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GREATEST> {
     /// The extremum of `column`, whose values `T` holds in their order.
     ///
     /// # Errors
     /// The column's values are not `T`'s.
-    pub fn new(column: &dyn Array, inclusion: Inclusion, which: Extremum) -> Result<Self> {
+    pub fn new(column: &dyn Array, inclusion: Inclusion) -> Result<Self> {
         let values = native::<T>(column)?.values().clone();
-        Ok(Self { values, inclusion, which, output: column.data_type().clone() })
+        Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
 
     /// Whether `new` takes the place of `old`.
     #[inline]
-    fn beats(&self, new: T::Native, old: T::Native) -> bool {
-        match self.which {
-            Extremum::Min => new.before(old),
-            Extremum::Max => old.before(new),
-        }
+    fn beats(new: T::Native, old: T::Native) -> bool {
+        if GREATEST { old.before(new) } else { new.before(old) }
+    }
+
+    /// Appends a value, if it takes part.
+    #[inline]
+    fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
+        let taken = takes_part & (!state.any | Self::beats(value, state.value));
+        state.value = value.or(state.value, taken);
+        state.any |= takes_part;
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>> Aggregate for Natives<T> {
-    type State = Option<T::Native>;
-    type Builder = PrimitiveBuilder<T>;
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for Natives<T, GREATEST> {
+    type State = Extreme<T::Native>;
+    type Builder = Results<T>;
 
+    #[inline]
     fn init(&self) -> Self::State {
-        None
+        Extreme { value: T::Native::default(), any: false }
     }
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
-        if let Inclusion::All = self.inclusion {
-            // With the first value in hand and the direction chosen outside, the loop is a plain reduction.
-            if let Some((&first, rest)) = self.values[rows].split_first() {
-                let first = state.filter(|&old| !self.beats(first, old)).unwrap_or(first);
-                *state = Some(match self.which {
-                    Extremum::Min => rest.iter().fold(first, |old, &new| if new.before(old) { new } else { old }),
-                    Extremum::Max => rest.iter().fold(first, |old, &new| if old.before(new) { new } else { old }),
-                });
-            }
-        } else {
-            let mut best = *state;
-            self.inclusion.each(rows, |row| {
-                let value = self.values[row];
-                if best.is_none_or(|old| self.beats(value, old)) {
-                    best = Some(value);
-                }
-            });
-            *state = best;
-        }
+        let mut best = *state;
+        each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
+        *state = best;
+        Ok(())
+    }
+
+    #[inline]
+    fn append(&self, state: &mut Self::State, row: usize) -> Result<()> {
+        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+        Ok(())
+    }
+
+    #[inline]
+    fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
+        // Of ties the first met is kept, and that is now this one.
+        slot(&self.values, &self.inclusion, row, |value, takes_part| {
+            let taken = takes_part & !(state.any & Self::beats(state.value, value));
+            state.value = value.or(state.value, taken);
+            state.any |= takes_part;
+        });
         Ok(())
     }
 
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
-        if let Some(value) = *right
-            && left.is_none_or(|old| self.beats(value, old))
-        {
-            *left = Some(value);
-        }
+        Self::step(left, right.value, right.any);
         Ok(())
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        PrimitiveBuilder::with_capacity(capacity)
+        Results::with_capacity(capacity)
     }
 
     #[inline]
     fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()> {
-        out.append_option(*state);
+        self.repeat(state, 1, out)
+    }
+
+    #[inline(always)]
+    fn evaluate_all(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<Self::State>>,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        out.extend(states.map(|state| state.map(|state| state.any.then_some(state.value))))
+    }
+
+    fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {
+        out.repeat(state.any.then_some(state.value), times);
         Ok(())
     }
 
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        labelled(&out.finish(), &self.output)
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        labelled(&out.finish()?, &self.output)
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
         let mut value = self.builder(1);
-        value.append_option(*state);
+        self.evaluate(state, &mut value)?;
         saved([("value", self.finish(value)?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
         let value = native::<T>(saved_column(saved, "value")?)?;
-        Ok(value.is_valid(0).then(|| value.value(0)))
+        Ok(Extreme { value: value.value(0), any: value.is_valid(0) })
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>> Selective for Natives<T> {
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
@@ -157,7 +196,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>> Selective for Natives<T> {
 
     #[inline]
     fn keeps(&self, old: usize, new: usize) -> bool {
-        !self.beats(self.values[new], self.values[old])
+        !Self::beats(self.values[new], self.values[old])
     }
 }
 
@@ -174,10 +213,11 @@ mod tests {
     /// Minimum and maximum of all of `values`.
     fn ends(values: Vec<f64>) -> [f64; 2] {
         let column = Float64Array::from(values);
-        [Extremum::Min, Extremum::Max].map(|which| {
-            let extremum = Natives::<Float64Type>::new(&column, Inclusion::All, which).unwrap();
+        fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
+            let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
             results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
-        })
+        }
+        [end::<false>(&column), end::<true>(&column)]
     }
 
     #[test]

@@ -11,15 +11,13 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::builder::Float64Builder;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, each_value, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout};
+use super::readout::{Accumulated, Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -244,25 +242,16 @@ impl Spread {
     }
 }
 
-impl Readout<Moments> for Spread {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Moments> for Spread {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Moments, out: &mut Self::Builder) -> Result<()> {
+    fn read(&self, state: &Moments) -> Result<Option<f64>> {
         let divisor = if self.sample { state.count - 1.0 } else { state.count };
-        out.append_option((divisor > 0.0).then(|| {
+        Ok((divisor > 0.0).then(|| {
             let variance = state.squares / divisor;
             if self.root { variance.sqrt() } else { variance }
-        }));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+        }))
     }
 }
 

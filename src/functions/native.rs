@@ -16,6 +16,7 @@ use arrow_buffer::{Buffer, i256};
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema};
 
+use crate::bitmap::word;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::rows::normalise;
@@ -126,6 +127,35 @@ pub(crate) fn each_value<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Ran
         Inclusion::All => values[rows].iter().for_each(|&value| f(value)),
         Inclusion::Mask(_) => inclusion.each(rows, |row| f(values[row])),
     }
+}
+
+/// Calls `f` with the value of each of `rows` and whether it takes part, in row order: for steps without a branch.
+#[inline]
+pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Range<usize>, mut f: impl FnMut(N, bool)) {
+    match inclusion {
+        Inclusion::All => values[rows].iter().for_each(|&value| f(value, true)),
+        Inclusion::Mask(bits) => {
+            let first = rows.start;
+            for (number, values) in values[rows].chunks(64).enumerate() {
+                let word = word(bits, first + 64 * number);
+                if word.trailing_ones() as usize >= values.len() {
+                    for &value in values {
+                        f(value, true);
+                    }
+                } else {
+                    for (at, &value) in values.iter().enumerate() {
+                        f(value, (word >> at) & 1 != 0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// As [`each_slot`], of one row.
+#[inline]
+pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {
+    f(values[row], inclusion.includes(row));
 }
 
 /// How many of `rows` take part.

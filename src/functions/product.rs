@@ -5,15 +5,13 @@
 //! one is negative or NaN.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::builder::Float64Builder;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, each_value, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout};
+use super::readout::{Accumulated, Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -148,26 +146,17 @@ impl Product {
     }
 }
 
-impl Readout<Scaled> for Product {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Scaled> for Product {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Scaled, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| match self {
+    fn read(&self, state: &Scaled) -> Result<Option<f64>> {
+        Ok((state.count > 0).then(|| match self {
             Self::Value => state.value(),
             // A negative zero is no negative value.
             Self::Root if state.mantissa == 0.0 => 0.0,
             Self::Root => state.root(),
-        }));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+        }))
     }
 }
 

@@ -4,9 +4,11 @@
 //! [`Aggregate`] the two make. No cost of its own: both halves are inlined.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
+use super::results::Results;
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 
@@ -20,6 +22,21 @@ pub trait Accumulator: Send + Sync {
 
     /// Appends `rows` to the right of what `state` stands for.
     fn update(&self, state: &mut Self::State, rows: Range<usize>);
+
+    /// Appends one row to the right.
+    #[inline]
+    fn append(&self, state: &mut Self::State, row: usize) {
+        self.update(state, row..row + 1);
+    }
+
+    /// Puts one row to the left of what `state` stands for.
+    #[inline]
+    fn prepend(&self, state: &mut Self::State, row: usize) {
+        let mut first = self.init();
+        self.append(&mut first, row);
+        self.merge(&mut first, state);
+        *state = first;
+    }
 
     /// Appends `right`'s rows to the right of `left`'s.
     fn merge(&self, left: &mut Self::State, right: &Self::State);
@@ -57,11 +74,80 @@ pub trait Readout<S>: Send + Sync {
     /// The result does not fit its type.
     fn evaluate(&self, state: &S, out: &mut Self::Builder) -> Result<()>;
 
+    /// Appends what each of `states` says to `out`.
+    ///
+    /// # Errors
+    /// As for `evaluate`, and the first error among the states.
+    #[inline]
+    fn evaluate_all(
+        &self,
+        mut states: impl ExactSizeIterator<Item = Result<S>>,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        states.try_for_each(|state| self.evaluate(&state?, out))
+    }
+
+    /// Appends what `state` says so many times to `out`.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn repeat(&self, state: &S, times: usize, out: &mut Self::Builder) -> Result<()> {
+        (0..times).try_for_each(|_| self.evaluate(state, out))
+    }
+
     /// The results as a column.
     ///
     /// # Errors
     /// The results do not make an array.
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+}
+
+/// A [`Readout`] of one native a state, or NULL.
+pub trait NativeReadout<S>: Send + Sync {
+    /// What results gather as.
+    type Type: ArrowPrimitiveType;
+
+    /// What `state` says.
+    ///
+    /// # Errors
+    /// The result does not fit its type.
+    fn read(&self, state: &S) -> Result<Option<<Self::Type as ArrowPrimitiveType>::Native>>;
+
+    /// The results under the call's type, where that is another.
+    ///
+    /// # Errors
+    /// They cannot be labelled so.
+    fn label(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
+        Ok(Arc::new(results))
+    }
+}
+
+impl<S, R: NativeReadout<S>> Readout<S> for R {
+    type Builder = Results<R::Type>;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Results::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &S, out: &mut Self::Builder) -> Result<()> {
+        self.repeat(state, 1, out)
+    }
+
+    #[inline(always)]
+    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
+        out.extend(states.map(|state| self.read(&state?)))
+    }
+
+    #[inline]
+    fn repeat(&self, state: &S, times: usize, out: &mut Self::Builder) -> Result<()> {
+        out.repeat(self.read(state)?, times);
+        Ok(())
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        self.label(out.finish()?)
+    }
 }
 
 /// An accumulator and the answer read off it.
@@ -87,6 +173,18 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     }
 
     #[inline]
+    fn append(&self, state: &mut F::State, row: usize) -> Result<()> {
+        self.accumulator.append(state, row);
+        Ok(())
+    }
+
+    #[inline]
+    fn prepend(&self, state: &mut F::State, row: usize) -> Result<()> {
+        self.accumulator.prepend(state, row);
+        Ok(())
+    }
+
+    #[inline]
     fn merge(&self, left: &mut F::State, right: &F::State) -> Result<()> {
         self.accumulator.merge(left, right);
         Ok(())
@@ -99,6 +197,19 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     #[inline]
     fn evaluate(&self, state: &F::State, out: &mut R::Builder) -> Result<()> {
         self.readout.evaluate(state, out)
+    }
+
+    #[inline(always)]
+    fn evaluate_all(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<F::State>>,
+        out: &mut R::Builder,
+    ) -> Result<()> {
+        self.readout.evaluate_all(states, out)
+    }
+
+    fn repeat(&self, state: &F::State, times: usize, out: &mut R::Builder) -> Result<()> {
+        self.readout.repeat(state, times, out)
     }
 
     fn finish(&self, out: R::Builder) -> Result<ArrayRef> {

@@ -12,15 +12,13 @@
 //! constant's are exactly 0. Papers: see `moments.rs`; for two variables `Pébay` (2008), equation 3.12.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::builder::Float64Builder;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout};
+use super::readout::{Accumulated, Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -174,18 +172,14 @@ impl Regression {
     }
 }
 
-impl Readout<Comoments> for Regression {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Comoments> for Regression {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Comoments, out: &mut Self::Builder) -> Result<()> {
+    fn read(&self, state: &Comoments) -> Result<Option<f64>> {
         let Comoments { count, mean_y, mean_x, yy, xx, xy } = *state;
         let least = if matches!(self, Self::CovarSamp | Self::Corr) { 2.0 } else { 1.0 };
-        out.append_option(match self {
+        Ok(match self {
             _ if count < least => None,
             Self::CovarPop => Some(xy / count),
             Self::CovarSamp => Some(xy / (count - 1.0)),
@@ -198,12 +192,7 @@ impl Readout<Comoments> for Regression {
             Self::R2 if yy == 0.0 => Some(1.0),
             Self::R2 => Some(state.correlation() * state.correlation()),
             Self::Corr => (yy != 0.0).then(|| state.correlation()),
-        });
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+        })
     }
 }
 

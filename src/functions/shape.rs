@@ -5,14 +5,12 @@
 //! Paper: `Pébay`, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical
 //! moments" (SAND2008-6212), equations 2.1 to 2.3.
 
-use std::sync::Arc;
-
-use arrow_array::builder::Float64Builder;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, RecordBatch};
 
 use super::moments::{BLOCK, Moment, Moments, Values, distances, summed};
 use super::native::{Saved, saved, saved_value};
-use super::readout::{Accumulated, Readout};
+use super::readout::{Accumulated, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -105,26 +103,17 @@ impl Shape {
     }
 }
 
-impl Readout<FourMoments> for Shape {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<FourMoments> for Shape {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &FourMoments, out: &mut Self::Builder) -> Result<()> {
+    fn read(&self, state: &FourMoments) -> Result<Option<f64>> {
         let Moments { count, squares, .. } = state.two;
         // Divided in steps, whose range is that of the values and not of their sixth power.
-        out.append_option((count > 0.0 && squares != 0.0).then(|| match self {
+        Ok((count > 0.0 && squares != 0.0).then(|| match self {
             Self::Skewness => state.cubes / squares * (count / squares).sqrt(),
             Self::Kurtosis => count * (state.fourths / squares) / squares - 3.0,
-        }));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+        }))
     }
 }
 

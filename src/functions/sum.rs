@@ -1,28 +1,27 @@
 //! sum: exact for integers, decimals, durations and intervals, compensated for floats.
 //!
-//! | argument | state | result |
-//! |---|---|---|
-//! | int32, int64, uint64 | 128-bit sum | bigint; uint64 for uint64 |
-//! | duration, year-month interval | 128-bit sum | as it is |
-//! | decimal | 320-bit sum | ten digits more |
-//! | float64 | sum and its rounding errors | double |
+//! | argument | result |
+//! |---|---|
+//! | int32, int64, uint64 | bigint; uint64 for uint64 |
+//! | duration, year-month interval | as it is |
+//! | decimal | ten digits more |
+//! | float64 | double |
 //!
 //! Accumulators are wider than any sum of a section's rows, so only a frame's own result can overflow. The averages
 //! of `average.rs` are read off the same states.
 
-use std::ops::Range;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, Int64Builder};
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::DataType;
 
-use super::decimal::{DecimalBuilder, DecimalColumn};
+use super::decimal::{DecimalColumn, Unscaled};
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, each_value, labelled, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
+use super::native::{labelled, native};
+use super::readout::{Accumulated, Accumulator, NativeReadout, Readout};
+use super::total::{Adds, Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 
@@ -37,218 +36,31 @@ pub enum OnOverflow {
     Wrap,
 }
 
-/// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Total<S> {
-    /// The sum.
-    pub sum: S,
-    /// How many values it has.
-    pub count: u64,
-}
-
-/// Integers that widen to 128 bits.
-pub trait Whole: ArrowNativeType {
-    /// The same number.
-    fn wide(self) -> i128;
-}
-
-macro_rules! whole {
-    ($($native:ty),*) => {$(
-        impl Whole for $native {
-            #[inline]
-            fn wide(self) -> i128 {
-                i128::from(self)
-            }
-        }
-    )*};
-}
-whole!(i32, i64, u64);
-
-/// Sums integers in 128 bits.
-#[derive(Debug, Clone)]
-pub struct Integers<N: ArrowNativeType> {
-    values: ScalarBuffer<N>,
-    inclusion: Inclusion,
-}
-
-impl<N: Whole> Accumulator for Integers<N> {
-    type State = Total<i128>;
-
-    #[inline]
-    fn init(&self) -> Self::State {
-        Total { sum: 0, count: 0 }
-    }
-
-    #[inline]
-    fn update(&self, state: &mut Self::State, rows: Range<usize>) {
-        each_value(&self.values, &self.inclusion, rows, |value| {
-            state.sum += value.wide();
-            state.count += 1;
-        });
-    }
-
-    #[inline]
-    fn merge(&self, left: &mut Self::State, right: &Self::State) {
-        left.sum += right.sum;
-        left.count += right.count;
-    }
-
-    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        saved([("sum", state.sum.write()?), ("count", state.count.write()?)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        Ok(Total { sum: saved_value(saved, "sum")?, count: saved_value(saved, "count")? })
-    }
-}
-
-impl<N: Whole> RetractableAccumulator for Integers<N> {
-    #[inline]
-    fn retract(&self, state: &mut Self::State, gone: &Self::State) {
-        state.sum -= gone.sum;
-        state.count -= gone.count;
-    }
-}
-
-/// Decimals' unscaled values that widen to 256 bits.
-pub trait Unscaled: ArrowNativeType {
-    /// The same number.
-    fn wide(self) -> i256;
-}
-
-impl Unscaled for i128 {
-    #[inline]
-    fn wide(self) -> i256 {
-        i256::from_i128(self)
-    }
-}
-
-impl Unscaled for i256 {
-    #[inline]
-    fn wide(self) -> i256 {
-        self
-    }
-}
-
-/// Sums decimals in 320 bits.
-#[derive(Debug, Clone)]
-pub struct Decimals<N: ArrowNativeType> {
-    values: ScalarBuffer<N>,
-    inclusion: Inclusion,
-}
-
-impl<N: Unscaled> Accumulator for Decimals<N> {
-    type State = Total<Wide>;
-
-    #[inline]
-    fn init(&self) -> Self::State {
-        Total { sum: Wide::ZERO, count: 0 }
-    }
-
-    #[inline]
-    fn update(&self, state: &mut Self::State, rows: Range<usize>) {
-        each_value(&self.values, &self.inclusion, rows, |value| {
-            state.sum.add(value.wide());
-            state.count += 1;
-        });
-    }
-
-    #[inline]
-    fn merge(&self, left: &mut Self::State, right: &Self::State) {
-        left.sum.merge(&right.sum);
-        left.count += right.count;
-    }
-
-    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        let Wide { low, wraps } = state.sum;
-        saved([("sum", low.write()?), ("wraps", wraps.write()?), ("count", state.count.write()?)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        let sum = Wide { low: saved_value(saved, "sum")?, wraps: saved_value(saved, "wraps")? };
-        Ok(Total { sum, count: saved_value(saved, "count")? })
-    }
-}
-
-impl<N: Unscaled> RetractableAccumulator for Decimals<N> {
-    #[inline]
-    fn retract(&self, state: &mut Self::State, gone: &Self::State) {
-        state.sum.retract(&gone.sum);
-        state.count -= gone.count;
-    }
-}
-
-/// Sums floats in twice their precision.
-#[derive(Debug, Clone)]
-pub struct Floats {
-    values: ScalarBuffer<f64>,
-    inclusion: Inclusion,
-}
-
-impl Accumulator for Floats {
-    type State = Total<Compensated>;
-
-    #[inline]
-    fn init(&self) -> Self::State {
-        Total { sum: Compensated::ZERO, count: 0 }
-    }
-
-    #[inline]
-    fn update(&self, state: &mut Self::State, rows: Range<usize>) {
-        each_value(&self.values, &self.inclusion, rows, |value| {
-            state.sum.add(value);
-            state.count += 1;
-        });
-    }
-
-    #[inline]
-    fn merge(&self, left: &mut Self::State, right: &Self::State) {
-        left.sum.merge(&right.sum);
-        left.count += right.count;
-    }
-
-    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        let Compensated { sum, lost } = state.sum;
-        saved([("sum", sum.write()?), ("lost", lost.write()?), ("count", state.count.write()?)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        let sum = Compensated { sum: saved_value(saved, "sum")?, lost: saved_value(saved, "lost")? };
-        Ok(Total { sum, count: saved_value(saved, "count")? })
-    }
-}
-
 /// The accumulator of a column of integers, durations or intervals.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn integers<T: ArrowPrimitiveType<Native: Whole>>(
-    values: &dyn Array,
-    inclusion: Inclusion,
-) -> Result<Integers<T::Native>> {
-    Ok(Integers { values: native::<T>(values)?.values().clone(), inclusion })
+pub fn integers<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, i128>> {
+    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of decimals.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn decimals<T: ArrowPrimitiveType<Native: Unscaled>>(
-    values: &dyn Array,
-    inclusion: Inclusion,
-) -> Result<Decimals<T::Native>> {
-    Ok(Decimals { values: native::<T>(values)?.values().clone(), inclusion })
+pub fn decimals<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, Wide>> {
+    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of doubles.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn floats(values: &dyn Array, inclusion: Inclusion) -> Result<Floats> {
-    Ok(Floats { values: native::<Float64Type>(values)?.values().clone(), inclusion })
+pub fn floats(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<f64, Compensated>> {
+    Ok(Sums::new(native::<Float64Type>(values)?.values().clone(), inclusion))
 }
 
-/// Reads a sum of integers as `T`, labelled as `output`.
+/// Reads a sum of integers, labelled as its type.
 #[derive(Debug, Clone)]
 pub struct IntegerSum {
     output: DataType,
@@ -257,15 +69,15 @@ pub struct IntegerSum {
 
 impl IntegerSum {
     /// The sum as `output`: `Int64`, `UInt64`, a duration, or a year-month interval.
-    pub fn over<A: Accumulator<State = Total<i128>>>(
-        accumulator: A,
-        output: DataType,
-        on_overflow: OnOverflow,
-    ) -> Accumulated<A, Self> {
+    pub fn over<A: Accumulator>(accumulator: A, output: DataType, on_overflow: OnOverflow) -> Accumulated<A, Self>
+    where
+        Self: Readout<A::State>,
+    {
         Accumulated { accumulator, readout: Self { output, on_overflow } }
     }
 
     /// The sum in the output's 64 bits (32 for months), if it fits.
+    #[inline]
     fn fit(&self, sum: i128) -> Option<i64> {
         match self.output {
             DataType::UInt64 => u64::try_from(sum).ok().map(u64::cast_signed),
@@ -273,40 +85,39 @@ impl IntegerSum {
             _ => i64::try_from(sum).ok(),
         }
     }
-}
 
-impl Readout<Total<i128>> for IntegerSum {
-    type Builder = Int64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Int64Builder::with_capacity(capacity)
-    }
-
-    #[inline]
-    fn evaluate(&self, state: &Total<i128>, out: &mut Self::Builder) -> Result<()> {
-        let Total { sum, count } = *state;
-        out.append_option(match (count, self.fit(sum), self.on_overflow) {
-            (0, ..) | (_, None, OnOverflow::Null) => None,
-            (_, Some(sum), _) => Some(sum),
-            (_, None, OnOverflow::Wrap) => Some(sum as i64),
-            (_, None, OnOverflow::Error) => {
+    #[cold]
+    fn overflow(&self, sum: i128) -> Result<Option<i64>> {
+        match self.on_overflow {
+            OnOverflow::Null => Ok(None),
+            OnOverflow::Wrap => Ok(Some(sum as i64)),
+            OnOverflow::Error => {
                 let remedy = match self.output {
                     DataType::Int64 | DataType::UInt64 => {
                         "use try_sum for NULL, cast the column to DECIMAL, or set ansi=False"
                     }
                     _ => "use try_sum for NULL, or sum a number instead",
                 };
-                return Err(Error::overflow(format!(
-                    "the sum {sum} of a frame does not fit {}; {remedy}",
-                    self.output
-                )));
+                Err(Error::overflow(format!("the sum {sum} of a frame does not fit {}; {remedy}", self.output)))
             }
-        });
-        Ok(())
+        }
+    }
+}
+
+impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
+    type Type = Int64Type;
+
+    #[inline]
+    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+        let sum = state.sum.number();
+        match (state.count, self.fit(sum)) {
+            (0, _) => Ok(None),
+            (_, Some(sum)) => Ok(Some(sum)),
+            (_, None) => self.overflow(sum),
+        }
     }
 
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        let sums = out.finish();
+    fn label(&self, sums: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             // The bits of a u64 were kept in an i64; a cast would take them for a negative number.
             DataType::UInt64 => Ok(Arc::new(sums.unary::<_, UInt64Type>(i64::cast_unsigned))),
@@ -327,67 +138,63 @@ impl FloatSum {
     }
 }
 
-impl Readout<Total<Compensated>> for FloatSum {
-    type Builder = Float64Builder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Float64Builder::with_capacity(capacity)
-    }
+impl NativeReadout<Total<Compensated>> for FloatSum {
+    type Type = Float64Type;
 
     #[inline]
-    fn evaluate(&self, state: &Total<Compensated>, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| state.sum.total()));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Self::Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
+        Ok((state.count > 0).then(|| state.sum.total()))
     }
 }
 
 /// Reads a sum of decimals.
 #[derive(Debug, Clone)]
-pub struct DecimalSum {
+pub struct DecimalSum<N> {
     column: DecimalColumn,
     on_overflow: OnOverflow,
+    values: PhantomData<N>,
 }
 
-impl DecimalSum {
-    /// The sum as `output`, a decimal of 128 or 256 bits.
+impl<N: Unscaled + Summand> DecimalSum<N> {
+    /// The sum as `output`, a decimal of the values' width.
     ///
     /// # Errors
     /// `output` is something else.
-    pub fn over<A: Accumulator<State = Total<Wide>>>(
-        accumulator: A,
+    pub fn over<S: Adds<N>>(
+        sums: Sums<N, S>,
         output: DataType,
         on_overflow: OnOverflow,
-    ) -> Result<Accumulated<A, Self>> {
-        Ok(Accumulated { accumulator, readout: Self { column: DecimalColumn::new(output)?, on_overflow } })
-    }
-}
-
-impl Readout<Total<Wide>> for DecimalSum {
-    type Builder = DecimalBuilder;
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        self.column.builder(capacity)
+    ) -> Result<Accumulated<Sums<N, S>, Self>> {
+        let readout = Self { column: DecimalColumn::new::<N>(output)?, on_overflow, values: PhantomData };
+        Ok(Accumulated { accumulator: sums, readout })
     }
 
-    #[inline]
-    fn evaluate(&self, state: &Total<Wide>, out: &mut Self::Builder) -> Result<()> {
-        let sum = if state.count == 0 { None } else { self.column.fit(state.sum.value()) };
-        if sum.is_none() && state.count > 0 && self.on_overflow == OnOverflow::Error {
+    #[cold]
+    fn overflow(&self) -> Result<Option<N>> {
+        if self.on_overflow == OnOverflow::Error {
             return Err(Error::overflow(format!(
                 "the sum of a frame does not fit {}; use try_sum for NULL, cast the column to fewer digits, or set ansi=False",
                 self.column.output
             )));
         }
-        out.append(sum);
-        Ok(())
+        Ok(None)
+    }
+}
+
+impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalSum<N> {
+    type Type = N::Decimal;
+
+    #[inline]
+    fn read(&self, state: &Total<S>) -> Result<Option<N>> {
+        match self.column.fit(state.sum.wide().value()) {
+            _ if state.count == 0 => Ok(None),
+            Some(sum) => Ok(Some(sum)),
+            None => self.overflow(),
+        }
     }
 
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.column.finish(out)
+    fn label(&self, sums: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        self.column.label::<N>(&sums)
     }
 }
 

@@ -9,11 +9,11 @@ use crate::functions::registry::{Algebra, Family, Function, Kernel};
 use crate::spec::{Call, Nulls};
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
-/// (`benches/evaluate.rs`).
+/// (`benches/kernels.rs`).
 const TINY_FRAME: i128 = 4;
 
-/// The strategy that costs least, and why.
-pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static str) {
+/// The strategy that costs least, and why. `native`: the states are numbers.
+pub(super) fn choose(algebra: Algebra, native: bool, frame: &FramePlan) -> (Strategy, &'static str) {
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
     match (algebra, frame.shape()) {
@@ -48,7 +48,8 @@ pub(super) fn choose(algebra: Algebra, frame: &FramePlan) -> (Strategy, &'static
         (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
         (_, Shape::Entire) => (Strategy::Scan, "what EXCLUDE leaves grows on one side and shrinks on the other"),
         (_, Shape::Shrinking) if !excludes => (Strategy::Scan, "rows only leave the frame"),
-        (Algebra::Selective, _) => (Strategy::Deque, "only rows that may still be chosen are kept"),
+        // Of numbers a state is as small as a row's, and two stacks have no branch that the values decide.
+        (Algebra::Selective, _) if !native => (Strategy::Deque, "only rows that may still be chosen are kept"),
         _ => (Strategy::TwoStacks, "states merge and cannot be subtracted"),
     }
 }

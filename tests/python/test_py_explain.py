@@ -14,7 +14,7 @@ def test_of_a_schema():
     assert [r["name"] for r in plan.rows] == ["peak", "a < b"]
     text = str(plan)
     assert "PARTITION BY device" in text
-    assert "deque" in text
+    assert "two_stacks" in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert repr(plan) == text
 

@@ -21,6 +21,7 @@ use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use windrow::aggregate::{Aggregate, Retractable, Selective};
+use windrow::bitmap::Edges;
 use windrow::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use windrow::functions::bits::{And, Bits, Or, Xor};
 use windrow::functions::choice::{Bytes, Choice, Numbers, Ties};
@@ -35,6 +36,7 @@ use windrow::functions::regression::Regression;
 use windrow::functions::shape::Shape;
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
 use windrow::inclusion::Inclusion;
+use windrow::section::Section;
 
 /// The longest column; long enough for several words of an inclusion.
 const ROWS: usize = 150;
@@ -101,6 +103,28 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     let mut stepped = aggregate.init();
     (0..rows).for_each(|row| aggregate.update(&mut stepped, row..row + 1).unwrap());
     agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
+    let (mut appended, mut prepended) = (y.clone(), y.clone());
+    (second..rows).for_each(|row| aggregate.append(&mut appended, row).unwrap());
+    (0..first).rev().for_each(|row| aggregate.prepend(&mut prepended, row).unwrap());
+    agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
+    agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
+    if let Ok(one) = answer(aggregate, &x) {
+        let mut out = aggregate.builder(2);
+        aggregate.repeat(&x, 2, &mut out).unwrap();
+        let repeated = aggregate.finish(out).unwrap();
+        prop_assert!(
+            exact(&one, &repeated.slice(0, 1)) && exact(&one, &repeated.slice(1, 1)),
+            "repeat is evaluate twice"
+        );
+        let mut out = aggregate.builder(3);
+        let states = [&x, &aggregate.init(), &x].map(|state| Ok(state.clone()));
+        aggregate.evaluate_all(states.into_iter(), &mut out).unwrap();
+        let all = aggregate.finish(out).unwrap();
+        let nothing = answer(aggregate, &aggregate.init()).unwrap();
+        for (at, one) in [&one, &nothing, &one].into_iter().enumerate() {
+            prop_assert!(exact(one, &all.slice(at, 1)), "evaluate_all is evaluate of each");
+        }
+    }
 
     let left = merged(&merged(&x, &y), &z);
     let right = merged(&x, &merged(&y, &z));
@@ -152,6 +176,11 @@ fn selective<A: Selective>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseRe
     agree(aggregate, &all, &one, &exact, "keeps chooses as update does")
 }
 
+/// A section of one partition.
+fn whole(rows: usize) -> Section {
+    Section::whole(Edges::single(rows), Edges::single(rows), vec![]).unwrap()
+}
+
 /// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
 fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
     let column = column.slice(BEFORE, column.len() - BEFORE);
@@ -164,6 +193,7 @@ fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
 fn values() -> impl Strategy<Value = Vec<Option<i64>>> {
     let value = || prop_oneof![8 => -5_i64..5, 2 => any::<i64>(), 1 => Just(i64::MAX), 1 => Just(i64::MIN)];
     prop_oneof![
+        vec(weighted(0.7, -5_i64..5), BEFORE..ROWS),
         vec(value().prop_map(Some), BEFORE..ROWS),
         vec(weighted(0.7, value()), BEFORE..ROWS),
         vec(Just(None), BEFORE..10),
@@ -227,6 +257,10 @@ proptest! {
                         }
                     }
                     retractable(&FloatAverage::over(values()), rows, cuts)?;
+                    if let Ok(narrow) = values().narrow::<i64>(&whole(rows)) {
+                        retractable(&IntegerSum::over(narrow.clone(), output.clone(), OnOverflow::Error), rows, cuts)?;
+                        retractable(&FloatAverage::over(narrow), rows, cuts)?;
+                    }
                     if matches!(output, DataType::Duration(_) | DataType::Interval(_)) {
                         for policy in [OnOverflow::Error, OnOverflow::Null] {
                             retractable(&IntervalAverage::over(values(), &output, policy), rows, cuts)?;
@@ -260,6 +294,11 @@ proptest! {
                     retractable(&average, column.len(), cuts)?;
                 }
             };
+        }
+        let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
+        if let Ok(sums) = decimals::<Decimal128Type>(&column, inclusion).unwrap().narrow::<i128>(&whole(column.len())) {
+            let output = DataType::Decimal128(38, 10);
+            retractable(&DecimalSum::over(sums, output, OnOverflow::Null).unwrap(), column.len(), cuts)?;
         }
         held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
         held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
@@ -414,12 +453,12 @@ proptest! {
 /// Minimum and maximum of `column` as `T`'s natives.
 fn natives<T: ArrowPrimitiveType<Native: Ordered>>(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
-    for which in [Extremum::Min, Extremum::Max] {
-        let extremum = Natives::<T>::new(&column, inclusion.clone(), which).unwrap();
-        typed(&extremum, &column)?;
-        selective(&extremum, column.len(), cuts)?;
-    }
-    Ok(())
+    let least = Natives::<T, false>::new(&column, inclusion.clone()).unwrap();
+    typed(&least, &column)?;
+    selective(&least, column.len(), cuts)?;
+    let greatest = Natives::<T, true>::new(&column, inclusion).unwrap();
+    typed(&greatest, &column)?;
+    selective(&greatest, column.len(), cuts)
 }
 
 /// Minimum and maximum of `column` by bytes.

@@ -24,7 +24,8 @@ def min(x: Any) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+    O(1) amortised per row over moving frames, by two stacks, or of text by a monotonic deque; O(log n) with
+    EXCLUDE or bounds per row.
 
     Examples
     --------
@@ -53,7 +54,8 @@ def max(x: Any) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by a monotonic deque; O(log n) with EXCLUDE or bounds per row.
+    O(1) amortised per row over moving frames, by two stacks, or of text by a monotonic deque; O(log n) with
+    EXCLUDE or bounds per row.
 
     Examples
     --------

@@ -1,0 +1,78 @@
+//! Results of native type: values, and which of them are NULL once one is.
+//!
+//! A block of answers is written into slots that are there already, each beside a byte that says whether it is one;
+//! the bytes become bits only where a NULL is among them or has been before. A column without NULL has no bitmap.
+
+use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+
+use crate::error::Result;
+
+/// Where results gather.
+#[derive(Debug)]
+pub struct Results<T: ArrowPrimitiveType> {
+    values: Vec<T::Native>,
+    /// Made when the first NULL comes.
+    valid: Option<BooleanBufferBuilder>,
+    /// Of the block at hand, which slots are no NULL.
+    answered: Vec<bool>,
+}
+
+impl<T: ArrowPrimitiveType> Results<T> {
+    /// Room for so many.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { values: Vec::with_capacity(capacity), valid: None, answered: Vec::new() }
+    }
+
+    /// Appends one result so many times.
+    #[inline]
+    pub fn repeat(&mut self, result: Option<T::Native>, times: usize) {
+        let known = self.values.len();
+        self.values.resize(known + times, result.unwrap_or_default());
+        if result.is_none() || self.valid.is_some() {
+            self.bits(known).append_n(times, result.is_some());
+        }
+    }
+
+    /// Appends a block of results.
+    ///
+    /// # Errors
+    /// The first error among them.
+    #[inline(always)]
+    pub fn extend(&mut self, results: impl ExactSizeIterator<Item = Result<Option<T::Native>>>) -> Result<()> {
+        let known = self.values.len();
+        self.values.resize(known + results.len(), T::Native::default());
+        let mut answered = std::mem::take(&mut self.answered);
+        answered.resize(results.len(), false);
+        for ((slot, answered), result) in self.values[known..].iter_mut().zip(&mut answered).zip(results) {
+            let result = result?;
+            *answered = result.is_some();
+            *slot = result.unwrap_or_default();
+        }
+        if self.valid.is_some() || answered.contains(&false) {
+            self.bits(known).append_slice(&answered);
+        }
+        self.answered = answered;
+        Ok(())
+    }
+
+    /// The bitmap, which stands for the first `known` results.
+    fn bits(&mut self, known: usize) -> &mut BooleanBufferBuilder {
+        let capacity = self.values.capacity();
+        self.valid.get_or_insert_with(|| {
+            let mut bits = BooleanBufferBuilder::new(capacity);
+            bits.append_n(known, true);
+            bits
+        })
+    }
+
+    /// The results as an array.
+    ///
+    /// # Errors
+    /// There are not as many bits as values.
+    pub fn finish(self) -> Result<PrimitiveArray<T>> {
+        let nulls = self.valid.map(|mut bits| NullBuffer::new(bits.finish()));
+        Ok(PrimitiveArray::try_new(self.values.into(), nulls)?)
+    }
+}

@@ -1,0 +1,362 @@
+//! Totals: sums and how many values they have, the state of every sum and average.
+//!
+//! | values | summed in |
+//! |---|---|
+//! | int32, int64, uint64, durations, intervals | 64 bits where no sum of a section's rows can pass them, else 128 |
+//! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
+//! | float64 | a sum and its rounding errors |
+//!
+//! Which values can pass a width is decided by one look at them ([`Sums::narrow`]). A row that takes no part adds zero:
+//! the loops have no branch on it.
+
+use std::hint::select_unpredictable;
+use std::marker::PhantomData;
+use std::ops::{BitOr, Range};
+
+use arrow_array::RecordBatch;
+use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
+
+use super::exact::{Compensated, Wide};
+use super::native::{Saved, each_slot, saved, saved_value, slot};
+use super::readout::{Accumulator, RetractableAccumulator};
+use crate::error::{Error, Result};
+use crate::inclusion::Inclusion;
+use crate::section::Section;
+
+/// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Total<S> {
+    /// The sum.
+    pub sum: S,
+    /// How many values it has.
+    pub count: u64,
+}
+
+/// Values that are summed.
+pub trait Summand: ArrowNativeType {
+    /// The value where it takes part, else zero; without a branch.
+    #[must_use]
+    fn or_zero(self, takes_part: bool) -> Self;
+}
+
+macro_rules! summand {
+    ($($native:ty),*) => {$(
+        impl Summand for $native {
+            #[inline]
+            fn or_zero(self, takes_part: bool) -> Self {
+                select_unpredictable(takes_part, self, 0)
+            }
+        }
+    )*};
+}
+summand!(i32, i64, u64, i128);
+
+impl Summand for f64 {
+    #[inline]
+    fn or_zero(self, takes_part: bool) -> Self {
+        // By bits: what a null hides may be NaN. Adding +0.0 changes no sum that began with it.
+        Self::from_bits(self.to_bits().or_zero(takes_part))
+    }
+}
+
+impl Summand for i256 {
+    #[inline]
+    fn or_zero(self, takes_part: bool) -> Self {
+        if takes_part { self } else { Self::ZERO }
+    }
+}
+
+/// What values are summed in.
+pub trait Sum: Copy + Send + Sync {
+    /// The sum of nothing.
+    const ZERO: Self;
+
+    /// Adds another sum.
+    fn merge(&mut self, right: &Self);
+
+    /// The sum and its number of values as one row of Arrow data.
+    ///
+    /// # Errors
+    /// The state does not make an array.
+    fn save(&self, count: u64) -> Result<RecordBatch>;
+
+    /// The sum that `save` wrote, in whatever width.
+    ///
+    /// # Errors
+    /// The data is not what `save` writes.
+    fn load(saved: &RecordBatch) -> Result<Self>;
+}
+
+/// A sum that takes values of this type.
+pub trait Adds<N>: Sum {
+    /// Adds one value.
+    fn add(&mut self, value: N);
+}
+
+/// A sum without error, which can be taken out of another.
+pub trait Exact: Sum {
+    /// The bits of the greatest sum it holds.
+    const BITS: u32;
+
+    /// Takes another sum out again.
+    fn retract(&mut self, gone: &Self);
+
+    /// The same number.
+    fn wide(&self) -> Wide;
+}
+
+/// A sum that fits 128 bits.
+pub trait Integer: Exact {
+    /// The same number.
+    fn number(&self) -> i128;
+
+    /// The double nearest to it.
+    fn double(&self) -> f64;
+}
+
+macro_rules! exact {
+    ($($sum:ty: $($native:ty),*;)*) => {$(
+        impl Sum for $sum {
+            const ZERO: Self = 0;
+
+            #[inline]
+            fn merge(&mut self, right: &Self) {
+                *self += right;
+            }
+
+            fn save(&self, count: u64) -> Result<RecordBatch> {
+                self.wide().save(count)
+            }
+
+            fn load(saved: &RecordBatch) -> Result<Self> {
+                let sum = Wide::load(saved)?.value().and_then(i256::to_i128);
+                let sum = sum.and_then(|sum| Self::try_from(sum).ok());
+                sum.ok_or_else(|| Error::internal("a carried sum is wider than its section's sums"))
+            }
+        }
+
+        impl Exact for $sum {
+            const BITS: u32 = <$sum>::BITS - 1;
+
+            #[inline]
+            fn retract(&mut self, gone: &Self) {
+                *self -= gone;
+            }
+
+            #[inline]
+            fn wide(&self) -> Wide {
+                Wide { low: i256::from_i128(i128::from(*self)), wraps: 0 }
+            }
+        }
+
+        impl Integer for $sum {
+            #[inline]
+            fn number(&self) -> i128 {
+                i128::from(*self)
+            }
+
+            #[inline]
+            fn double(&self) -> f64 {
+                *self as f64
+            }
+        }
+
+        $(impl Adds<$native> for $sum {
+            #[inline]
+            fn add(&mut self, value: $native) {
+                *self += value as $sum;
+            }
+        })*
+    )*};
+}
+exact! {
+    i64: i32, i64, u64;
+    i128: i32, i64, u64, i128;
+}
+
+impl Sum for Wide {
+    const ZERO: Self = Self::ZERO;
+
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        Self::merge(self, right);
+    }
+
+    fn save(&self, count: u64) -> Result<RecordBatch> {
+        saved([("sum", self.low.write()?), ("wraps", self.wraps.write()?), ("count", count.write()?)])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self { low: saved_value(saved, "sum")?, wraps: saved_value(saved, "wraps")? })
+    }
+}
+
+impl Exact for Wide {
+    const BITS: u32 = 319;
+
+    #[inline]
+    fn retract(&mut self, gone: &Self) {
+        Self::retract(self, gone);
+    }
+
+    #[inline]
+    fn wide(&self) -> Wide {
+        *self
+    }
+}
+
+impl Adds<i128> for Wide {
+    #[inline]
+    fn add(&mut self, value: i128) {
+        Self::add(self, i256::from_i128(value));
+    }
+}
+
+impl Adds<i256> for Wide {
+    #[inline]
+    fn add(&mut self, value: i256) {
+        Self::add(self, value);
+    }
+}
+
+impl Sum for Compensated {
+    const ZERO: Self = Self::ZERO;
+
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        Self::merge(self, right);
+    }
+
+    fn save(&self, count: u64) -> Result<RecordBatch> {
+        saved([("sum", self.sum.write()?), ("lost", self.lost.write()?), ("count", count.write()?)])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self { sum: saved_value(saved, "sum")?, lost: saved_value(saved, "lost")? })
+    }
+}
+
+impl Adds<f64> for Compensated {
+    #[inline]
+    fn add(&mut self, value: f64) {
+        Self::add(self, value);
+    }
+}
+
+/// Values whose bits can be counted.
+pub trait Measured: ArrowNativeType + BitOr<Output = Self> {
+    /// The value without its sign: as many bits as its distance from 0, or from -1 if it is negative.
+    #[must_use]
+    fn unsigned(self) -> Self;
+
+    /// How many bits a number without sign has.
+    fn bits(self) -> u32;
+}
+
+macro_rules! measured {
+    ($($native:ty),*) => {$(
+        impl Measured for $native {
+            #[inline]
+            fn unsigned(self) -> Self {
+                // Of unsigned numbers nothing.
+                let sign = if Self::MIN == 0 { 0 } else { self >> (Self::BITS - 1) };
+                self ^ sign
+            }
+
+            #[inline]
+            fn bits(self) -> u32 {
+                Self::BITS - self.leading_zeros()
+            }
+        }
+    )*};
+}
+measured!(i32, i64, u64, i128);
+
+/// Sums a column of `N` in an `S`.
+#[derive(Debug, Clone)]
+pub struct Sums<N: ArrowNativeType, S> {
+    values: ScalarBuffer<N>,
+    inclusion: Inclusion,
+    sum: PhantomData<S>,
+}
+
+impl<N: ArrowNativeType, S> Sums<N, S> {
+    pub(super) fn new(values: ScalarBuffer<N>, inclusion: Inclusion) -> Self {
+        Self { values, inclusion, sum: PhantomData }
+    }
+
+    /// The same values, summed in `T` if it holds every sum of `section`'s rows; `Err`: as before.
+    ///
+    /// A partition that began in an earlier section brings a sum along that is not known yet.
+    ///
+    /// # Errors
+    /// None: an `Err` is the wider way.
+    pub fn narrow<T: Exact>(self, section: &Section) -> std::result::Result<Sums<N, T>, Self>
+    where
+        N: Measured,
+    {
+        let widest = self.values.iter().fold(N::default(), |all, value| all | value.unsigned());
+        let rows = (self.values.len() as u64).bits();
+        if section.continues() || widest.bits() + rows > T::BITS {
+            return Err(self);
+        }
+        Ok(Sums::new(self.values, self.inclusion))
+    }
+}
+
+impl<N: Summand, S: Adds<N>> Sums<N, S> {
+    #[inline]
+    fn step(state: &mut Total<S>, value: N, takes_part: bool) {
+        state.sum.add(value.or_zero(takes_part));
+        state.count += u64::from(takes_part);
+    }
+}
+
+impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
+    type State = Total<S>;
+
+    #[inline]
+    fn init(&self) -> Total<S> {
+        Total { sum: S::ZERO, count: 0 }
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Total<S>, rows: Range<usize>) {
+        let mut total = *state;
+        each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut total, value, takes_part));
+        *state = total;
+    }
+
+    #[inline]
+    fn append(&self, state: &mut Total<S>, row: usize) {
+        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+    }
+
+    // Sums commute, compensated ones too: the error of each rounding is exact, and errors are added two at a time.
+    #[inline]
+    fn prepend(&self, state: &mut Total<S>, row: usize) {
+        self.append(state, row);
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Total<S>, right: &Total<S>) {
+        left.sum.merge(&right.sum);
+        left.count += right.count;
+    }
+
+    fn save(&self, state: &Total<S>) -> Result<RecordBatch> {
+        state.sum.save(state.count)
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Total<S>> {
+        Ok(Total { sum: S::load(saved)?, count: saved_value(saved, "count")? })
+    }
+}
+
+impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
+    #[inline]
+    fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
+        state.sum.retract(&gone.sum);
+        state.count -= gone.count;
+    }
+}
