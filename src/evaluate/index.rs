@@ -268,6 +268,7 @@ const CARRIED: u8 = 3;
 #[derive(Debug)]
 pub(crate) struct Picks {
     rows: Vec<u32>,
+    /// Of each pick, once there are several.
     sources: Vec<u8>,
     /// The sources that occur, one bit each.
     used: u8,
@@ -275,7 +276,7 @@ pub(crate) struct Picks {
 
 impl Picks {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { rows: Vec::with_capacity(capacity), sources: Vec::with_capacity(capacity), used: 0 }
+        Self { rows: Vec::with_capacity(capacity), sources: Vec::new(), used: 0 }
     }
 
     #[inline]
@@ -286,9 +287,23 @@ impl Picks {
             Pick::Default(row) => (DEFAULT, row),
             Pick::Carried(row) => (CARRIED, row),
         };
-        self.used |= 1 << source;
-        self.sources.push(source);
+        if self.used & (1 << source) == 0 {
+            self.meet(source);
+        }
+        if !self.used.is_power_of_two() {
+            self.sources.push(source);
+        }
         self.rows.push(row as u32);
+    }
+
+    /// A source comes for the first time; where it is the second, the first is written down for all picks before.
+    #[cold]
+    fn meet(&mut self, source: u8) {
+        if self.used.is_power_of_two() {
+            self.sources.reserve(self.rows.capacity());
+            self.sources.resize(self.rows.len(), self.used.trailing_zeros() as u8);
+        }
+        self.used |= 1 << source;
     }
 
     /// The values picked, of the column's type.

@@ -35,6 +35,7 @@ pub(crate) mod present;
 pub mod refold;
 pub mod scan;
 pub mod segment_tree;
+pub(crate) mod shift;
 pub(crate) mod state_tree;
 pub(crate) mod sweep;
 pub mod two_stacks;
@@ -104,15 +105,26 @@ pub(crate) fn each_frame(
     cancel: &Cancel,
     mut f: impl FnMut(usize, SubRanges) -> Result<()>,
 ) -> Result<()> {
+    each_block(frames, rows, cancel, |bounds| bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row))))
+}
+
+/// Calls `f` with each block of frames of `rows`, in row order.
+///
+/// # Errors
+/// Cancellation, bounds that cannot be found, the first error of `f`.
+pub(crate) fn each_block(
+    frames: &Frames,
+    rows: Range<usize>,
+    cancel: &Cancel,
+    mut f: impl FnMut(&Bounds) -> Result<()>,
+) -> Result<()> {
     let mut bounds = Bounds::default();
     let mut block = rows.start..rows.start;
     while block.end < rows.end {
         cancel.check()?;
         block = block.end..rows.end.min(block.end + fold::BLOCK);
         frames.fill(block.clone(), &mut bounds)?;
-        for row in block.clone() {
-            f(row, bounds.sub_ranges(row))?;
-        }
+        f(&bounds)?;
     }
     Ok(())
 }

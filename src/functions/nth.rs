@@ -15,7 +15,7 @@ use crate::bounds::{Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Walk};
-use crate::evaluate::{Cancel, Evaluator, each_frame};
+use crate::evaluate::{Cancel, Evaluator, each_block};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 
@@ -73,6 +73,15 @@ impl Nth {
 }
 
 impl Nth {
+    /// Whether the answer is the last row of each frame, or the first; `None` where it may be any.
+    fn at_an_end(&self) -> Option<bool> {
+        match (&self.which, &self.included, self.naive) {
+            (Which::First, Included::All, false) => Some(false),
+            (Which::Last, Included::All, false) => Some(true),
+            _ => None,
+        }
+    }
+
     /// The row of `frame`'s pieces, which `carried` comes before.
     fn pick(&self, walk: &mut Walk, row: usize, carried: Option<&Carried>, mut pieces: SubRanges) -> Result<Pick> {
         let covered = carried.map_or(0, Carried::total);
@@ -143,14 +152,22 @@ impl Evaluator for Nth {
         let carried = carry.state.as_ref().map(Carried::load).transpose()?;
         let mut walk = Walk::new(&self.included);
         let mut picks = Picks::with_capacity(rows.len());
-        each_frame(frames, rows, cancel, |row, pieces| {
-            let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
-            picks.push(if self.naive {
-                self.pick_naively(row, carried, pieces)?
-            } else {
-                self.pick(&mut walk, row, carried, pieces)?
-            });
-            Ok(())
+        each_block(frames, rows, cancel, |bounds| {
+            if let (Some(runs), Some(at_end), None) = (bounds.runs(), self.at_an_end(), &carried) {
+                let row = |run: Range<usize>| if at_end { run.end - 1 } else { run.start };
+                runs.for_each(|run| picks.push(if run.is_empty() { Pick::Null } else { Pick::Row(row(run)) }));
+                return Ok(());
+            }
+            bounds.rows.clone().try_for_each(|row| {
+                let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
+                let pieces = bounds.sub_ranges(row);
+                picks.push(if self.naive {
+                    self.pick_naively(row, carried, pieces)?
+                } else {
+                    self.pick(&mut walk, row, carried, pieces)?
+                });
+                Ok(())
+            })
         })?;
         picks.gather(&self.column, None, carried.as_ref().map(|carried| &carried.values))
     }

@@ -9,7 +9,8 @@
 //! A negative offset looks the other way, and 0 is the row itself, even if it takes no part. Values are gathered
 //! by row number and never interpreted, so every type serves and the result has the column's.
 //!
-//! Cost: see [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
+//! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/shift.rs`); else see
+//! [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
 //! a section as its halo; with distances of the rows' own that is the partition. `lag` IGNORE NULLS carries the last n values that take part, `lead` IGNORE NULLS waits.
 
 use std::ops::Range;
@@ -21,6 +22,7 @@ use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Runs, Walk};
+use crate::evaluate::shift::shift;
 use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -194,6 +196,15 @@ impl Offset {
 impl Evaluator for Offset {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let carried = carry.state.as_ref().map(Carried::load).transpose()?;
+        if let (By::Fixed(by), Included::All, None, false) = (&self.by, &self.included, &carried, self.naive) {
+            cancel.check()?;
+            if *by == 0 {
+                return Ok(self.column.slice(rows.start, rows.len()));
+            }
+            if let Some(shifted) = shift(&self.column, *by, self.default.as_ref(), &self.partitions, rows.clone())? {
+                return Ok(shifted);
+            }
+        }
         let mut walk = Walk::new(&self.included);
         let mut picks = Picks::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
