@@ -210,6 +210,19 @@ impl<M: Moment> Accumulator for Values<M> {
     }
 
     #[inline]
+    fn append(&self, state: &mut M, row: usize) {
+        if self.inclusion.includes(row) {
+            state.add(self.doubles[row]);
+        }
+    }
+
+    /// Moments know no sides.
+    #[inline]
+    fn prepend(&self, state: &mut M, row: usize) {
+        self.append(state, row);
+    }
+
+    #[inline]
     fn merge(&self, left: &mut M, right: &M) {
         left.merge(right);
     }
