@@ -37,8 +37,8 @@ mod mapped {
     const STEPS: usize = 8;
 
     /// Memory kept for the next time, in bytes and in pieces.
-    const KEPT: usize = 64 << 20;
-    const PIECES: usize = 32;
+    const KEPT: usize = 256 << 20;
+    const PIECES: usize = 64;
 
     /// Memory that was given back: where it is and how large. A lock that is taken is passed by, never waited for: in a
     /// process forked meanwhile nobody would ever let go of it.
@@ -76,6 +76,11 @@ mod mapped {
             && back.count < PIECES
             && back.bytes + size <= KEPT
         {
+            // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
+            // written again.
+            unsafe {
+                libc::madvise(memory.cast(), size, libc::MADV_FREE);
+            }
             let count = back.count;
             back.pieces[count] = (memory.expose_provenance(), size);
             back.count += 1;

@@ -176,15 +176,20 @@ const NEAR: usize = 8;
 
 /// The first row of `filled` whose key is not `below`, searched from `hint` outwards.
 #[inline]
-fn gallop<K: Copy>(keys: &[K], filled: &Range<usize>, mut hint: usize, below: impl Fn(K) -> bool) -> usize {
+fn gallop<K: Copy>(keys: &[K], filled: &Range<usize>, hint: usize, below: impl Fn(K) -> bool) -> usize {
     let near = keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>());
-    if let Some(near) = near.filter(|_| hint == filled.start || below(keys[hint - 1])) {
-        let passed = near.iter().map(|&key| usize::from(below(key))).sum::<usize>();
-        hint += passed;
-        if passed < NEAR {
-            return hint;
-        }
+    match near.filter(|_| hint == filled.start || below(keys[hint - 1])) {
+        Some(near) => match near.iter().map(|&key| usize::from(below(key))).sum::<usize>() {
+            NEAR => gallop_far(keys, filled, hint + NEAR, below),
+            passed => hint + passed,
+        },
+        None => gallop_far(keys, filled, hint, below),
     }
+}
+
+/// As [`gallop`], kept out of the loop over rows.
+#[inline(never)]
+fn gallop_far<K: Copy>(keys: &[K], filled: &Range<usize>, hint: usize, below: impl Fn(K) -> bool) -> usize {
     // The answer lies in low..=high throughout.
     let (mut low, mut high);
     if hint < filled.end && below(keys[hint]) {

@@ -21,6 +21,9 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix;
 
+/// Fewer rows are taken in, or let go, one by one and without a call.
+const NEAR: usize = 16;
+
 /// The frame last seen and its state.
 #[derive(Debug, Clone)]
 pub struct Difference<S> {
@@ -36,6 +39,18 @@ impl<S: Clone> Difference<S> {
         if run.start == known.start + 1 && run.end == known.end + 1 && run.start < known.end {
             aggregate.append(state, known.end)?;
             aggregate.remove(state, known.start..known.start + 1)?;
+            *known = run;
+        } else if run.start < known.end
+            && (known.start..known.start + NEAR).contains(&run.start)
+            && (known.end..known.end + NEAR).contains(&run.end)
+        {
+            // RANGE frames take a few rows at a time, and how many is different for each.
+            for row in known.end..run.end {
+                aggregate.append(state, row)?;
+            }
+            for row in known.start..run.start {
+                aggregate.remove(state, row..row + 1)?;
+            }
             *known = run;
         } else if run != *known {
             aside(self, |difference| difference.jump_to(aggregate, run))?;
