@@ -16,7 +16,7 @@
 //! The Python package is built with it. Cost: some system calls per allocation of 2 MiB or more, and up to an eighth of
 //! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
 
-#![allow(unsafe_code)] // see DESIGN.md: "Memory"
+#![allow(unsafe_code)] // an allocator is nothing else; DESIGN.md, "Memory", has what it brings
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

@@ -210,13 +210,14 @@ mod tests {
     use super::*;
     use crate::functions::readout::results;
 
+    fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
+        let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
+        results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
+    }
+
     /// Minimum and maximum of all of `values`.
     fn ends(values: Vec<f64>) -> [f64; 2] {
         let column = Float64Array::from(values);
-        fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
-            let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
-            results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
-        }
         [end::<false>(&column), end::<true>(&column)]
     }
 
