@@ -39,7 +39,7 @@ fn medians(criterion: &mut Criterion) {
         let plan = Plan::new(batch.schema(), std::slice::from_ref(&spec), options).unwrap();
         let result = plan.compute(&batch).unwrap();
         let (found, values) =
-            (result.column(0).as_primitive::<Float64Type>(), batch.column(1).as_primitive::<Float64Type>());
+            (result.column(0).as_primitive::<Float64Type>(), batch.column(2).as_primitive::<Float64Type>());
         for row in [0, 1, ROWS / 3, ROWS / 2, ROWS - PARTITION, ROWS - 1] {
             let begin = row / PARTITION * PARTITION;
             let range = row.saturating_sub(BESIDE).max(begin)..(row + BESIDE + 1).min(begin + PARTITION);
