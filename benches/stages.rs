@@ -10,18 +10,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::DataType;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::bitmap::Edges;
-use windrow::bounds::{Bounds, FramePlan, Frames, OrderColumn};
+use windrow::bounds::Bounds;
 use windrow::carry::Carry;
-use windrow::evaluate::Evaluator;
-use windrow::evaluate::fold::retractable;
-use windrow::functions::sum::{IntegerSum, OnOverflow, integers};
-use windrow::inclusion::Inclusion;
 use windrow::rows::{SortColumn, gather, restore, sort, starts};
 use windrow::section::Section;
-use windrow::{Arg, Bound, Call, Cancel, Error, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
+use windrow::{Arg, Bound, Call, Cancel, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
@@ -68,18 +63,13 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     let in_order = gather(&columns, &sorted, 1, &cancel).unwrap();
     let partitions = starts(&in_order[..1], rows, None).unwrap();
     let peers = &partitions | &starts(&in_order[1..2], rows, None).unwrap();
-    let section = Section::whole(Edges::new(partitions), Edges::new(peers), in_order.clone()).unwrap();
-    let key =
-        OrderColumn { number: 1, data_type: DataType::Int64, descending: false, nulls_first: true, name: "t".into() };
-    let no_column = |name: &str| Err(Error::spec(format!("no column {name}")));
-    let frame_plan = FramePlan::resolve(Some(frame), std::slice::from_ref(&key), &no_column, "UTC").unwrap();
-    let frames = Frames::new(&frame_plan, &section, 0).unwrap();
-    let evaluator = || -> Box<dyn Evaluator> {
-        let sums = integers::<arrow_array::types::Int64Type>(&in_order[2], Inclusion::All).unwrap();
-        let sum = IntegerSum::over(sums, DataType::Int64, OnOverflow::Error);
-        retractable(sum, Strategy::Prefix, &section).unwrap()
+    let read = plan.section_columns(0).iter().map(|&number| in_order[number].clone()).collect();
+    let section = Section::whole(Edges::new(partitions), Edges::new(peers), read).unwrap();
+    let (_, frames) = plan.evaluator(0, &section).unwrap();
+    let evaluate = || {
+        let (evaluator, frames) = plan.evaluator(0, &section).unwrap();
+        evaluator.evaluate(&frames, 0..rows, &Carry::default(), &cancel).unwrap()
     };
-    let evaluate = || evaluator().evaluate(&frames, 0..rows, &Carry::default(), &cancel).unwrap();
     let result = evaluate();
     assert_eq!(&restore(&result, &sorted).unwrap(), answer.column(0));
 

@@ -9,7 +9,6 @@ use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
 
 use crate::bitmap::Edges;
-use crate::bounds::Frames;
 use crate::carry::Carry;
 use crate::dispatch;
 use crate::error::{Error, Result};
@@ -114,14 +113,26 @@ impl<'a> Work<'a> {
         };
         let section = Section::whole(partitions, peers, columns)?;
         for (place, call) in calls {
-            let pieces =
-                answer(self.plan, call, &section, threads, cancel).map_err(|error| error.of_call(&call.display))?;
+            let pieces = self.answer(place, call, &section).map_err(|error| error.of_call(&call.display))?;
             results[place] = Some(match &sorted {
                 Some(sorted) => rows::restore_on(&pieces, sorted, threads)?,
                 None => rows::join(pieces, threads)?,
             });
         }
         Ok(())
+    }
+
+    /// The column of the call of this number over all rows of a section of whole partitions, in pieces, each with its
+    /// first row.
+    fn answer(&self, number: usize, call: &PlannedCall, section: &Section) -> Result<Vec<(usize, ArrayRef)>> {
+        let (evaluator, frames) = self.plan.evaluator(number, section)?;
+        let carry = Carry::default();
+        let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?));
+        if call.user.is_some() {
+            // A user's code is called from the caller's own thread, and by one at a time.
+            return Ok(vec![evaluate(section.own.clone())?]);
+        }
+        self.threads.map(self.threads.ranges(&section.own), evaluate)
     }
 
     /// The rows in order, with their edges.
@@ -133,7 +144,7 @@ impl<'a> Work<'a> {
             return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = rows::group(&partition, threads.count(), cancel)?;
+            let grouped = rows::group_on(&partition, threads, cancel)?;
             let keys = match &grouped {
                 Some(order) => rows::gather_on(&partition, order, threads, cancel)?,
                 None => partition,
@@ -237,23 +248,4 @@ pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<
     let peers: BooleanBuffer =
         if order_by.is_empty() { partitions.clone() } else { &partitions | &rows::starts(&order_by, rows, None)? };
     Ok((Edges::new(partitions), Edges::new(peers)))
-}
-
-/// The call's column over all rows of a section of whole partitions, in pieces, each with its first row.
-fn answer(
-    plan: &Plan,
-    call: &PlannedCall,
-    section: &Section,
-    threads: &Threads,
-    cancel: &Cancel,
-) -> Result<Vec<(usize, ArrayRef)>> {
-    let evaluator = dispatch::evaluator(plan, call, section)?;
-    let frames = Frames::new(&call.frame, section, 0)?;
-    let carry = Carry::default();
-    let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?));
-    if call.user.is_some() {
-        // A user's code is called from the caller's own thread, and by one at a time.
-        return Ok(vec![evaluate(section.own.clone())?]);
-    }
-    threads.map(threads.ranges(&section.own), evaluate)
 }

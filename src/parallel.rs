@@ -44,6 +44,12 @@ impl Threads {
         (0..pieces).map(|piece| at(piece)..at(piece + 1)).collect()
     }
 
+    /// How many of `rows` rows a thread takes where each has a slice of its own to write; at least one.
+    #[must_use]
+    pub(crate) fn share(&self, rows: usize) -> usize {
+        rows.div_ceil(self.ranges(&(0..rows)).len()).max(1)
+    }
+
     /// `work` on each item; results in the items' order.
     ///
     /// # Errors

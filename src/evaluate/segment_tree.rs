@@ -8,9 +8,10 @@
 //! ```
 //!
 //! A frame is climbed from both ends: the rows before the first whole leaf, then the nodes before the first whole
-//! parent, and so on. The left-hand parts are appended to one state, and another state to each of the right-hand parts,
-//! so states come together in row order, merge need not commute, and neither side waits for the other. Partition edges play no part: one tree serves all partitions of a
-//! section, and a frame never reads past its own rows.
+//! parent, and so on. The left-hand parts are appended to one state, and another state to each of the right-hand
+//! parts, so states come together in row order, merge need not commute, and neither side waits for the other.
+//! Partition edges play no part: one tree serves all partitions of a section, and a frame never reads past its own
+//! rows.
 //! Cost: O(log W) merges per row, 1/15 of a state per row of memory, any frames in any order. Wins for per-row
 //! bounds, and wherever frames jump.
 //! Source: Leis, Kundhikanjana, Kemper, Neumann, "Efficient processing of window functions in analytical SQL

@@ -8,8 +8,8 @@
 //!
 //! The frame's state is the front's top merged with the back. When the front is used up, the rows of the frame
 //! are folded backwards into a new front. Each row is put before the front once, after the back once, and one merge
-//! makes the answer: O(1) amortised per row for frames that never go back; memory one state per row of the frame. Wins for float sums, moments and
-//! every other mergeable state that cannot, or must not, be subtracted.
+//! makes the answer: O(1) amortised per row for frames that never go back; memory one state per row of the frame. Wins
+//! for float sums, moments and every other mergeable state that cannot, or must not, be subtracted.
 //! Source: the functional queue of Okasaki (1995) as used for windows by Tangwongsan et al., "General incremental
 //! sliding-window aggregation" (PVLDB 8, 2015).
 

@@ -11,7 +11,8 @@
 //!
 //! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/shift.rs`); else see
 //! [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
-//! a section as its halo; with distances of the rows' own that is the partition. `lag` IGNORE NULLS carries the last n values that take part, `lead` IGNORE NULLS waits.
+//! a section as its halo; with distances of the rows' own that is the partition. `lag` IGNORE NULLS carries the last n
+//! values that take part, `lead` IGNORE NULLS waits.
 
 use std::ops::Range;
 

@@ -209,7 +209,7 @@ pub(super) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
     };
     let places = places(texts, &survey, threads)?;
     let prefix = survey.prefix.len();
-    let share = rows.div_ceil(threads.ranges(&(0..rows)).len()).max(1);
+    let share = threads.share(rows);
     threads.map(codes.chunks_mut(share).enumerate().collect(), |(at, codes)| {
         for (row, code) in (at * share..).zip(codes) {
             if let Some(text) = texts.text(row) {

@@ -137,7 +137,7 @@ pub(super) fn starts_in_order(
     }
     let words = rows.div_ceil(WORD);
     let mut starts = vec![vec![0_u64; words]; leading.len()];
-    let share = words.div_ceil(threads.ranges(&(0..rows)).len()).max(1);
+    let share = threads.share(rows).div_ceil(WORD);
     let mut shares: Vec<_> = (0..words.div_ceil(share)).map(|number| (number * share, Vec::new())).collect();
     for starts in &mut starts {
         for ((_, shares), starts) in shares.iter_mut().zip(starts.chunks_mut(share)) {

@@ -99,7 +99,7 @@ fn gather_primitive<T: ArrowPrimitiveType>(
     let mut gathered = vec![T::Native::default(); order.len()];
     let mut validity = vec![0_u64; if valid.is_some() { order.len().div_ceil(WORD) } else { 0 }];
     // Shares begin where a word of the bitmap does.
-    let share = order.len().div_ceil(threads.ranges(&(0..order.len())).len()).next_multiple_of(WORD).max(WORD);
+    let share = threads.share(order.len()).next_multiple_of(WORD);
     let bitmaps = validity.chunks_mut(share / WORD).map(Some).chain(std::iter::repeat_with(|| None));
     let shares = gathered.chunks_mut(share).zip(order.chunks(share)).zip(bitmaps).collect();
     threads.map(shares, |((gathered, order), bitmap)| {

@@ -13,10 +13,11 @@
 use arrow_array::ArrayRef;
 
 use super::edges::starts;
-use super::gather::gather;
-use super::sort::{SortColumn, check_rows, sort};
-use crate::error::Result;
+use super::gather::gather_on;
+use super::sort::{SortColumn, arrange, check_rows};
+use crate::error::{Error, Result};
 use crate::evaluate::Cancel;
+use crate::parallel::Threads;
 
 /// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
 ///
@@ -32,6 +33,12 @@ use crate::evaluate::Cancel;
 /// # Errors
 /// As [`sort`](super::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+    group_on(columns, &Threads::new(threads), cancel)
+}
+
+/// As [`group`], on threads that may be there already.
+pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+    let sort = |columns: &[SortColumn]| Ok::<_, Error>(arrange(columns, &[], threads, cancel)?.order);
     let ascending = |columns: &[ArrayRef]| -> Vec<_> { columns.iter().cloned().map(SortColumn::ascending).collect() };
     let rows = columns.first().map_or(0, |column| column.len());
     check_rows(rows)?;
@@ -39,14 +46,14 @@ pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Op
     let runs = run_starts.count_set_bits();
     if runs > rows / 2 {
         // Runs this short save less than the gathering of their first rows costs.
-        return sort(&ascending(columns), threads, cancel);
+        return sort(&ascending(columns));
     }
     let begins: Vec<u32> = run_starts.set_indices().map(|row| row as u32).collect();
-    let firsts = gather(columns, &begins, threads, cancel)?;
-    let Some(order) = sort(&ascending(&firsts), threads, cancel)? else {
+    let firsts = gather_on(columns, &begins, threads, cancel)?;
+    let Some(order) = sort(&ascending(&firsts))? else {
         return Ok(None);
     };
-    let sorted = gather(&firsts, &order, threads, cancel)?;
+    let sorted = gather_on(&firsts, &order, threads, cancel)?;
     if starts(&sorted, runs, None)?.count_set_bits() == runs {
         return Ok(None);
     }

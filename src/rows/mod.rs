@@ -21,6 +21,7 @@ pub use edges::{first_descent, starts};
 pub use gather::{gather, restore};
 pub(crate) use gather::{gather_on, join, restore_on};
 pub use group::group;
+pub(crate) use group::group_on;
 pub(crate) use keys::normalise;
 pub use number::Groups;
 pub(crate) use number::number;

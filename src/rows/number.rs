@@ -103,7 +103,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads, cance
         return Ok(Some(Groups { rows, count: 1, of: None }));
     }
     let mut of = vec![0; rows];
-    let share = rows.div_ceil(threads.ranges(&(0..rows)).len()).max(1);
+    let share = threads.share(rows);
     threads.map(of.chunks_mut(share).enumerate().collect(), |(number, of)| {
         let mut words = [0_u64; BLOCK];
         for (block, of) in of.chunks_mut(BLOCK).enumerate() {

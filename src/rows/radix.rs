@@ -247,7 +247,7 @@ impl Keys<'_> {
     /// Deals the rows into buckets by the keys' `top` bits, in row order within.
     fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: &Threads, cancel: &Cancel) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
-        let share = self.rows.div_ceil(threads.ranges(&(0..self.rows)).len()).max(1);
+        let share = threads.share(self.rows);
         let mut keys = vec![W::default(); self.rows];
         let counts = threads.map(keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
             let mut counts = vec![0_u32; buckets];
