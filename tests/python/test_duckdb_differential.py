@@ -20,7 +20,8 @@ duckdb = pytest.importorskip("duckdb")
 # As Spark does: what we refuse and DuckDB answers, by words of our message.
 REFUSED_THOUGH_ANSWERED = ["the frame's start comes after its end", "the frame's offsets are of two kinds"]
 
-# Now and then DuckDB 2.0 loses the row that EXCLUDE TIES keeps, and finds it when asked again.
+# Now and then DuckDB 2.0 answers the same question otherwise: it loses the row that EXCLUDE TIES keeps, or the peers at a
+# distance of nought (3 of 100 times, for a key and offsets that are decimals). What differs is asked again.
 AGAIN = 8
 
 ROUNDS, WINDOWS, CALLS = 200, 6, 14
@@ -279,7 +280,7 @@ def run_round(number):
             answers.fault(ask, f"DuckDB refuses: {theirs}")
             continue
         for _ in range(AGAIN):
-            if "EXCLUDE TIES" not in ask.text or agrees(ask, ours, theirs, t, ids):
+            if agrees(ask, ours, theirs, t, ids):
                 break
             (theirs,) = duckdb_answers(connected(t), [ask])
         compare(answers, ask, ours, theirs, t, ids)
