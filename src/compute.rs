@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
 
@@ -27,8 +28,8 @@ pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Resu
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
         let work = Work { plan, order, columns, rows: batch.num_rows(), threads: &threads, cancel };
-        let calls: Vec<_> = plan.calls.iter().enumerate().filter(|(_, call)| call.order == number).collect();
-        let (whole, others) = calls.into_iter().partition(|(_, call)| answers_groups(order, call));
+        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number);
+        let (whole, others) = passes.partition(|pass| answers_groups(order, plan.leader(pass)));
         let left = work.by_group(whole, &mut results)?;
         work.in_order([left, others].concat(), &mut results)?;
     }
@@ -37,8 +38,15 @@ pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Resu
     Ok(RecordBatch::try_new_with_options(plan.output_schema().clone(), columns.collect::<Result<_>>()?, &options)?)
 }
 
-/// Calls and their places among the results.
-type Calls<'a> = Vec<(usize, &'a PlannedCall)>;
+/// The numbers of calls, those together that one evaluation answers.
+type Passes<'a> = Vec<&'a [usize]>;
+
+/// Puts the columns of a pass in their calls' places.
+fn put(results: &mut [Option<ArrayRef>], pass: &[usize], columns: Vec<ArrayRef>) {
+    for (&call, column) in pass.iter().zip(columns) {
+        results[call] = Some(column);
+    }
+}
 
 /// All rows, to be answered in one of the plan's orders.
 struct Work<'a> {
@@ -49,6 +57,14 @@ struct Work<'a> {
     rows: usize,
     threads: &'a Threads,
     cancel: &'a Cancel,
+}
+
+/// The columns of a pass, of which an evaluator makes a struct if they are several.
+pub(crate) fn columns_of(pass: &[usize], answer: ArrayRef) -> Vec<ArrayRef> {
+    match answer.as_struct_opt().filter(|_| pass.len() > 1) {
+        Some(several) => several.columns().to_vec(),
+        None => vec![answer],
+    }
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
@@ -63,44 +79,46 @@ fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
 
 impl<'a> Work<'a> {
     /// Answers `calls` partition by partition without sorting, if partitions can be numbered; returns those left.
-    fn by_group(&self, calls: Calls<'a>, results: &mut [Option<ArrayRef>]) -> Result<Calls<'a>> {
-        if calls.is_empty() {
-            return Ok(calls);
+    fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
+        if passes.is_empty() {
+            return Ok(passes);
         }
         let keys: Vec<_> = self.order.partition_by.iter().map(|&place| self.columns[place].clone()).collect();
         let Some(groups) = rows::number(&keys, self.rows, self.threads, self.cancel)? else {
-            return Ok(calls);
+            return Ok(passes);
         };
         // The evaluators read columns and no edges.
         let edges = Edges::single(self.rows);
         let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
         let mut left = Vec::new();
-        for (place, call) in calls {
+        for pass in passes {
             let answer = || {
-                let evaluator = dispatch::evaluator(self.plan, call, &section)?;
-                let values = evaluator.by_group(&groups, self.threads, self.cancel)?;
-                values.map(|values| groups.spread(values, self.threads, self.cancel)).transpose()
+                let evaluator = dispatch::evaluator(self.plan, pass, &section)?;
+                let Some(values) = evaluator.by_group(&groups, self.threads, self.cancel)? else { return Ok(None) };
+                let spread = |values| groups.spread(values, self.threads, self.cancel);
+                columns_of(pass, values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
-            match answer().map_err(|error| error.of_call(&call.display))? {
-                Some(values) => results[place] = Some(values),
-                None => left.push((place, call)),
+            match answer().map_err(|error| error.of_call(&self.plan.leader(pass).display))? {
+                Some(columns) => put(results, pass, columns),
+                None => left.push(pass),
             }
         }
         Ok(left)
     }
 
-    /// Sorts, and answers `calls` over the rows in order.
-    fn in_order(&self, calls: Calls<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
-        if calls.is_empty() {
+    /// Sorts, and answers `passes` over the rows in order.
+    fn in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
+        if passes.is_empty() {
             return Ok(());
         }
         let Self { order, rows, threads, cancel, .. } = *self;
-        let calls_alone: Vec<_> = calls.iter().map(|(_, call)| *call).collect();
-        let Sorted { order: sorted, partitions, peers } = self.sort(&calls_alone)?;
+        // The calls of a pass read the same columns, over the same frames.
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let Sorted { order: sorted, partitions, peers } = self.sort(&calls)?;
         let columns = match &sorted {
             None => self.columns.clone(),
             Some(sorted) => {
-                let read = read_by(order, &calls_alone);
+                let read = read_by(order, &calls);
                 let wanted: Vec<_> = read.iter().map(|&place| self.columns[place].clone()).collect();
                 // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
                 let nothing: ArrayRef = Arc::new(NullArray::new(rows));
@@ -112,23 +130,30 @@ impl<'a> Work<'a> {
             }
         };
         let section = Section::whole(partitions, peers, columns)?;
-        for (place, call) in calls {
-            let pieces = self.answer(place, call, &section).map_err(|error| error.of_call(&call.display))?;
-            results[place] = Some(match &sorted {
-                Some(sorted) => rows::restore_on(&pieces, sorted, threads)?,
-                None => rows::join(pieces, threads)?,
-            });
+        for (pass, call) in passes.into_iter().zip(calls) {
+            let pieces = self.answer(pass, &section).map_err(|error| error.of_call(&call.display))?;
+            let mut columns = vec![Vec::with_capacity(pieces.len()); pass.len()];
+            for (begin, piece) in pieces {
+                for (column, piece) in columns.iter_mut().zip(columns_of(pass, piece)) {
+                    column.push((begin, piece));
+                }
+            }
+            let whole = |pieces: Vec<_>| match &sorted {
+                Some(sorted) => rows::restore_on(&pieces, sorted, threads),
+                None => rows::join(pieces, threads),
+            };
+            put(results, pass, columns.into_iter().map(whole).collect::<Result<_>>()?);
         }
         Ok(())
     }
 
-    /// The column of the call of this number over all rows of a section of whole partitions, in pieces, each with its
-    /// first row.
-    fn answer(&self, number: usize, call: &PlannedCall, section: &Section) -> Result<Vec<(usize, ArrayRef)>> {
-        let (evaluator, frames) = self.plan.evaluator(number, section)?;
+    /// What the evaluator of a pass says of all rows of a section of whole partitions, in pieces, each with its first
+    /// row.
+    fn answer(&self, pass: &[usize], section: &Section) -> Result<Vec<(usize, ArrayRef)>> {
+        let (evaluator, frames) = self.plan.pass(pass, section, 0)?;
         let carry = Carry::default();
         let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?));
-        if call.user.is_some() {
+        if self.plan.leader(pass).user.is_some() {
             // A user's code is called from the caller's own thread, and by one at a time.
             return Ok(vec![evaluate(section.own.clone())?]);
         }

@@ -7,6 +7,7 @@ mod counted;
 mod lists;
 mod ordered;
 mod running;
+mod totals;
 mod user;
 
 use arrow_array::cast::AsArray;
@@ -23,19 +24,16 @@ use crate::evaluate::at_least::AtLeast;
 use crate::evaluate::codes::Values;
 use crate::evaluate::fold::{mergeable, retractable, selective};
 use crate::evaluate::{Evaluator, Strategy};
-use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::choice::Ties;
 use crate::functions::count::Count;
 use crate::functions::distinct;
 use crate::functions::extrema::{Extremum, Natives};
 use crate::functions::logic::Logic;
-use crate::functions::moments::Spread;
 use crate::functions::native::Native;
 use crate::functions::nth::{self, Nth};
 use crate::functions::offset::{By, Offset};
 use crate::functions::rank::{self, Rank};
 use crate::functions::registry::{Algebra, Family, Kernel};
-use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::inclusion::Inclusion;
 use crate::literal;
 use crate::parallel::Threads;
@@ -44,17 +42,17 @@ use crate::rows::SortColumn;
 use crate::section::Section;
 use crate::spec::Nulls;
 
-/// The evaluator of `call` over `section`.
+/// The evaluator of a pass over `section`: of its calls' columns as a struct, or of the very column of an only call.
 ///
 /// # Errors
 /// A value that cannot be read as the type the function needs.
-pub(crate) fn evaluator(plan: &Plan, call: &PlannedCall, section: &Section) -> Result<Box<dyn Evaluator>> {
-    let inputs = Inputs::new(plan, call, section)?;
+pub(crate) fn evaluator(plan: &Plan, pass: &[usize], section: &Section) -> Result<Box<dyn Evaluator>> {
+    let inputs = Inputs::new(plan, pass, section)?;
     let evaluator = inputs.evaluator()?;
-    match call.min_rows {
+    match inputs.call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {
-            let strategy = match call.strategy {
+            let strategy = match inputs.call.strategy {
                 Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes | Strategy::Blocks => {
                     Strategy::Prefix
                 }
@@ -66,8 +64,11 @@ pub(crate) fn evaluator(plan: &Plan, call: &PlannedCall, section: &Section) -> R
     }
 }
 
-/// A call's arguments over a section.
+/// A pass's arguments over a section.
 struct Inputs<'a> {
+    /// The calls that are answered.
+    pass: Vec<&'a PlannedCall>,
+    /// The first of them, whose arguments are those of all.
     call: &'a PlannedCall,
     section: &'a Section,
     ansi: bool,
@@ -83,7 +84,9 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    fn new(plan: &'a Plan, call: &'a PlannedCall, section: &'a Section) -> Result<Self> {
+    fn new(plan: &'a Plan, pass: &[usize], section: &'a Section) -> Result<Self> {
+        let pass: Vec<_> = pass.iter().map(|&number| &plan.calls[number]).collect();
+        let call = *pass.first().ok_or_else(|| Error::internal("a pass without a call"))?;
         let ansi = plan.options().ansi;
         let mut args = Vec::with_capacity(call.args.len());
         for (index, arg) in call.args.iter().enumerate() {
@@ -112,7 +115,7 @@ impl<'a> Inputs<'a> {
         let threads = Threads::new(plan.options().threads).count();
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
-        Ok(Self { call, section, ansi, threads, order_by, args, inclusion, passing })
+        Ok(Self { pass, call, section, ansi, threads, order_by, args, inclusion, passing })
     }
 
     /// The argument order over the section.
@@ -181,17 +184,23 @@ impl<'a> Inputs<'a> {
             Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => user::evaluator(self),
             Kernel::Count | Kernel::RegrCount => self.retractable(Count::new(inclusion)),
             Kernel::CountIf => self.retractable(Count::new(self.where_true()?)),
-            Kernel::Sum | Kernel::TrySum => self.sum(),
-            Kernel::Avg | Kernel::TryAvg => self.average(self.first()?),
+            Kernel::Sum | Kernel::TrySum | Kernel::Avg | Kernel::TryAvg => totals::totals(self, self.first()?),
             Kernel::RegrAvgx | Kernel::RegrAvgy => {
-                self.average(&self.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
+                totals::totals(self, &self.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
             }
             Kernel::Min => self.extremum(Extremum::Min),
             Kernel::Max => self.extremum(Extremum::Max),
-            Kernel::VarPop => self.spread(false, false),
-            Kernel::VarSamp => self.spread(true, false),
-            Kernel::StddevPop => self.spread(false, true),
-            Kernel::StddevSamp => self.spread(true, true),
+            Kernel::VarPop | Kernel::VarSamp | Kernel::StddevPop | Kernel::StddevSamp => totals::spreads(self),
+            Kernel::Skewness | Kernel::Kurtosis => totals::shapes(self),
+            Kernel::CovarPop
+            | Kernel::CovarSamp
+            | Kernel::Corr
+            | Kernel::RegrSlope
+            | Kernel::RegrIntercept
+            | Kernel::RegrR2
+            | Kernel::RegrSxx
+            | Kernel::RegrSyy
+            | Kernel::RegrSxy => totals::regressions(self),
             Kernel::BoolAnd => self.logic(Logic::And),
             Kernel::BoolOr => self.logic(Logic::Or),
             Kernel::First => value(nth::Which::First),
@@ -251,82 +260,6 @@ impl<'a> Inputs<'a> {
         Ok(Some(column.as_primitive::<Int64Type>().clone()))
     }
 
-    fn sum(&self) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, ansi, inclusion, .. } = self;
-        let (values, inclusion) = (self.first()?, inclusion.clone());
-        let output = call.signature.output.clone();
-        let tries = call.function.kernel == Kernel::TrySum;
-        let on = |otherwise| match (tries, *ansi) {
-            (true, _) => OnOverflow::Null,
-            (false, true) => OnOverflow::Error,
-            (false, false) => otherwise,
-        };
-        macro_rules! integers {
-            ($type:ty, $on:expr) => {
-                match sum::integers::<$type>(values, inclusion)?.narrow::<i64>(section) {
-                    Ok(narrow) => self.retractable(IntegerSum::over(narrow, output, $on)),
-                    Err(wide) => self.retractable(IntegerSum::over(wide, output, $on)),
-                }
-            };
-        }
-        let on_decimals = on(OnOverflow::Null);
-        match Native::of(values.data_type()) {
-            // A sum of intervals that does not fit is an error in either mode.
-            Some(Native::I32) if matches!(output, DataType::Interval(_)) => integers!(Int32Type, on(OnOverflow::Error)),
-            Some(Native::I64) if matches!(output, DataType::Duration(_)) => integers!(Int64Type, on(OnOverflow::Error)),
-            Some(Native::I32) => integers!(Int32Type, on(OnOverflow::Wrap)),
-            Some(Native::I64) => integers!(Int64Type, on(OnOverflow::Wrap)),
-            Some(Native::U64) => integers!(UInt64Type, on(OnOverflow::Wrap)),
-            Some(Native::I128) => match sum::decimals::<Decimal128Type>(values, inclusion)?.narrow::<i128>(section) {
-                Ok(narrow) => self.retractable(DecimalSum::over(narrow, output, on_decimals)?),
-                Err(wide) => self.retractable(DecimalSum::over(wide, output, on_decimals)?),
-            },
-            Some(Native::I256) => {
-                let decimals = sum::decimals::<Decimal256Type>(values, inclusion)?;
-                self.retractable(DecimalSum::over(decimals, output, on_decimals)?)
-            }
-            Some(Native::F64) => self.mergeable(FloatSum::over(sum::floats(values, inclusion)?)),
-            None => Err(self.unexpected()),
-        }
-    }
-
-    fn average(&self, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, ansi, inclusion, .. } = self;
-        let inclusion = inclusion.clone();
-        let (input, output) = (values.data_type(), call.signature.output.clone());
-        let tries = call.function.kernel == Kernel::TryAvg;
-        let on_overflow = if *ansi && !tries { OnOverflow::Error } else { OnOverflow::Null };
-        macro_rules! integers {
-            ($type:ty) => {{
-                // As for sums: without ANSI mode still an error.
-                let on_intervals = if tries { OnOverflow::Null } else { OnOverflow::Error };
-                match (sum::integers::<$type>(values, inclusion)?.narrow::<i64>(section), output) {
-                    (Ok(narrow), DataType::Float64) => self.retractable(FloatAverage::over(narrow)),
-                    (Err(wide), DataType::Float64) => self.retractable(FloatAverage::over(wide)),
-                    (Ok(narrow), _) => self.retractable(IntervalAverage::over(narrow, input, on_intervals)),
-                    (Err(wide), _) => self.retractable(IntervalAverage::over(wide, input, on_intervals)),
-                }
-            }};
-        }
-        match (Native::of(input), input) {
-            (Some(Native::I32), _) => integers!(Int32Type),
-            (Some(Native::I64), _) => integers!(Int64Type),
-            (Some(Native::U64), _) => integers!(UInt64Type),
-            (Some(Native::I128), DataType::Decimal128(_, scale)) => {
-                match sum::decimals::<Decimal128Type>(values, inclusion)?.narrow::<i128>(section) {
-                    Ok(narrow) => self.retractable(DecimalAverage::over(narrow, *scale, output, on_overflow)?),
-                    Err(wide) => self.retractable(DecimalAverage::over(wide, *scale, output, on_overflow)?),
-                }
-            }
-            (Some(Native::I256), DataType::Decimal256(_, scale)) => {
-                let decimals = sum::decimals::<Decimal256Type>(values, inclusion)?;
-                self.retractable(DecimalAverage::over(decimals, *scale, output, on_overflow)?)
-            }
-            (Some(Native::F64), _) => self.mergeable(FloatAverage::over(sum::floats(values, inclusion)?)),
-            _ => Err(self.unexpected()),
-        }
-    }
-
     fn extremum(&self, which: Extremum) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, inclusion, .. } = self;
         let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
@@ -347,11 +280,6 @@ impl<'a> Inputs<'a> {
             Some(Native::I256) => natives!(Decimal256Type),
             None => aggregates::choice(self, values, values, which, Ties::First),
         }
-    }
-
-    fn spread(&self, sample: bool, root: bool) -> Result<Box<dyn Evaluator>> {
-        let spread = Spread { sample, root }.over(self.first()?, self.inclusion.clone())?;
-        self.mergeable(spread)
     }
 
     fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {

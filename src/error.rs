@@ -42,13 +42,15 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    /// The message opens with the call it is about.
+    of_call: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), source: None }))
+        Self(Box::new(Inner { kind, message: message.into(), of_call: false, source: None }))
     }
 
     /// The question is wrong.
@@ -83,7 +85,7 @@ impl Error {
 
     /// A user's own function failed with `source`.
     pub fn user(message: impl Into<String>, source: Option<Arc<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), source }))
+        Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), of_call: false, source }))
     }
 
     /// The caller asked the work to stop.
@@ -104,12 +106,13 @@ impl Error {
         &self.0.message
     }
 
-    /// The same error, said of `call`: the message opens with the call as the user wrote it.
+    /// The same error, said of `call`, if it is not said of one: the message opens with the call as the user wrote it.
     #[must_use]
     pub fn of_call(mut self, call: &str) -> Self {
-        if !self.0.message.starts_with(call) {
+        if !self.0.of_call && !self.0.message.starts_with(call) {
             self.0.message = format!("{call}: {}", self.0.message);
         }
+        self.0.of_call = true;
         self
     }
 }

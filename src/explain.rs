@@ -42,9 +42,10 @@ pub struct Explanation {
 
 /// How each call of `plan` will be answered.
 pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
-    let columns = plan.output_schema().fields().iter().zip(&plan.calls);
+    let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns
-        .map(|(field, call)| {
+        .map(|(number, (field, call))| {
+            let leader = plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.leader(pass));
             let order = &plan.orders[call.order];
             let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
             let framed = call.function.takes_frame(!call.argument_order.is_empty());
@@ -59,8 +60,11 @@ pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
                     .collect(),
                 frame: framed.then(|| frame(call.frame.frame())),
                 shape: framed.then(|| call.frame.shape()),
-                strategy: call.strategy,
-                reason: call.reason.to_string(),
+                strategy: leader.unwrap_or(call).strategy,
+                reason: leader.map_or_else(
+                    || call.reason.to_string(),
+                    |leader| format!("read off the states of {}", leader.display),
+                ),
                 reach_before: reach(call.before),
                 reach_after: reach(call.after),
                 sort: call.order,

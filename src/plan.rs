@@ -6,6 +6,7 @@
 
 mod check;
 mod choose;
+mod passes;
 
 use std::sync::Arc;
 
@@ -74,6 +75,8 @@ pub struct Plan {
     pub(crate) schema: SchemaRef,
     pub(crate) orders: Vec<Order>,
     pub(crate) calls: Vec<PlannedCall>,
+    /// The numbers of the calls, those together that one evaluation answers.
+    pub(crate) passes: Vec<Vec<usize>>,
     pub(crate) options: Options,
     output: SchemaRef,
 }
@@ -128,8 +131,14 @@ impl Plan {
     /// Unknown columns or functions, types a function does not take, frames SQL does not allow: the message names
     /// the call, the column, its type and what to do instead.
     pub fn new(schema: SchemaRef, specs: &[WindowSpec], options: Options) -> Result<Self> {
-        let mut plan =
-            Self { output: Arc::new(Schema::empty()), schema, orders: Vec::new(), calls: Vec::new(), options };
+        let mut plan = Self {
+            output: Arc::new(Schema::empty()),
+            schema,
+            orders: Vec::new(),
+            calls: Vec::new(),
+            passes: Vec::new(),
+            options,
+        };
         let mut fields = Vec::new();
         for spec in specs {
             for call in &spec.calls {
@@ -140,6 +149,7 @@ impl Plan {
             }
         }
         plan.output = Arc::new(Schema::new(fields));
+        plan.passes = passes::passes(&plan);
         Ok(plan)
     }
 
@@ -212,8 +222,21 @@ impl Plan {
     /// # Errors
     /// No such call, a section that lacks columns, values that cannot be read.
     pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
-        let call = self.calls.get(call).ok_or_else(|| Error::spec(format!("the plan has no call {call}")))?;
-        Ok((crate::dispatch::evaluator(self, call, section)?, Frames::new(&call.frame, section, 0)?))
+        if call >= self.calls.len() {
+            return Err(Error::spec(format!("the plan has no call {call}")));
+        }
+        self.pass(&[call], section, 0)
+    }
+
+    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
+    pub(crate) fn pass(&self, pass: &[usize], section: &Section, base: usize) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
+        Ok((crate::dispatch::evaluator(self, pass, section)?, frames))
+    }
+
+    /// The call that says how a pass is answered.
+    pub(crate) fn leader(&self, pass: &[usize]) -> &PlannedCall {
+        &self.calls[pass[0]]
     }
 
     fn call(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {

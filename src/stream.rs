@@ -22,8 +22,7 @@ use crate::arrival::Arrival;
 use crate::bitmap::Edges;
 use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, edges};
-use crate::dispatch;
+use crate::compute::{check_schema, columns_of, edges};
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator};
 use crate::plan::{Order, Plan, PlannedCall};
@@ -67,7 +66,7 @@ pub struct Stream {
     answered: usize,
     /// The first row kept belongs to a partition of which rows have been let go.
     continues: bool,
-    /// Per call, what the rows let go of came to.
+    /// Per pass, what the rows let go of came to.
     carries: Vec<Carry>,
     /// Batches not wholly passed on; the first has had `sent` rows passed on.
     queue: VecDeque<RecordBatch>,
@@ -102,7 +101,7 @@ impl Stream {
             rows: 0,
             answered: 0,
             continues: false,
-            carries: vec![Carry::default(); plan.calls.len()],
+            carries: vec![Carry::default(); plan.passes.len()],
             queue: VecDeque::new(),
             sent: 0,
             fresh: 0,
@@ -177,24 +176,27 @@ impl Stream {
         }
         let plan = self.plan.clone();
         let sections = plan.orders.iter().map(|order| self.section(order, open)).collect::<Result<Vec<_>>>()?;
-        let mut evaluations = Vec::with_capacity(plan.calls.len());
+        let mut evaluations = Vec::with_capacity(plan.passes.len());
         let mut settled = self.rows;
-        for (call, carry) in plan.calls.iter().zip(&self.carries) {
-            let section = &sections[call.order];
-            let evaluation =
-                Evaluation::new(&plan, call, section, carry).map_err(|error| error.of_call(&call.display))?;
-            settled = settled.min(evaluation.evaluator.settled(&evaluation.frames));
-            evaluations.push(evaluation);
+        for (pass, carry) in plan.passes.iter().zip(&self.carries) {
+            let call = plan.leader(pass);
+            let made = plan.pass(pass, &sections[call.order], carry.base);
+            let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
+            settled = settled.min(evaluator.settled(&frames));
+            evaluations.push(Evaluation { call, evaluator, frames });
         }
         if settled <= self.answered {
             return Ok(Vec::new());
         }
-        let mut results = Vec::with_capacity(evaluations.len());
-        for (evaluation, carry) in evaluations.iter().zip(&self.carries) {
+        let mut results = Vec::with_capacity(plan.calls.len());
+        for ((evaluation, carry), pass) in evaluations.iter().zip(&self.carries).zip(&plan.passes) {
             let Evaluation { call, evaluator, frames } = evaluation;
-            let result = evaluator.evaluate(frames, self.answered..settled, carry, &self.cancel);
-            results.push(result.map_err(|error| error.of_call(&call.display))?);
+            let answer = evaluator.evaluate(frames, self.answered..settled, carry, &self.cancel);
+            let columns = columns_of(pass, answer.map_err(|error| error.of_call(&call.display))?);
+            results.extend(pass.iter().zip(columns));
         }
+        results.sort_unstable_by_key(|(call, _)| **call);
+        let results: Vec<_> = results.into_iter().map(|(_, column)| column).collect();
         let out = self.send(settled - self.answered, &results)?;
         match sections.get(self.longest) {
             Some(section) if open => self.release(&section.partitions, &evaluations, settled)?,
@@ -305,21 +307,12 @@ impl Stream {
     }
 }
 
-/// A call being answered over a section.
+/// A pass being answered over a section.
 struct Evaluation<'a> {
+    /// The first of its calls.
     call: &'a PlannedCall,
     evaluator: Box<dyn Evaluator>,
     frames: Frames,
-}
-
-impl<'a> Evaluation<'a> {
-    fn new(plan: &Plan, call: &'a PlannedCall, section: &Section, carry: &Carry) -> Result<Self> {
-        Ok(Self {
-            call,
-            evaluator: dispatch::evaluator(plan, call, section)?,
-            frames: Frames::new(&call.frame, section, carry.base)?,
-        })
-    }
 }
 
 /// The order that all of the plan's orders are beginnings of.

@@ -1,4 +1,4 @@
-//! Aggregates beyond sums and extrema: shape, regression, products, bits, values picked by another.
+//! Aggregates of states of their own: products, bits, values picked by another, histograms, weighted means.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
@@ -18,8 +18,6 @@ use crate::functions::histogram::BinList;
 use crate::functions::native::native;
 use crate::functions::product::Product;
 use crate::functions::registry::Kernel;
-use crate::functions::regression::Regression;
-use crate::functions::shape::Shape;
 use crate::plan::PlannedArg;
 use crate::spec::Nulls;
 
@@ -28,21 +26,8 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, inclusion, args, .. } = inputs;
     let (first, inclusion) = (inputs.first()?, inclusion.clone());
     let second = || args.get(1).ok_or_else(|| inputs.unexpected());
-    let shape = |which: Shape| inputs.mergeable(which.over(first, inclusion.clone())?);
     let product = |which: Product| inputs.mergeable(which.over(first, inclusion.clone())?);
-    let regression = |which: Regression| inputs.mergeable(which.over(first, second()?, inclusion.clone())?);
     match call.function.kernel {
-        Kernel::Skewness => shape(Shape::Skewness),
-        Kernel::Kurtosis => shape(Shape::Kurtosis),
-        Kernel::CovarPop => regression(Regression::CovarPop),
-        Kernel::CovarSamp => regression(Regression::CovarSamp),
-        Kernel::Corr => regression(Regression::Corr),
-        Kernel::RegrSlope => regression(Regression::Slope),
-        Kernel::RegrIntercept => regression(Regression::Intercept),
-        Kernel::RegrR2 => regression(Regression::R2),
-        Kernel::RegrSxx => regression(Regression::Sxx),
-        Kernel::RegrSyy => regression(Regression::Syy),
-        Kernel::RegrSxy => regression(Regression::Sxy),
         Kernel::Product => product(Product::Value),
         Kernel::GeometricMean => product(Product::Root),
         Kernel::BitAnd => inputs.mergeable(Bits::over::<And>(first, inclusion)?),

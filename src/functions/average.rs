@@ -12,24 +12,14 @@ use arrow_schema::{DataType, TimeUnit};
 use super::decimal::{DecimalColumn, Unscaled};
 use super::exact::{Compensated, divide_half_up};
 use super::native::labelled;
-use super::readout::{Accumulated, Accumulator, NativeReadout, Readout};
+use super::readout::NativeReadout;
 use super::sum::OnOverflow;
-use super::total::{Adds, Exact, Integer, Summand, Sums, Total};
+use super::total::{Exact, Integer, Summand, Total};
 use crate::error::{Error, Result};
 
 /// Reads the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatAverage;
-
-impl FloatAverage {
-    /// The mean of integers or floats.
-    pub fn over<A: Accumulator>(accumulator: A) -> Accumulated<A, Self>
-    where
-        Self: Readout<A::State>,
-    {
-        Accumulated { accumulator, readout: Self }
-    }
-}
 
 impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
     type Type = Float64Type;
@@ -64,20 +54,14 @@ impl<N: Unscaled + Summand> DecimalAverage<N> {
     ///
     /// # Errors
     /// `output` is no decimal of the values' width, or of a lesser scale.
-    pub fn over<S: Adds<N>>(
-        sums: Sums<N, S>,
-        scale: i8,
-        output: DataType,
-        on_overflow: OnOverflow,
-    ) -> Result<Accumulated<Sums<N, S>, Self>> {
+    pub fn new(scale: i8, output: DataType, on_overflow: OnOverflow) -> Result<Self> {
         let (DataType::Decimal128(_, wanted) | DataType::Decimal256(_, wanted)) = output else {
             return Err(Error::internal(format!("a decimal average of type {output}")));
         };
         let more = u32::try_from(i16::from(wanted) - i16::from(scale))
             .map_err(|_| Error::internal("an average has fewer digits behind the point than its values"))?;
         let column = DecimalColumn::new::<N>(output)?;
-        let readout = Self { column, factor: 10_u64.pow(more), on_overflow, values: PhantomData };
-        Ok(Accumulated { accumulator: sums, readout })
+        Ok(Self { column, factor: 10_u64.pow(more), on_overflow, values: PhantomData })
     }
 
     #[cold]
@@ -121,10 +105,8 @@ pub struct IntervalAverage {
 
 impl IntervalAverage {
     /// The mean of values of `input`, a duration or a year-month interval.
-    pub fn over<A: Accumulator>(accumulator: A, input: &DataType, on_overflow: OnOverflow) -> Accumulated<A, Self>
-    where
-        Self: Readout<A::State>,
-    {
+    #[must_use]
+    pub fn new(input: &DataType, on_overflow: OnOverflow) -> Self {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
                 let (factor, divisor) = match unit {
@@ -137,7 +119,7 @@ impl IntervalAverage {
             }
             other => (other.clone(), 1, 1),
         };
-        Accumulated { accumulator, readout: Self { output, factor, divisor, on_overflow } }
+        Self { output, factor, divisor, on_overflow }
     }
 }
 
@@ -181,7 +163,7 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::results;
+    use crate::functions::readout::{Accumulated, results};
     use crate::functions::sum::{decimals, integers};
     use crate::inclusion::Inclusion;
 
@@ -190,7 +172,8 @@ mod tests {
         let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
         let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
         let sums = decimals::<Decimal128Type>(&column, Inclusion::All)?;
-        let mean = results(&DecimalAverage::over(sums, scale, output, policy)?, &[0..column.len()])?;
+        let mean =
+            results(&Accumulated::new(sums, DecimalAverage::<i128>::new(scale, output, policy)?), &[0..column.len()])?;
         Ok(mean.as_primitive::<Decimal128Type>().iter().next().flatten())
     }
 
@@ -221,7 +204,7 @@ mod tests {
     fn bigints_never_overflow() {
         let column = Int64Array::from(vec![i64::MAX; 3]);
         let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
-        let means = results(&FloatAverage::over(sums), &[0..0, 0..3]).unwrap();
+        let means = results(&Accumulated::new(sums, FloatAverage), &[0..0, 0..3]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [None, Some(i64::MAX as f64)]);
     }
 
@@ -229,8 +212,11 @@ mod tests {
     fn intervals_round_half_up() {
         let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
         let sums = integers::<Int32Type>(&column, Inclusion::All).unwrap();
-        let means =
-            results(&IntervalAverage::over(sums, column.data_type(), OnOverflow::Error), &[0..2, 2..4, 0..0]).unwrap();
+        let means = results(
+            &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
+            &[0..2, 2..4, 0..0],
+        )
+        .unwrap();
         let means: Vec<_> = means.as_primitive::<IntervalYearMonthType>().iter().collect();
         assert_eq!(means, [Some(2), Some(-2), None]);
     }
@@ -239,13 +225,18 @@ mod tests {
     fn durations_average_to_microseconds() {
         let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
         let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
-        let means =
-            results(&IntervalAverage::over(sums, column.data_type(), OnOverflow::Error), &[0..2, 2..3, 3..4]).unwrap();
+        let means = results(
+            &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
+            &[0..2, 2..3, 3..4],
+        )
+        .unwrap();
         assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
 
         let column = DurationSecondArray::from(vec![i64::MAX]);
         let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
-        let average = |policy| results(&IntervalAverage::over(sums.clone(), column.data_type(), policy), &[0..1]);
+        let average = |policy| {
+            results(&Accumulated::new(sums.clone(), IntervalAverage::new(column.data_type(), policy)), &[0..1])
+        };
         assert_eq!(average(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
         assert!(average(OnOverflow::Null).unwrap().is_null(0));
     }

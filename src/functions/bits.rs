@@ -14,7 +14,7 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
 use super::native::{Saved, each_value, labelled, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, NativeReadout, RetractableAccumulator};
+use super::readout::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -133,14 +133,14 @@ impl Bits {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over<O: Operation>(values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Words<O>, Self>> {
+    pub fn over<O: Operation>(values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Words<O>, Only<Self>>> {
         let output = values.data_type().clone();
         let values = match values.as_primitive_opt::<UInt64Type>() {
             // The same bits; a cast would refuse what has the highest set.
             Some(values) => ScalarBuffer::from(values.values().inner().clone()),
             None => native::<Int64Type>(values)?.values().clone(),
         };
-        Ok(Accumulated { accumulator: Words { values, inclusion, operation: PhantomData }, readout: Self { output } })
+        Ok(Accumulated::new(Words { values, inclusion, operation: PhantomData }, Self { output }))
     }
 }
 

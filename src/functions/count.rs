@@ -3,9 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
+use super::moments::Moments;
 use super::native::{Saved, count_rows, saved, saved_value};
+use super::readout::NativeReadout;
+use super::total::Total;
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
@@ -71,6 +75,28 @@ impl Retractable for Count {
     #[inline]
     fn retract(&self, state: &mut u64, gone: &u64) {
         *state -= gone;
+    }
+}
+
+/// Reads the number of values off a state that knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted;
+
+impl<S> NativeReadout<Total<S>> for Counted {
+    type Type = Int64Type;
+
+    #[inline]
+    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+        Ok(Some(state.count as i64))
+    }
+}
+
+impl NativeReadout<Moments> for Counted {
+    type Type = Int64Type;
+
+    #[inline]
+    fn read(&self, state: &Moments) -> Result<Option<i64>> {
+        Ok(Some(state.count as i64))
     }
 }
 

@@ -21,7 +21,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
 use super::native::{Saved, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, NativeReadout};
+use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -324,9 +324,9 @@ impl EwmMean {
         inclusion: Inclusion,
         rows: Inclusion,
         alpha: f64,
-    ) -> Result<Accumulated<Adjusted, Self>> {
+    ) -> Result<Accumulated<Adjusted, Only<Self>>> {
         let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated { accumulator: Adjusted { series, decay: 1.0 - alpha }, readout: Self })
+        Ok(Accumulated::new(Adjusted { series, decay: 1.0 - alpha }, Self))
     }
 
     /// As [`EwmMean::adjusted`], moved from value to value.
@@ -338,9 +338,9 @@ impl EwmMean {
         inclusion: Inclusion,
         rows: Inclusion,
         alpha: f64,
-    ) -> Result<Accumulated<Recursive<ByRows>, Self>> {
+    ) -> Result<Accumulated<Recursive<ByRows>, Only<Self>>> {
         let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated { accumulator: Recursive { series, clock: ByRows { alpha } }, readout: Self })
+        Ok(Accumulated::new(Recursive { series, clock: ByRows { alpha } }, Self))
     }
 
     /// The mean moved from value to value by the time between them.
@@ -351,10 +351,10 @@ impl EwmMean {
         values: &dyn Array,
         inclusion: Inclusion,
         clock: C,
-    ) -> Result<Accumulated<Recursive<C>, Self>> {
+    ) -> Result<Accumulated<Recursive<C>, Only<Self>>> {
         let values = native::<Float64Type>(values)?.values().clone();
         let series = Series { values, rows: inclusion.clone(), inclusion };
-        Ok(Accumulated { accumulator: Recursive { series, clock }, readout: Self })
+        Ok(Accumulated::new(Recursive { series, clock }, Self))
     }
 }
 

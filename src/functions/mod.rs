@@ -36,6 +36,7 @@ pub mod readout;
 pub mod registry;
 pub mod regression;
 pub mod results;
+pub mod several;
 pub mod shape;
 pub mod signature;
 pub mod sum;

@@ -17,7 +17,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, each_value, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, NativeReadout};
+use super::readout::{Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -174,9 +174,11 @@ pub struct Values<M> {
 }
 
 impl<M: Moment> Values<M> {
+    /// Those of the rows that take part.
+    ///
     /// # Errors
     /// The column holds something else.
-    pub(super) fn new(values: &dyn Array, inclusion: Inclusion) -> Result<Self> {
+    pub fn new(values: &dyn Array, inclusion: Inclusion) -> Result<Self> {
         Ok(Self { doubles: native::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
     }
 }
@@ -245,16 +247,6 @@ pub struct Spread {
     pub root: bool,
 }
 
-impl Spread {
-    /// The spread of a column of doubles.
-    ///
-    /// # Errors
-    /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values<Moments>, Self>> {
-        Ok(Accumulated { accumulator: Values::new(values, inclusion)?, readout: self })
-    }
-}
-
 impl NativeReadout<Moments> for Spread {
     type Type = Float64Type;
 
@@ -275,13 +267,14 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::readout::{Accumulated, results};
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
     fn spreads(values: Vec<f64>) -> [Option<f64>; 4] {
         let column = Float64Array::from(values);
         [(false, false), (true, false), (false, true), (true, true)].map(|(sample, root)| {
-            let spread = Spread { sample, root }.over(&column, Inclusion::All).unwrap();
+            let values = Values::new(&column, Inclusion::All).unwrap();
+            let spread = Accumulated::new(values, Spread { sample, root });
             results(&spread, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }

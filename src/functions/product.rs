@@ -11,7 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, each_value, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, NativeReadout};
+use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -140,9 +140,9 @@ impl Product {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Factors, Self>> {
+    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Factors, Only<Self>>> {
         let values = native::<Float64Type>(values)?.values().clone();
-        Ok(Accumulated { accumulator: Factors { values, inclusion, which: self }, readout: self })
+        Ok(Accumulated::new(Factors { values, inclusion, which: self }, self))
     }
 }
 

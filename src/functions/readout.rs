@@ -1,4 +1,5 @@
-//! One accumulator, several answers: the sum and the average of a column are read off the same state.
+//! One accumulator, several answers: the sum and the average of a column are read off the same state,
+//! those of one pass by [`super::several`].
 //!
 //! [`Accumulator`] is the algebra over a state, [`Readout`] what a state says in the end, and [`Accumulated`] the
 //! [`Aggregate`] the two make. No cost of its own: both halves are inlined.
@@ -122,7 +123,11 @@ pub trait NativeReadout<S>: Send + Sync {
     }
 }
 
-impl<S, R: NativeReadout<S>> Readout<S> for R {
+/// A readout of nothing but one native.
+#[derive(Debug, Clone)]
+pub struct Only<R>(pub R);
+
+impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
     type Builder = Results<R::Type>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -136,17 +141,17 @@ impl<S, R: NativeReadout<S>> Readout<S> for R {
 
     #[inline(always)]
     fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
-        out.extend(states.map(|state| self.read(&state?)))
+        out.extend(states.map(|state| self.0.read(&state?)))
     }
 
     #[inline]
     fn repeat(&self, state: &S, times: usize, out: &mut Self::Builder) -> Result<()> {
-        out.repeat(self.read(state)?, times);
+        out.repeat(self.0.read(state)?, times);
         Ok(())
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.label(out.finish()?)
+        self.0.label(out.finish()?)
     }
 }
 
@@ -155,6 +160,13 @@ impl<S, R: NativeReadout<S>> Readout<S> for R {
 pub struct Accumulated<F, R> {
     pub(crate) accumulator: F,
     pub(crate) readout: R,
+}
+
+impl<F: Accumulator, R: NativeReadout<F::State>> Accumulated<F, Only<R>> {
+    /// The natives that `readout` reads off the states of `accumulator`.
+    pub fn new(accumulator: F, readout: R) -> Self {
+        Self { accumulator, readout: Only(readout) }
+    }
 }
 
 impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {

@@ -18,7 +18,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
 use super::native::{Saved, native, saved, saved_value};
-use super::readout::{Accumulated, Accumulator, NativeReadout};
+use super::readout::{Accumulator, NativeReadout};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -160,15 +160,15 @@ pub enum Regression {
     Sxy,
 }
 
-impl Regression {
-    /// The answer over two columns of doubles.
+impl Pairs {
+    /// Those of two columns of doubles.
     ///
     /// # Errors
     /// The columns hold something else.
-    pub fn over(self, y: &dyn Array, x: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Pairs, Self>> {
+    pub fn new(y: &dyn Array, x: &dyn Array, inclusion: Inclusion) -> Result<Self> {
         let y = native::<Float64Type>(y)?.values().clone();
         let x = native::<Float64Type>(x)?.values().clone();
-        Ok(Accumulated { accumulator: Pairs { y, x, inclusion }, readout: self })
+        Ok(Self { y, x, inclusion })
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::readout::{Accumulated, results};
 
     use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
 
@@ -212,7 +212,7 @@ mod tests {
         let (y, x): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let (y, x) = (Float64Array::from(y), Float64Array::from(x));
         which.map(|which| {
-            let regression = which.over(&y, &x, Inclusion::All).unwrap();
+            let regression = Accumulated::new(Pairs::new(&y, &x, Inclusion::All).unwrap(), which);
             results(&regression, &[0..y.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }

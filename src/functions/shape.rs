@@ -5,14 +5,13 @@
 //! Paper: `Pébay`, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical
 //! moments" (SAND2008-6212), equations 2.1 to 2.3.
 
+use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, RecordBatch};
 
-use super::moments::{BLOCK, Moment, Moments, Values, distances, summed};
+use super::moments::{BLOCK, Moment, Moments, distances, summed};
 use super::native::{Saved, saved, saved_value};
-use super::readout::{Accumulated, NativeReadout};
+use super::readout::NativeReadout;
 use crate::error::Result;
-use crate::inclusion::Inclusion;
 
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -93,16 +92,6 @@ pub enum Shape {
     Kurtosis,
 }
 
-impl Shape {
-    /// The shape of a column of doubles.
-    ///
-    /// # Errors
-    /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Values<FourMoments>, Self>> {
-        Ok(Accumulated { accumulator: Values::new(values, inclusion)?, readout: self })
-    }
-}
-
 impl NativeReadout<FourMoments> for Shape {
     type Type = Float64Type;
 
@@ -125,13 +114,15 @@ mod tests {
     use arrow_array::types::Float64Type;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::moments::Values;
+    use crate::functions::readout::{Accumulated, results};
+    use crate::inclusion::Inclusion;
 
     /// Skewness and kurtosis of all of `values`.
     fn shape(values: &[f64]) -> [Option<f64>; 2] {
         let column = Float64Array::from(values.to_vec());
         [Shape::Skewness, Shape::Kurtosis].map(|which| {
-            let shape = which.over(&column, Inclusion::All).unwrap();
+            let shape = Accumulated::new(Values::<FourMoments>::new(&column, Inclusion::All).unwrap(), which);
             results(&shape, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }

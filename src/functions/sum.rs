@@ -20,8 +20,8 @@ use arrow_schema::DataType;
 use super::decimal::{DecimalColumn, Unscaled};
 use super::exact::{Compensated, Wide};
 use super::native::{labelled, native};
-use super::readout::{Accumulated, Accumulator, NativeReadout, Readout};
-use super::total::{Adds, Exact, Integer, Summand, Sums, Total};
+use super::readout::NativeReadout;
+use super::total::{Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 
@@ -69,11 +69,9 @@ pub struct IntegerSum {
 
 impl IntegerSum {
     /// The sum as `output`: `Int64`, `UInt64`, a duration, or a year-month interval.
-    pub fn over<A: Accumulator>(accumulator: A, output: DataType, on_overflow: OnOverflow) -> Accumulated<A, Self>
-    where
-        Self: Readout<A::State>,
-    {
-        Accumulated { accumulator, readout: Self { output, on_overflow } }
+    #[must_use]
+    pub fn new(output: DataType, on_overflow: OnOverflow) -> Self {
+        Self { output, on_overflow }
     }
 
     /// The sum in the output's 64 bits (32 for months), if it fits.
@@ -131,13 +129,6 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
 #[derive(Debug, Clone, Copy)]
 pub struct FloatSum;
 
-impl FloatSum {
-    /// The sum as a double.
-    pub fn over<A: Accumulator<State = Total<Compensated>>>(accumulator: A) -> Accumulated<A, Self> {
-        Accumulated { accumulator, readout: Self }
-    }
-}
-
 impl NativeReadout<Total<Compensated>> for FloatSum {
     type Type = Float64Type;
 
@@ -160,13 +151,8 @@ impl<N: Unscaled + Summand> DecimalSum<N> {
     ///
     /// # Errors
     /// `output` is something else.
-    pub fn over<S: Adds<N>>(
-        sums: Sums<N, S>,
-        output: DataType,
-        on_overflow: OnOverflow,
-    ) -> Result<Accumulated<Sums<N, S>, Self>> {
-        let readout = Self { column: DecimalColumn::new::<N>(output)?, on_overflow, values: PhantomData };
-        Ok(Accumulated { accumulator: sums, readout })
+    pub fn new(output: DataType, on_overflow: OnOverflow) -> Result<Self> {
+        Ok(Self { column: DecimalColumn::new::<N>(output)?, on_overflow, values: PhantomData })
     }
 
     #[cold]
@@ -207,12 +193,13 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::results;
+    use crate::functions::readout::{Accumulated, results};
 
     fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
         let column: ArrayRef = Arc::new(Int64Array::from(values));
         let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
-        let sum = IntegerSum::over(integers::<Int64Type>(&column, inclusion)?, DataType::Int64, on_overflow);
+        let sum =
+            Accumulated::new(integers::<Int64Type>(&column, inclusion)?, IntegerSum::new(DataType::Int64, on_overflow));
         let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
         Ok(results(&sum, &runs)?.as_primitive::<Int64Type>().iter().collect())
     }
@@ -242,7 +229,7 @@ mod tests {
         let column = UInt64Array::from(vec![u64::MAX - 1, 1, 1]);
         let sum = |policy| {
             let values = integers::<UInt64Type>(&column, Inclusion::All).unwrap();
-            results(&IntegerSum::over(values, DataType::UInt64, policy), &[0..2, 0..3])
+            results(&Accumulated::new(values, IntegerSum::new(DataType::UInt64, policy)), &[0..2, 0..3])
         };
         assert_eq!(sum(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
         assert_eq!(sum(OnOverflow::Wrap).unwrap().as_primitive::<UInt64Type>().values(), &[u64::MAX, 0]);
@@ -256,7 +243,7 @@ mod tests {
 
         let column = IntervalYearMonthArray::from(vec![i32::MAX, 1, -1]);
         let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
-        let sum = IntegerSum::over(values, DataType::Interval(YearMonth), OnOverflow::Error);
+        let sum = Accumulated::new(values, IntegerSum::new(DataType::Interval(YearMonth), OnOverflow::Error));
         assert_eq!(results(&sum, &[0..2]).unwrap_err().kind(), ErrorKind::Overflow);
         let sums = results(&sum, &[0..3, 1..3]).unwrap();
         assert_eq!(sums.as_primitive::<IntervalYearMonthType>().values(), &[i32::MAX, 0]);
@@ -266,7 +253,8 @@ mod tests {
     fn ints_sum_to_bigint() {
         let column = Int32Array::from(vec![i32::MAX, i32::MAX]);
         let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
-        let sums = results(&IntegerSum::over(values, DataType::Int64, OnOverflow::Error), &[0..2]).unwrap();
+        let sums =
+            results(&Accumulated::new(values, IntegerSum::new(DataType::Int64, OnOverflow::Error)), &[0..2]).unwrap();
         assert_eq!(sums.as_primitive::<Int64Type>().value(0), 2 * i64::from(i32::MAX));
     }
 
@@ -279,7 +267,7 @@ mod tests {
         let column = Decimal128Array::from(values).with_precision_and_scale(38, 0).unwrap();
         let sum = |policy| {
             let values = decimals::<Decimal128Type>(&column, Inclusion::All).unwrap();
-            let sum = DecimalSum::over(values, DataType::Decimal128(38, 0), policy).unwrap();
+            let sum = Accumulated::new(values, DecimalSum::<i128>::new(DataType::Decimal128(38, 0), policy).unwrap());
             results(&sum, &[0..0, 0..999, 0..1000, 0..1001])
         };
         let error = sum(OnOverflow::Error).unwrap_err();
@@ -297,7 +285,7 @@ mod tests {
         let sums = |values: Vec<f64>| {
             let column = Float64Array::from(values);
             let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
-            let sums = results(&FloatSum::over(floats(&column, Inclusion::All).unwrap()), &runs).unwrap();
+            let sums = results(&Accumulated::new(floats(&column, Inclusion::All).unwrap(), FloatSum), &runs).unwrap();
             assert!(sums.is_null(0));
             sums.as_primitive::<Float64Type>().values()[1..].to_vec()
         };

@@ -190,16 +190,14 @@ pub(crate) fn restore_on(pieces: &[(usize, ArrayRef)], order: &[u32], threads: &
     }
     macro_rules! scatter {
         ($type:ty) => {
-            if size_of::<<$type as ArrowPrimitiveType>::Native>() <= size_of::<u64>() {
-                return scatter::<$type>(pieces, first.data_type(), order, threads);
-            }
+            return scatter::<$type>(pieces, first.data_type(), order, threads)
         };
     }
     downcast_primitive! {
         first.data_type() => (scatter),
         _ => {}
     }
-    // Wider values, text and nested ones: gathered from where they are.
+    // Text and nested values: gathered from where they are.
     let inverse = Cells::new(size_of::<u32>(), rows);
     let shares = threads.ranges(&(0..rows));
     threads.map(shares, |share| {
@@ -244,16 +242,22 @@ fn scatter<T: ArrowPrimitiveType>(
     })?;
     let validity: Vec<u64> = validity.into_iter().map(AtomicU64::into_inner).collect();
     let nulls = some_null.then(|| NullBuffer::new(BooleanBuffer::new(validity.into(), 0, order.len())));
-    let values = ScalarBuffer::new(cells.into_buffer(), 0, order.len());
+    let mut values = cells.into_buffer();
+    if values.as_ptr().align_offset(align_of::<T::Native>()) > 0 {
+        values = Buffer::from(values.as_slice()); // which arrow aligns for all types
+    }
+    let values = ScalarBuffer::new(values, 0, order.len());
     Ok(Arc::new(PrimitiveArray::<T>::new(values, nulls).with_data_type(data_type.clone())))
 }
 
-/// Room for values of one width, at most 64 bits, to be written by several threads at once, each row by one.
+/// Room for values of one width, to be written by several threads at once, each row by one.
 enum Cells {
     Bytes(Vec<AtomicU8>),
     Halves(Vec<AtomicU16>),
     Words(Vec<AtomicU32>),
     Longs(Vec<AtomicU64>),
+    /// Several longs a row.
+    Wide(Vec<AtomicU64>, usize),
 }
 
 impl Cells {
@@ -262,7 +266,11 @@ impl Cells {
             1 => Self::Bytes(vec![0; rows].into_iter().map(AtomicU8::new).collect()),
             2 => Self::Halves(vec![0; rows].into_iter().map(AtomicU16::new).collect()),
             4 => Self::Words(vec![0; rows].into_iter().map(AtomicU32::new).collect()),
-            _ => Self::Longs(vec![0; rows].into_iter().map(AtomicU64::new).collect()),
+            8 => Self::Longs(vec![0; rows].into_iter().map(AtomicU64::new).collect()),
+            _ => {
+                let longs = width.div_ceil(size_of::<u64>());
+                Self::Wide(vec![0; rows * longs].into_iter().map(AtomicU64::new).collect(), longs)
+            }
         }
     }
 
@@ -280,6 +288,14 @@ impl Cells {
             Self::Halves(cells) => store!(cells, u16),
             Self::Words(cells) => store!(cells, u32),
             Self::Longs(cells) => store!(cells, u64),
+            Self::Wide(cells, longs) => {
+                for (value, &row) in values.typed_data::<u64>().chunks_exact(*longs).zip(rows) {
+                    let begin = row as usize * longs;
+                    for (cell, &long) in cells[begin..begin + longs].iter().zip(value) {
+                        cell.store(long, Relaxed);
+                    }
+                }
+            }
         }
     }
 
@@ -289,7 +305,9 @@ impl Cells {
             Self::Bytes(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU8::into_inner).collect::<Vec<_>>()),
             Self::Halves(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU16::into_inner).collect::<Vec<_>>()),
             Self::Words(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>()),
-            Self::Longs(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU64::into_inner).collect::<Vec<_>>()),
+            Self::Longs(cells) | Self::Wide(cells, _) => {
+                Buffer::from_vec(cells.into_iter().map(AtomicU64::into_inner).collect::<Vec<_>>())
+            }
         }
     }
 }

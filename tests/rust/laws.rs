@@ -30,10 +30,11 @@ use windrow::functions::ewm::{ByTimes, EwmMean};
 use windrow::functions::extrema::{Extremum, Natives, Ordered};
 use windrow::functions::histogram::BinList;
 use windrow::functions::logic::Logic;
-use windrow::functions::moments::Spread;
+use windrow::functions::moments::{Spread, Values};
 use windrow::functions::product::Product;
-use windrow::functions::regression::Regression;
-use windrow::functions::shape::Shape;
+use windrow::functions::readout::Accumulated;
+use windrow::functions::regression::{Pairs, Regression};
+use windrow::functions::shape::{FourMoments, Shape};
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
 use windrow::inclusion::Inclusion;
 use windrow::section::Section;
@@ -253,17 +254,17 @@ proptest! {
                     let values = || integers::<$type>(&column, inclusion.clone()).unwrap();
                     for policy in POLICIES {
                         if policy != OnOverflow::Wrap || !matches!(output, DataType::Interval(_)) {
-                            retractable(&IntegerSum::over(values(), output.clone(), policy), rows, cuts)?;
+                            retractable(&Accumulated::new(values(), IntegerSum::new(output.clone(), policy)), rows, cuts)?;
                         }
                     }
-                    retractable(&FloatAverage::over(values()), rows, cuts)?;
+                    retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
                     if let Ok(narrow) = values().narrow::<i64>(&whole(rows)) {
-                        retractable(&IntegerSum::over(narrow.clone(), output.clone(), OnOverflow::Error), rows, cuts)?;
-                        retractable(&FloatAverage::over(narrow), rows, cuts)?;
+                        retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
+                        retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
                     }
                     if matches!(output, DataType::Duration(_) | DataType::Interval(_)) {
                         for policy in [OnOverflow::Error, OnOverflow::Null] {
-                            retractable(&IntervalAverage::over(values(), &output, policy), rows, cuts)?;
+                            retractable(&Accumulated::new(values(), IntervalAverage::new(&output, policy)), rows, cuts)?;
                         }
                     }
                 }};
@@ -289,8 +290,8 @@ proptest! {
                 let (column, inclusion) = sliced(Arc::new($column), &filter);
                 let values = || decimals::<$type>(&column, inclusion.clone()).unwrap();
                 for policy in POLICIES {
-                    retractable(&DecimalSum::over(values(), $sum, policy).unwrap(), column.len(), cuts)?;
-                    let average = DecimalAverage::over(values(), 10, $average, policy).unwrap();
+                    retractable(&Accumulated::new(values(), DecimalSum::<<$type as ArrowPrimitiveType>::Native>::new($sum, policy).unwrap()), column.len(), cuts)?;
+                    let average = Accumulated::new(values(), DecimalAverage::<<$type as ArrowPrimitiveType>::Native>::new(10, $average, policy).unwrap());
                     retractable(&average, column.len(), cuts)?;
                 }
             };
@@ -298,7 +299,7 @@ proptest! {
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
         if let Ok(sums) = decimals::<Decimal128Type>(&column, inclusion).unwrap().narrow::<i128>(&whole(column.len())) {
             let output = DataType::Decimal128(38, 10);
-            retractable(&DecimalSum::over(sums, output, OnOverflow::Null).unwrap(), column.len(), cuts)?;
+            retractable(&Accumulated::new(sums, DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }
         held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
         held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
@@ -310,19 +311,19 @@ proptest! {
         let rows = column.len();
         let values = || floats(&column, inclusion.clone()).unwrap();
         // Twice the precision of a double, over at most 150 values below 1000.
-        laws(&FloatSum::over(values()), rows, cuts, &near(1e-25))?;
-        laws(&FloatAverage::over(values()), rows, cuts, &near(1e-25))?;
+        laws(&Accumulated::new(values(), FloatSum), rows, cuts, &near(1e-25))?;
+        laws(&Accumulated::new(values(), FloatAverage), rows, cuts, &near(1e-25))?;
         for (sample, root) in [(false, false), (true, false), (false, true), (true, true)] {
-            let spread = Spread { sample, root }.over(&column, inclusion.clone()).unwrap();
+            let spread = Accumulated::new(Values::new(&column, inclusion.clone()).unwrap(), Spread { sample, root });
             laws(&spread, rows, cuts, &near(1e-9))?;
         }
         for shape in [Shape::Skewness, Shape::Kurtosis] {
-            laws(&shape.over(&column, inclusion.clone()).unwrap(), rows, cuts, &near(1e-6))?;
+            laws(&Accumulated::new(Values::<FourMoments>::new(&column, inclusion.clone()).unwrap(), shape), rows, cuts, &near(1e-6))?;
         }
         let partner = Float64Array::from_iter_values((0..rows).map(|row| (row * 7 % 11) as f64));
         use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
         for which in [CovarPop, CovarSamp, Corr, Slope, Intercept, R2, Sxx, Syy, Sxy] {
-            let regression = which.over(&column, &partner, inclusion.clone()).unwrap();
+            let regression = Accumulated::new(Pairs::new(&column, &partner, inclusion.clone()).unwrap(), which);
             laws(&regression, rows, cuts, &near(1e-6))?;
         }
     }

@@ -1,0 +1,147 @@
+//! Several answers off one state: the sum, the average and the count of a column's frames cost one pass over them.
+//!
+//! ```text
+//!   rows -> states of a block of frames -> sum   -> column 0
+//!                                       -> count -> column 1
+//! ```
+//!
+//! Cost: a state is written and read once more, about 1 ns; each further answer costs what reading it off a state does.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StructArray};
+use arrow_schema::{Field, Fields};
+
+use super::readout::{NativeReadout, Readout};
+use super::results::Results;
+use crate::error::Result;
+
+/// Answers as they gather.
+pub trait Answers<S> {
+    /// Appends what each of `states` says.
+    ///
+    /// # Errors
+    /// A result does not fit its type.
+    fn extend(&mut self, states: &[S]) -> Result<()>;
+
+    /// Appends what `state` says so many times.
+    ///
+    /// # Errors
+    /// As for `extend`.
+    fn repeat(&mut self, state: &S, times: usize) -> Result<()>;
+
+    /// The answers as a column.
+    ///
+    /// # Errors
+    /// They do not make an array.
+    fn finish(self: Box<Self>) -> Result<ArrayRef>;
+}
+
+/// What a state says, whatever type the answer has.
+pub trait Read<S>: Send + Sync {
+    /// Room for so many answers.
+    fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>>;
+}
+
+impl<S: 'static, R: NativeReadout<S> + 'static> Read<S> for R {
+    fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>> {
+        Box::new(Natives { results: Results::<R::Type>::with_capacity(capacity), readout: self, states: PhantomData })
+    }
+}
+
+/// Answers of native type.
+struct Natives<S, R: NativeReadout<S>> {
+    readout: Arc<R>,
+    results: Results<R::Type>,
+    states: PhantomData<fn(&S)>,
+}
+
+impl<S, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
+    fn extend(&mut self, states: &[S]) -> Result<()> {
+        self.results.extend(states.iter().map(|state| self.readout.read(state)))
+    }
+
+    fn repeat(&mut self, state: &S, times: usize) -> Result<()> {
+        self.results.repeat(self.readout.read(state)?, times);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<ArrayRef> {
+        self.readout.label(self.results.finish()?)
+    }
+}
+
+/// One answer of several: how it is read, and the call that asks for it.
+pub type Asked<S> = (Arc<dyn Read<S>>, String);
+
+/// A readout of several answers: a column of structs of them, or the very column of an only one.
+pub struct Several<S> {
+    asked: Vec<Asked<S>>,
+}
+
+impl<S> Several<S> {
+    /// What all of `asked` say.
+    #[must_use]
+    pub fn new(asked: Vec<Asked<S>>) -> Self {
+        Self { asked }
+    }
+
+    fn each(
+        &self,
+        answers: &mut [Box<dyn Answers<S>>],
+        answer: impl Fn(&mut dyn Answers<S>) -> Result<()>,
+    ) -> Result<()> {
+        let mut each = answers.iter_mut().zip(&self.asked);
+        each.try_for_each(|(answers, (_, call))| answer(answers.as_mut()).map_err(|error| error.of_call(call)))
+    }
+}
+
+/// Where several answers gather.
+pub struct Gathered<S> {
+    /// Those of the block at hand.
+    states: Vec<S>,
+    answers: Vec<Box<dyn Answers<S>>>,
+}
+
+impl<S: Clone + Send + Sync> Readout<S> for Several<S> {
+    type Builder = Gathered<S>;
+
+    fn builder(&self, capacity: usize) -> Gathered<S> {
+        let answers = self.asked.iter().map(|(read, _)| read.clone().answers(capacity)).collect();
+        Gathered { states: Vec::new(), answers }
+    }
+
+    fn evaluate(&self, state: &S, out: &mut Gathered<S>) -> Result<()> {
+        self.repeat(state, 1, out)
+    }
+
+    #[inline(always)]
+    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Gathered<S>) -> Result<()> {
+        let Gathered { states: block, answers } = out;
+        block.clear();
+        block.reserve(states.len());
+        for state in states {
+            block.push(state?);
+        }
+        self.each(answers, |answers| answers.extend(block))
+    }
+
+    fn repeat(&self, state: &S, times: usize, out: &mut Gathered<S>) -> Result<()> {
+        self.each(&mut out.answers, |answers| answers.repeat(state, times))
+    }
+
+    fn finish(&self, out: Gathered<S>) -> Result<ArrayRef> {
+        let columns = out.answers.into_iter().map(Answers::finish).collect::<Result<Vec<_>>>()?;
+        match <[_; 1]>::try_from(columns) {
+            Ok([only]) => Ok(only),
+            Err(columns) => {
+                let field = |(number, column): (usize, &ArrayRef)| {
+                    Field::new(number.to_string(), column.data_type().clone(), true)
+                };
+                let fields: Fields = columns.iter().enumerate().map(field).collect();
+                Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Passes: calls that ask different things of the same values over the same frames are answered together.
+
+use super::{Plan, PlannedArg, PlannedCall};
+use crate::functions::native::Native;
+use crate::functions::registry::Kernel;
+
+/// What answers are read off.
+#[derive(PartialEq)]
+enum States {
+    Totals,
+    Moments,
+    Shape,
+    Pairs,
+}
+
+impl States {
+    fn of(call: &PlannedCall) -> Option<Self> {
+        use Kernel as K;
+        if call.distinct || call.min_rows.is_some() {
+            return None;
+        }
+        Some(match call.function.kernel {
+            K::Sum | K::TrySum | K::Avg | K::TryAvg => Self::Totals,
+            K::VarPop | K::VarSamp | K::StddevPop | K::StddevSamp => Self::Moments,
+            K::Skewness | K::Kurtosis => Self::Shape,
+            K::CovarPop
+            | K::CovarSamp
+            | K::Corr
+            | K::RegrSlope
+            | K::RegrIntercept
+            | K::RegrR2
+            | K::RegrSxx
+            | K::RegrSyy
+            | K::RegrSxy => Self::Pairs,
+            _ => return None,
+        })
+    }
+}
+
+/// The numbers of the plan's calls, those together that one evaluation answers: the first decides how.
+pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
+    let calls = &plan.calls;
+    let mut passes: Vec<Vec<usize>> = Vec::new();
+    // Counts can do without states of their own, and so come last.
+    let (counts, others): (Vec<_>, Vec<_>) = (0..calls.len()).partition(|&number| only_counts(plan, &calls[number]));
+    for number in others.into_iter().chain(counts) {
+        let call = &calls[number];
+        let joins = |first: &PlannedCall| {
+            let Some(states) = States::of(first).filter(|_| same_frames(first, call)) else { return false };
+            if only_counts(plan, call) {
+                matches!(states, States::Totals | States::Moments)
+            } else {
+                States::of(call).is_some_and(|asked| asked == states)
+                    && call.signature.inputs == first.signature.inputs
+                    && call.strategy == first.strategy
+            }
+        };
+        match passes.iter_mut().find(|pass| joins(&calls[pass[0]])) {
+            Some(pass) => pass.push(number),
+            None => passes.push(vec![number]),
+        }
+    }
+    passes
+}
+
+/// Whether the call counts the values of one column that every function takes for numbers as they are.
+fn only_counts(plan: &Plan, call: &PlannedCall) -> bool {
+    let [PlannedArg::Column(place)] = call.args.as_slice() else { return false };
+    let column = plan.orders[call.order].columns[*place];
+    call.function.kernel == Kernel::Count
+        && !call.distinct
+        && call.min_rows.is_none()
+        && Native::of(plan.schema.field(column).data_type()).is_some()
+}
+
+/// Whether two calls read the same columns over the same frames of the same rows.
+fn same_frames(one: &PlannedCall, other: &PlannedCall) -> bool {
+    let same = |(one, other): (&PlannedArg, &PlannedArg)| match (one, other) {
+        (PlannedArg::Column(one), PlannedArg::Column(other)) => one == other,
+        _ => false,
+    };
+    one.order == other.order
+        && one.filter == other.filter
+        && one.frame.frame() == other.frame.frame()
+        && one.args.len() == other.args.len()
+        && one.args.iter().zip(&other.args).all(same)
+}
