@@ -29,6 +29,7 @@ STRATEGIES: Final = (
     "codes",
     "naive",
 )
+ENGINES: Final = ("auto", "windrow", "spark")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
 
 
@@ -41,6 +42,7 @@ class Settings(TypedDict, total=False):
     ansi: bool | None
     timezone: str | None
     strategy: str | None
+    engine: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Options:
     ansi: bool | None = None
     timezone: str | None = None
     strategy: str | None = None
+    engine: str | None = None
     #: Not a setting: whether lists may come as list views is for the host to know.
     list_views: bool = False
 
@@ -127,6 +130,12 @@ def _strategy(value: Any) -> str:
     return str(value)
 
 
+def _engine(value: Any) -> str:
+    if value not in ENGINES:
+        raise SpecError(f"engine={value!r} is unknown; write one of {', '.join(map(repr, ENGINES))}")
+    return str(value)
+
+
 def _integer(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
@@ -142,6 +151,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "ansi": _ansi,
     "timezone": _timezone,
     "strategy": _strategy,
+    "engine": _engine,
 }
 _lock = threading.Lock()
 _set = Options()
@@ -216,6 +226,9 @@ def config(**settings: Unpack[Settings]) -> Config:
           the session. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
         - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
           ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.
+        - ``engine``: who computes windows on Spark frames. ``"auto"``, the default, leaves to Spark's own windows what
+          costs Spark little and comes out the same, where no other call needs the way through Arrow; ``"windrow"`` and
+          ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.
 
     Returns
     -------
@@ -232,7 +245,7 @@ def config(**settings: Unpack[Settings]) -> Config:
     >>> import windrow as wr
     >>> with wr.config(threads=2, ansi=False) as settings:
     ...     settings
-    windrow.config(threads=2, memory_limit=None, spill_dir=None, ansi=False, timezone=None, strategy=None)
+    windrow.config(threads=2, memory_limit=None, spill_dir=None, ansi=False, timezone=None, strategy=None, engine=None)
     """
     global _set
     given: dict[str, Any] = dict(settings)

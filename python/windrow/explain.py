@@ -21,7 +21,9 @@ _WIDTH = 100
 _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after", "frame")
 
 
-def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
+def explain(
+    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+) -> Explanation:
     """Say how window calls would be computed, without computing them.
 
     Parameters
@@ -30,6 +32,8 @@ def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
         A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read.
     *exprs
         Calls as for :func:`windrow.with_columns`.
+    sort, engine
+        On Spark frames, as for :func:`windrow.with_columns`.
     **named
         Further calls by the names of their columns.
 
@@ -55,9 +59,9 @@ def explain(frame: Any, *exprs: Any, **named: Any) -> Explanation:
     """
     kind = None if _is_schema(frame) else kind_of(frame)
     if kind == "spark":
-        from .spark.dataframe import explain_spark
+        from .spark.dataframe import Way, explain_spark
 
-        return explain_spark(frame, exprs, named)
+        return explain_spark(frame, exprs, named, Way(sort, engine))
     arrow, _, _ = schema_of(frame)
     outputs = read_items(exprs, named, arrow.names)
     operator = Chain(outputs, [], arrow, current(), None)

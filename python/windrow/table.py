@@ -31,10 +31,16 @@ __all__ = ["schema_of", "select", "with_columns"]
 
 
 @overload
-def with_columns(frame: Frame, *exprs: Any, sort: bool | None = None, **named: Any) -> Frame: ...
+def with_columns(
+    frame: Frame, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+) -> Frame: ...
 @overload
-def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any) -> Any: ...
-def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any) -> Any:
+def with_columns(
+    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+) -> Any: ...
+def with_columns(
+    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+) -> Any:
     """Add the results of window calls to a frame as columns; one of the same name is replaced in its place.
 
     Parameters
@@ -49,7 +55,11 @@ def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any
     sort
         For readers: ``True`` reads all batches and sorts, otherwise rows must come grouped by the partition keys and
         ordered, and the answer streams. For frames in memory ``False`` asks for the same check of the rows' order. For
-        Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort.
+        Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort; and
+        ``"spark"`` has Spark sort the rows in place of windrow, which then holds no more of them than frames need.
+    engine
+        For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``, as the setting of that name (:func:`windrow.config`), which
+        is asked where nothing is said here. A column of this name is written in a dict.
     **named
         Further calls by the names of their columns.
 
@@ -74,14 +84,16 @@ def with_columns(frame: Any, *exprs: Any, sort: bool | None = None, **named: Any
     >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
     {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
     """
-    return _run(frame, exprs, named, sort, selecting=False)
+    return _run(frame, exprs, named, sort, engine, selecting=False)
 
 
 @overload
-def select(frame: Frame, *items: Any, sort: bool | None = None, **named: Any) -> Frame: ...
+def select(
+    frame: Frame, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+) -> Frame: ...
 @overload
-def select(frame: Any, *items: Any, sort: bool | None = None, **named: Any) -> Any: ...
-def select(frame: Any, *items: Any, sort: bool | None = None, **named: Any) -> Any:
+def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any) -> Any: ...
+def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any) -> Any:
     """Give a frame of the columns and window calls named, in the order written.
 
     Parameters
@@ -90,7 +102,7 @@ def select(frame: Any, *items: Any, sort: bool | None = None, **named: Any) -> A
         As for :func:`with_columns`.
     *items
         Names of columns, ``"*"`` for all of them, and calls as for :func:`with_columns`; on Spark any PySpark Column.
-    sort
+    sort, engine
         As for :func:`with_columns`.
     **named
         Further calls by the names of their columns.
@@ -113,18 +125,28 @@ def select(frame: Any, *items: Any, sort: bool | None = None, **named: Any) -> A
     >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
     {'id': [1, 2, 3], 'r': [3, 1, 2]}
     """
-    return _run(frame, items, named, sort, selecting=True)
+    return _run(frame, items, named, sort, engine, selecting=True)
 
 
-def _run(frame: Any, items: Sequence[Any], named: Mapping[str, Any], sort: bool | None, *, selecting: bool) -> Any:
-    if sort is not None and not isinstance(sort, bool):
-        raise SpecError(f"sort={sort!r} is neither True, False nor None")
+def _run(
+    frame: Any,
+    items: Sequence[Any],
+    named: Mapping[str, Any],
+    sort: bool | str | None,
+    engine: str | None,
+    *,
+    selecting: bool,
+) -> Any:
     kind = kind_of(frame)
-    in_order = sort is False
     if kind == "spark":
-        from .spark.dataframe import run_spark
+        from .spark.dataframe import Way, run_spark
 
-        return run_spark(frame, items, named, selecting=selecting, in_order=in_order)
+        return run_spark(frame, items, named, Way(sort, engine), selecting=selecting)
+    if sort is not None and not isinstance(sort, bool):
+        raise SpecError(f"sort={sort!r} is neither True, False nor None; 'spark' is for Spark frames")
+    if engine is not None:
+        raise SpecError(f"engine={engine!r} is for Spark frames; to call a column so, write {{'engine': ...}}")
+    in_order = sort is False
     if kind == "polars":
         from .polars import run_frame
 

@@ -5,6 +5,8 @@ import pytest
 import windrow as wr
 from windrow.config import current
 
+pytestmark = pytest.mark.engine
+
 
 def test_set_and_taken_back():
     with wr.config(threads=3, ansi=False, timezone="Europe/Berlin", strategy="naive"):

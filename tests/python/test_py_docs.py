@@ -8,6 +8,8 @@ import pytest
 
 import windrow as wr
 
+pytestmark = pytest.mark.engine
+
 MODULES = [
     m.name
     for m in pkgutil.walk_packages(wr.__path__, "windrow.")

@@ -291,7 +291,7 @@ class _Walker:
 
     def _run(self, base: Any, nodes: list[_Node], passing: list[Any], *, copied: bool) -> Any:
         """Put windrow's operator upon a plan: the columns that pass come first, the calls' results last."""
-        from .dataframe import run_spark
+        from .dataframe import Way, run_spark
 
         columns = _Columns()
         for attribute in passing:
@@ -308,7 +308,7 @@ class _Walker:
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         with warnings.catch_warnings():  # a window of all rows is no news to who wrote it for Spark
             warnings.simplefilter("ignore")
-            result = run_spark(frame, [], named, selecting=False, in_order=False)
+            result = run_spark(frame, [], named, Way(), selecting=False)
         return result._jdf.queryExecution().analyzed()
 
     # ------------------------------------------------------------------------------------------------ Catalyst's makers

@@ -11,7 +11,7 @@ from ..expr import Column, Expr
 from ..query import Query, expression_of
 from ..spec import Order
 from ..table import select
-from .dataframe import functions_of, spark_column
+from .plan import functions_of, spark_column
 
 __all__ = ["answer"]
 
