@@ -160,6 +160,13 @@ def main():
     spark = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
     df = frame(spark)
     compare(df, {**shapes(df), **functions(), **aggregates()})
+    w = Window.partitionBy("device").orderBy("id")
+    left = {"rank": F.rank().over(w), "before": F.lag("txt").over(w), "total": F.sum("level").over(w)}
+    compare(df, left)  # Spark computes these
+    with wr.config(engine="windrow"):
+        compare(df, left)
+        once = wr.with_columns(df.repartition("device"), left)
+        assert wr.with_columns(once, again=F.sum("level").over(w)).where("again != total").count() == 0
     step = df.x - F.lag(df.x).over(Window.partitionBy("device").orderBy("id"))
     total = F.sum("level").over(Window.partitionBy("device"))
     out = wr.select(df, "id", df.level, (F.col("id") + 1).alias("next"), total, b=step)

@@ -135,9 +135,11 @@ def test_one_call_that_needs_windrow_takes_the_others_along(frame):
     # a second order would be a second sort of Spark's
     assert in_arrow(wr.with_columns(frame, a=wr.rank().over(w), b=wr.rank().over(wr.window("k", "i")))) == 1
     assert in_arrow(wr.with_columns(frame, a=wr.rank().over(w), n=wr.count().over(wr.window("k")))) == 0
-    # no PARTITION BY
+    # no PARTITION BY, or none that parts
     with pytest.warns(UserWarning, match="No Partition Defined"):
         assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(order_by="id")))) == 1
+    for one in (wr.lit(1), F.lit("all")):
+        assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(one, "id")))) == 1
 
 
 def test_levels_of_both_engines(frame):
@@ -300,3 +302,15 @@ def test_types_and_metadata_whatever_the_engine(spark, engine, tmp_path):
         assert sorted(ours.collect(), key=lambda r: r.i) == sorted(theirs.collect(), key=lambda r: r.i)
     finally:
         spark.sql("DROP TABLE windrow_types")
+
+
+def test_windows_of_a_plan_stay_where_they_cost_little(frame):
+    over = Window.partitionBy("k").orderBy("id")
+    theirs = frame.drop("months").withColumn("r", F.rank().over(over))
+    ours = wr.spark.accelerate(theirs)
+    assert in_arrow(ours) == 0
+    same(ours, theirs)
+    theirs = theirs.withColumn("s", F.sum("i").over(over.rowsBetween(-2, 2)))
+    ours = wr.spark.accelerate(theirs)
+    assert in_arrow(ours) == 1
+    same(ours, theirs)

@@ -23,7 +23,17 @@ from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
 
-__all__ = ["Function", "Node", "Tree", "WindowSpec", "locator", "read_argument", "read_item", "read_order"]
+__all__ = [
+    "Function",
+    "Node",
+    "Tree",
+    "WindowSpec",
+    "is_literal",
+    "locator",
+    "read_argument",
+    "read_item",
+    "read_order",
+]
 
 # Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
 # are Spark's to evaluate, because their type decides the result's.
@@ -164,6 +174,12 @@ def read_argument(column: Any) -> Expr:
     tree, raw = _tree(column)
     item = _Reader(tree).expression(raw)
     return item if isinstance(item, (Call, Derived)) else Host(column)
+
+
+def is_literal(column: Any) -> bool:
+    """Whether a PySpark Column is one value for all rows, and nothing more."""
+    tree, raw = _tree(column)
+    return tree.read(raw).kind == "literal"
 
 
 def read_order(column: Any) -> Order:

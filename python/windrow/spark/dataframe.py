@@ -276,7 +276,8 @@ class _Run:
             return self.engine == "spark"
         if stage.arrived and self.clustered is not None and self.clustered.arrived:
             return False  # mapInArrow hides that from Spark, which would spread the rows anew
-        return better_left([level.bound.native[i] for i in stage.calls], {f.name: f.dataType for f in schema.fields})
+        calls = [level.bound.native[i] for i in stage.calls]
+        return better_left(calls, {f.name: f.dataType for f in schema.fields}, level.constants())
 
     def _by_spark(
         self, level: Level, stage: Stage, schema: T.StructType, names: Sequence[str]

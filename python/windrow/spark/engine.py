@@ -8,7 +8,7 @@ sort, or Spark's answer could be another than windrow's.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,7 +31,9 @@ _EXACT = frozenset([
 _WITHIN_GROUP = frozenset(["listagg", "string_agg", *ORDERED_SET])
 
 
-def better_left(calls: Sequence[dict[str, Any]], types: Mapping[str, T.DataType]) -> bool:
+def better_left(
+    calls: Sequence[dict[str, Any]], types: Mapping[str, T.DataType], constants: Collection[str] = ()
+) -> bool:
     """Whether the calls of a stage had better stay with Spark: it computes each in O(n), behind one sort, alike.
 
     Parameters
@@ -40,16 +42,18 @@ def better_left(calls: Sequence[dict[str, Any]], types: Mapping[str, T.DataType]
         The stage's native calls.
     types
         The types of the columns that they read.
+    constants
+        The columns of one value for all rows, which part nothing.
 
     Returns
     -------
     bool
         True where ``engine="auto"`` leaves them to Spark.
     """
-    keys = {frozenset(c["partition_by"]) for c in calls}
+    keys = {frozenset(c["partition_by"]).difference(constants) for c in calls}
     # a longer order would serve a shorter one, but break its ties otherwise
     orders = {tuple(map(_order, c["order_by"])) for c in calls if c["order_by"]}
-    return len(keys) == 1 and len(orders) < 2 and all(_cheap(c, types) for c in calls)
+    return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_cheap(c, types) for c in calls)
 
 
 def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
@@ -58,9 +62,7 @@ def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
     Ties come in the order of arrival in both, but where there is one key in all: then Spark's radix sort moves rows.
     """
     function, ordered = call["function"], bool(call["order_by"])
-    if not call["partition_by"] or call["distinct"] or call["argument_order"] or call["min_rows"] is not None:
-        return False
-    if call["user"] is not None:
+    if call["user"] is not None or call["distinct"] or call["argument_order"] or call["min_rows"] is not None:
         return False
     if function in _RANKING:
         return ordered

@@ -33,7 +33,8 @@ _KEEPING = frozenset([
 ])  # fmt: skip
 # Nodes that need rows of equal keys together, and give columns that make them needed: they cannot go.
 _NEEDING = frozenset(["HashAggregateExec", "ObjectHashAggregateExec", "SortAggregateExec"])
-_SOURCES = frozenset(["LocalTableScanExec", "RDDScanExec", "RangeExec"])
+# How a source's rows may be spread without being like an exchange.
+_UNKEYED = frozenset(["RangePartitioning", "SinglePartition", "UnknownPartitioning"])
 # Logical nodes that may leave rows spread by keys, and that are worth planning the frame for.
 _SPREADING = frozenset([
     "Aggregate", "Deduplicate", "Distinct", "Except", "Intersect", "RepartitionByExpression", "Window",
@@ -171,10 +172,13 @@ def _kept_whole(plan: Any, adaptive: bool) -> bool:
     while True:
         plan = _inside(plan)
         kind = class_of(plan)
-        if kind in _NEEDING or kind in _SOURCES:
+        if kind in _NEEDING:
             return True
-        if kind == "FileSourceScanExec":
-            return not plan.bucketedScan()
+        if kind == "FileSourceScanExec":  # whether buckets are read as such is for each plan anew
+            return not plan.relation().bucketSpec().isDefined()
+        below = items(plan.children())
+        if not below:
+            return class_of(plan.outputPartitioning()) in _UNKEYED
         if kind == "ShuffleExchangeExec":
             origin = str(plan.shuffleOrigin())
             if origin in _OWN_EXCHANGES:
@@ -185,7 +189,7 @@ def _kept_whole(plan: Any, adaptive: bool) -> bool:
             return not adaptive
         elif kind not in _KEEPING and not (kind == "SortExec" and not getattr(plan, "global")()):
             return False
-        plan = items(plan.children())[0]
+        plan = below[0]
 
 
 def _inside(plan: Any) -> Any:

@@ -16,7 +16,7 @@ from ..exceptions import UnsupportedError
 from ..expr import Column, Expr, Host, Literal, Scalar, is_spark_column
 from ..names import own_names
 from ..sql import columns_of
-from .columns import locator
+from .columns import is_literal, locator
 from .left import left_to_spark
 from .schema import session_timezone
 
@@ -29,6 +29,10 @@ class Level:
 
     places: list[str]
     bound: BoundCalls
+
+    def constants(self) -> set[str]:
+        """Name the temporary columns that hold one value for all rows."""
+        return {t.name for t in self.bound.temporaries if _is_constant(t.expression)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,10 @@ def _lifted(
     return [
         {at: rewritten(call, lift) if level else call for at, call in calls.items()} for level, calls in enumerate(laid)
     ], inputs
+
+
+def _is_constant(expression: Scalar) -> bool:
+    return isinstance(expression, Literal) or (isinstance(expression, Host) and is_literal(expression.value))
 
 
 def _options(session: Any) -> Options:
