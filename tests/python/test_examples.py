@@ -22,7 +22,7 @@ IN_MEMORY = {
 }
 ON_SPARK = {
     "newest_ids": "8007 rows of 1003 phone numbers on Spark, equal to Polars",
-    "accelerate": "| b| 7.0| +------+------------+ Window nodes left to Spark: 0",
+    "accelerate": "| b| 7.0| +------+------------+ Window nodes left to Spark: 1",
     "pyspark_columns": "| a| 3| 6.0| 5.0| 4.0| 6.0| 1|",
     "pyspark_map_in_arrow": "Row(max(sum)=20)",
 }

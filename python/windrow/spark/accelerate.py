@@ -38,7 +38,8 @@ def accelerate(frame: Any) -> Any:
     Schema, nullability and results stay Spark's (``docs/spark.md`` lists where windrow differs on purpose: ties keep
     their order, for one). All else in the plan, above the windows and below, stays as it is. Windows that stand one
     upon the other and share a partition key run behind one exchange. What windrow cannot compute alike is left to
-    Spark, and one warning names each such window with the reason.
+    Spark, and one warning names each such window with the reason. What costs Spark as little stays with it as well,
+    unless ``wr.config(engine="windrow")`` is set.
 
     Parameters
     ----------
