@@ -15,8 +15,8 @@ spark.createDataFrame(
     "sensor string, second int, level double",
 ).createOrReplaceTempView("readings")
 
-# Two windows, with a filter and an aggregate around them: nothing here knows of windrow. The first costs Spark little and
-# stays; wr.config(engine="windrow") would take it too.
+# Two windows, with a filter and an aggregate around them: nothing here knows of windrow. The first costs Spark little
+# and stays; wr.config(engine="windrow") would take it too.
 latest = spark.sql("SELECT *, max(second) OVER (PARTITION BY sensor) - second AS age FROM readings")
 before = Window.partitionBy("sensor").orderBy("second").rowsBetween(-3, -1)
 steps = latest.withColumn("step", F.col("level") - F.last("level", ignorenulls=True).over(before))

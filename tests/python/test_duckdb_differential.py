@@ -20,8 +20,8 @@ duckdb = pytest.importorskip("duckdb")
 # As Spark does: what we refuse and DuckDB answers, by words of our message.
 REFUSED_THOUGH_ANSWERED = ["the frame's start comes after its end", "the frame's offsets are of two kinds"]
 
-# Now and then DuckDB 2.0 answers the same question otherwise: it loses the row that EXCLUDE TIES keeps, or the peers at a
-# distance of nought (3 of 100 times, for a key and offsets that are decimals). What differs is asked again.
+# Now and then DuckDB 2.0 answers the same question otherwise: it loses the row that EXCLUDE TIES keeps, or the peers at
+# a distance of nought (3 of 100 times, for a key and offsets that are decimals). What differs is asked again.
 AGAIN = 8
 
 ROUNDS, WINDOWS, CALLS = 200, 6, 14
