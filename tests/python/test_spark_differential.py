@@ -167,7 +167,7 @@ def run_round(spark, number):
 
 
 def on_spark(answers, frame, asks, theirs, table, ids):
-    """Hold windrow inside Spark against Spark: all calls in one frame."""
+    """Hold windrow inside Spark against Spark: all calls in one frame, and also as windrow writes them for Spark."""
     named = {f"c{i}": ask.text for i, ask in enumerate(asks)}
     expected = frame.selectExpr(*[f"{text} AS {name}" for name, text in named.items()]).schema
     result = wr.select(frame, "id", named)
@@ -176,6 +176,9 @@ def on_spark(answers, frame, asks, theirs, table, ids):
         if result.schema[name] != expected[name]:
             answers.fault(ask, f"inside Spark: {result.schema[name]}, Spark's {expected[name]}")
         compare(answers, ask, (out.schema.field(name), out[name]), theirs[ask], table, ids)
+    by_spark = wr.select(frame, "id", named, engine="spark").toArrow().sort_by("id")
+    for name, ask in zip(named, asks, strict=True):
+        compare(answers, ask, (by_spark.schema.field(name), by_spark[name]), theirs[ask], table, ids)
 
 
 def on_polars(answers, asks, theirs, table, ids):
