@@ -50,7 +50,7 @@ class Clustering:
     Parameters
     ----------
     keys
-        The columns; an exchange is like this one if it has them in this order. None: all rows are in one task.
+        The columns; an exchange is like this one if it has them in this order. Empty: all rows are in one task.
     tasks
         The number of tasks, where it is not the session's default.
     arrived
