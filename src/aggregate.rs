@@ -112,8 +112,14 @@ pub trait Retractable: Aggregate {
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
 
+/// [`Retractable::retract`]
+pub type Retract<A> = fn(&A, &mut <A as Aggregate>::State, &<A as Aggregate>::State);
+
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
 pub trait Removable: Aggregate {
+    /// How a state is taken out of another that begins with its rows, where states can be.
+    const RETRACT: Option<Retract<Self>> = None;
+
     /// Takes `rows`, the first of those `state` stands for, out of it.
     ///
     /// # Errors
@@ -122,6 +128,8 @@ pub trait Removable: Aggregate {
 }
 
 impl<A: Retractable> Removable for A {
+    const RETRACT: Option<Retract<A>> = Some(A::retract);
+
     #[inline]
     fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
         let mut gone = self.init();

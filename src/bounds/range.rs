@@ -20,6 +20,7 @@ use super::key::{Key, KeyPlan, Keys};
 use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::runs::Runs;
 use crate::error::{Error, Result};
+use arrow_buffer::i256;
 
 /// Writes, for each of `rows` of partition `run`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(
@@ -134,7 +135,7 @@ fn nulls<'a>(
 
 /// Writes the edge of each of `rows`, which all lie in `filled`.
 #[inline]
-fn search<K: Copy + Ord>(
+fn search<K: Successor>(
     keys: &[K],
     filled: &Range<usize>,
     rows: Range<usize>,
@@ -154,19 +155,51 @@ fn search<K: Copy + Ord>(
 }
 
 /// The first row of `filled` that is not before a start at `target`, or is behind an end there.
-#[inline]
-pub(super) fn seek<K: Copy + Ord>(
+#[inline(always)]
+pub(super) fn seek<K: Successor>(
     keys: &[K],
     filled: &Range<usize>,
     hint: usize,
     side: Side,
     target: Target<K>,
 ) -> usize {
-    match (target, side) {
-        (Target::Before, _) => filled.start,
-        (Target::After, _) => filled.end,
-        (Target::At(target), Side::Start) => gallop(keys, filled, hint, |key| key < target),
-        (Target::At(target), Side::End) => gallop(keys, filled, hint, |key| key <= target),
+    let first = match target {
+        Target::Before => return filled.start,
+        Target::After => return filled.end,
+        Target::At(target) if side == Side::Start => target,
+        // What is behind an end at a key is not before a start at the next key.
+        Target::At(target) => match target.next() {
+            Some(next) => next,
+            None => return filled.end,
+        },
+    };
+    gallop(keys, filled, hint, first)
+}
+
+/// Keys with a next one.
+pub(super) trait Successor: Copy + Ord {
+    /// The least key above this one; `None` of the greatest.
+    fn next(self) -> Option<Self>;
+}
+
+impl Successor for i64 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+}
+
+impl Successor for i128 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+}
+
+impl Successor for i256 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(Self::ONE)
     }
 }
 
@@ -174,22 +207,23 @@ pub(super) fn seek<K: Copy + Ord>(
 /// the row before, and how far is what no branch predictor knows.
 const NEAR: usize = 8;
 
-/// The first row of `filled` whose key is not `below`, searched from `hint` outwards.
-#[inline]
-fn gallop<K: Copy>(keys: &[K], filled: &Range<usize>, hint: usize, below: impl Fn(K) -> bool) -> usize {
+/// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
+#[inline(always)]
+fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
     let near = keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>());
-    match near.filter(|_| hint == filled.start || below(keys[hint - 1])) {
-        Some(near) => match near.iter().map(|&key| usize::from(below(key))).sum::<usize>() {
-            NEAR => gallop_far(keys, filled, hint + NEAR, below),
+    match near.filter(|_| hint == filled.start || keys[hint - 1] < first) {
+        Some(near) => match near.iter().map(|&key| usize::from(key < first)).sum::<usize>() {
+            NEAR => gallop_far(keys, filled, hint + NEAR, first),
             passed => hint + passed,
         },
-        None => gallop_far(keys, filled, hint, below),
+        None => gallop_far(keys, filled, hint, first),
     }
 }
 
 /// As [`gallop`], kept out of the loop over rows.
 #[inline(never)]
-fn gallop_far<K: Copy>(keys: &[K], filled: &Range<usize>, hint: usize, below: impl Fn(K) -> bool) -> usize {
+fn gallop_far<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    let below = |key: K| key < first;
     // The answer lies in low..=high throughout.
     let (mut low, mut high);
     if hint < filled.end && below(keys[hint]) {

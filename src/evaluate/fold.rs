@@ -53,7 +53,7 @@ pub trait Fold<A: Aggregate>: Send + Sync {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,

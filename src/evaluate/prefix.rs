@@ -7,14 +7,15 @@
 //! ```
 //!
 //! Both prefixes move forward with the frame, so instead of an array of them the cursor keeps their difference:
-//! rows that enter are updated into it, rows that leave are folded into a state of their own and retracted.
-//! Cost: O(1) amortised per row for frames that never go back, no memory. Only for states whose retract is exact
+//! rows that enter are updated into it, rows that leave are folded into a state of their own and retracted. Only where
+//! frames move unevenly the prefixes of a block of frames are written down.
+//! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
 //! (counts, integer and decimal sums in wide accumulators): a float would drift.
 
 use std::ops::Range;
 
-use super::fold::{Fold, Work, aside, states};
-use crate::aggregate::Removable;
+use super::fold::{BLOCK, Fold, Work, aside, states};
+use crate::aggregate::{Removable, Retract};
 use crate::error::Result;
 
 /// Keeps the difference of two prefixes.
@@ -24,18 +25,33 @@ pub struct Prefix;
 /// Fewer rows are taken in, or let go, one by one and without a call.
 const NEAR: usize = 16;
 
+/// Where one frame in so many moves by several rows, as RANGE frames do, prefixes are written down for the next block:
+/// how many rows come and go is then no branch that the processor guesses wrong.
+const UNEVEN: usize = 8;
+
+/// The most rows that may enter or leave in a block for that.
+const FAR: usize = 8 * BLOCK;
+
+/// Whether an end moves by several rows.
+#[inline]
+fn steps(known: &Range<usize>, run: &Range<usize>) -> bool {
+    run.start > known.start + 1 || run.end > known.end + 1
+}
+
 /// The frame last seen and its state.
 #[derive(Debug, Clone)]
 pub struct Difference<S> {
     run: Range<usize>,
     state: S,
+    /// How often an end moved by several rows.
+    uneven: usize,
 }
 
 impl<S: Clone> Difference<S> {
     /// Moves both ends to `run`'s. One row at each is the common step.
     #[inline(always)]
     fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<S> {
-        let Self { run: known, state } = self;
+        let Self { run: known, state, uneven } = self;
         if run.start == known.start + 1 && run.end == known.end + 1 && run.start < known.end {
             aggregate.append(state, known.end)?;
             aggregate.remove(state, known.start..known.start + 1)?;
@@ -44,7 +60,7 @@ impl<S: Clone> Difference<S> {
             && (known.start..known.start + NEAR).contains(&run.start)
             && (known.end..known.end + NEAR).contains(&run.end)
         {
-            // RANGE frames take a few rows at a time, and how many is different for each.
+            *uneven += usize::from(steps(known, &run));
             for row in known.end..run.end {
                 aggregate.append(state, row)?;
             }
@@ -60,7 +76,7 @@ impl<S: Clone> Difference<S> {
 
     #[inline(never)]
     fn jump_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<()> {
-        let Self { run: known, state } = self;
+        let Self { run: known, state, .. } = self;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
             *known = run.start..run.start;
             *state = aggregate.init();
@@ -76,30 +92,164 @@ impl<S: Clone> Difference<S> {
     }
 }
 
-impl<A: Removable> Fold<A> for Prefix {
-    type Cursor = Difference<A::State>;
+/// What one lane remembers.
+#[derive(Debug)]
+pub struct Window<S> {
+    difference: Difference<S>,
+    prefixes: Prefixes<S>,
+}
 
-    fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Difference { run: 0..0, state: aggregate.init() }
+/// Prefixes of the rows that enter, and of those that leave, in a block of frames.
+#[derive(Debug)]
+struct Prefixes<S> {
+    /// The first rows that can leave and enter.
+    begin: usize,
+    end: usize,
+    /// `entered[k]` is the state of `begin..end + k`.
+    entered: Vec<S>,
+    /// `left[k]` is the state of `begin..begin + k`.
+    left: Vec<S>,
+}
+
+impl<S: Clone> Prefixes<S> {
+    /// Makes the prefixes for a block of frames, if it moves forward and not far; returns the last frame with rows.
+    fn fill<A: Removable<State = S>>(
+        &mut self,
+        aggregate: &A,
+        difference: &mut Difference<S>,
+        runs: impl Iterator<Item = Range<usize>>,
+    ) -> Result<Option<Range<usize>>> {
+        let (mut moved, mut last) = (None, 0..0);
+        difference.uneven = 0;
+        for run in runs.filter(|run| !run.is_empty()) {
+            difference.uneven += usize::from(steps(&last, &run));
+            let (begins, ends) = moved.get_or_insert((run.start..run.start, run.end..run.end));
+            *begins = begins.start.min(run.start)..begins.end.max(run.start);
+            *ends = ends.start.min(run.end)..ends.end.max(run.end);
+            last = run;
+        }
+        let Some((begins, ends)) = moved else { return Ok(None) };
+        if begins.start >= ends.start || begins.len().max(ends.len()) > FAR {
+            return Ok(None);
+        }
+        (self.begin, self.end) = (begins.start, ends.start);
+        let base = difference.move_to(aggregate, begins.start..ends.start)?;
+        for (prefixes, first, rows) in [(&mut self.entered, base, ends), (&mut self.left, aggregate.init(), begins)] {
+            prefixes.clear();
+            prefixes.reserve(rows.len() + 1);
+            let mut state = first;
+            for row in rows {
+                prefixes.push(state.clone());
+                aggregate.append(&mut state, row)?;
+            }
+            prefixes.push(state);
+        }
+        Ok(Some(last))
     }
 
-    fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        cursor.move_to(aggregate, run)
+    /// The state of one of the frames.
+    #[inline(always)]
+    fn state<A: Removable<State = S>>(&self, aggregate: &A, retract: Retract<A>, run: &Range<usize>) -> S {
+        let mut state = self.entered[run.end - self.end].clone();
+        retract(aggregate, &mut state, &self.left[run.start - self.begin]);
+        state
+    }
+}
+
+impl<S: Clone> Window<S> {
+    /// Answers a block of frames by prefixes, if it can be.
+    #[inline(never)]
+    fn by_prefixes<A: Removable<State = S>>(
+        &mut self,
+        aggregate: &A,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        carried: Option<&S>,
+        out: &mut A::Builder,
+    ) -> Result<bool> {
+        let Self { difference, prefixes } = self;
+        let Some(retract) = A::RETRACT else { return Ok(false) };
+        let Some(last) = prefixes.fill(aggregate, difference, runs.clone())? else { return Ok(false) };
+        let state = |run| Ok(prefixes.state(aggregate, retract, &run));
+        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
+        difference.state = prefixes.state(aggregate, retract, &last);
+        difference.run = last;
+        Ok(true)
+    }
+}
+
+impl<A: Removable> Fold<A> for Prefix {
+    type Cursor = Window<A::State>;
+
+    fn cursor(&self, aggregate: &A) -> Self::Cursor {
+        Window {
+            difference: Difference { run: 0..0, state: aggregate.init(), uneven: 0 },
+            prefixes: Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() },
+        }
+    }
+
+    fn state(&self, aggregate: &A, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+        window.difference.move_to(aggregate, run)
     }
 
     fn block(
         &self,
         aggregate: &A,
-        cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>>,
+        window: &mut Self::Cursor,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let mut difference = std::mem::replace(cursor, self.cursor(aggregate));
+        // One block decides for the next: both ways give the same answers.
+        let uneven = std::mem::take(&mut window.difference.uneven) > runs.len() / UNEVEN;
+        if uneven && window.by_prefixes(aggregate, runs.clone(), carried, out)? {
+            return Ok(());
+        }
+        let mut difference = window.difference.clone();
         let state = |run| difference.move_to(aggregate, run);
         aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
-        *cursor = difference;
+        window.difference = difference;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+
+    use crate::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
+
+    /// Frames whose ends move by no row, by one and by many, block after block, across partitions and jumps.
+    #[test]
+    fn uneven_frames_are_answered_as_they_are_alone() {
+        let mut key = 0;
+        let keys = (0..6000_i64).map(|row| {
+            key += (row * row % 7) * i64::from(row / 1500 % 2 == 0) + 40 * i64::from(row % 1100 == 0);
+            key
+        });
+        let columns: [(&str, ArrayRef); 3] = [
+            ("p", Arc::new((0..6000).map(|row| Some(row / 2500)).collect::<Int64Array>())),
+            ("k", Arc::new(keys.map(Some).collect::<Int64Array>())),
+            (
+                "v",
+                Arc::new((0..6000).map(|row| (row % 5 > 0).then_some(row * 31 % 1000 - 300)).collect::<Int64Array>()),
+            ),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        for frame in [(9, 9), (30, -3), (-3, 30), (0, 200), (2, 0)] {
+            let bound = |rows: i64| if rows < 0 { Bound::preceding(-rows) } else { Bound::following(rows) };
+            let frame = Frame::range(bound(-frame.0), bound(frame.1));
+            let sums = |strategy| {
+                let call = |name: &str| Call::new(name, [Arg::column("v")]).over(frame.clone());
+                let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("k")]);
+                let spec = spec.call(call("sum")).call(call("count")).call(call("max"));
+                let options = Options { strategy, threads: 1, ..Options::default() };
+                Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
+            };
+            assert_eq!(sums(None), sums(Some(Strategy::Naive)));
+        }
     }
 }
