@@ -2,7 +2,8 @@
 //!
 //! A column of results is memory nobody has touched yet, and the system hands that out page by page: a fault per 4 KiB,
 //! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
-//! for its arrays. What is given back is kept, up to 64 MiB in all, since a computation soon wants as much again.
+//! for its arrays. What is given back is kept, up to a thirty-second of the machine's memory and 1 GiB, since a computation
+//! soon wants as much again; the system may take it meanwhile, and what came back longest ago makes room for what comes.
 //! Everything else, and every other system, goes to the system's allocator as it is.
 //!
 //! ```
@@ -29,6 +30,7 @@ mod mapped {
     use std::alloc::Layout;
     use std::ptr::null_mut;
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
     pub(super) const PAGE: usize = 2 << 20;
@@ -36,11 +38,12 @@ mod mapped {
     /// Sizes between two powers of two: what one computation gives back fits the next one of about as many rows.
     const STEPS: usize = 8;
 
-    /// Memory kept for the next time, in bytes and in pieces.
-    const KEPT: usize = 256 << 20;
+    /// Memory kept for the next time: the share of the machine's, the most of it in bytes, and in pieces.
+    const SHARE: usize = 32;
+    const KEPT: usize = 1 << 30;
     const PIECES: usize = 64;
 
-    /// Memory that was given back: where it is and how large. A lock that is taken is passed by, never waited for: in a
+    /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never waited for: in a
     /// process forked meanwhile nobody would ever let go of it.
     static BACK: Mutex<Back> = Mutex::new(Back { pieces: [(0, 0); PIECES], count: 0, bytes: 0 });
 
@@ -72,10 +75,18 @@ mod mapped {
     /// # Safety
     /// `memory` is from `get(size)` and is used no more.
     pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
-        if let Ok(mut back) = BACK.try_lock()
-            && back.count < PIECES
-            && back.bytes + size <= KEPT
+        let keep = keep();
+        if size <= keep
+            && let Ok(mut back) = BACK.try_lock()
         {
+            // Of a size that nobody asked for lately there may be no more need.
+            while back.count == PIECES || back.bytes + size > keep {
+                let (memory, size) = back.remove(0);
+                // SAFETY: the whole mapping, which nobody uses any more.
+                unsafe {
+                    libc::munmap(std::ptr::with_exposed_provenance_mut(memory), size);
+                }
+            }
             // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
             // written again.
             unsafe {
@@ -93,13 +104,37 @@ mod mapped {
         }
     }
 
+    /// The most bytes to keep.
+    fn keep() -> usize {
+        static KEEP: AtomicUsize = AtomicUsize::new(0);
+        match KEEP.load(Ordering::Relaxed) {
+            0 => {
+                // SAFETY: asks for two numbers.
+                let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+                let memory = usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0));
+                let keep = (memory / SHARE).clamp(PAGE, KEPT);
+                KEEP.store(keep, Ordering::Relaxed);
+                keep
+            }
+            keep => keep,
+        }
+    }
+
+    impl Back {
+        /// Takes out a piece: where it is and how large.
+        fn remove(&mut self, place: usize) -> (usize, usize) {
+            let piece = self.pieces[place];
+            self.pieces.copy_within(place + 1..self.count, place);
+            self.count -= 1;
+            self.bytes -= piece.1;
+            piece
+        }
+    }
+
     fn take_back(size: usize) -> Option<*mut u8> {
         let mut back = BACK.try_lock().ok()?;
         let found = back.pieces[..back.count].iter().rposition(|piece| piece.1 == size)?;
-        let (memory, _) = back.pieces[found];
-        back.count -= 1;
-        back.bytes -= size;
-        back.pieces[found] = back.pieces[back.count];
+        let (memory, _) = back.remove(found);
         Some(std::ptr::with_exposed_provenance_mut(memory))
     }
 
