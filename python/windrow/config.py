@@ -124,16 +124,13 @@ def _timezone(value: Any) -> str:
         ) from None
 
 
-def _strategy(value: Any) -> str:
-    if value not in STRATEGIES:
-        raise SpecError(f"strategy={value!r} is unknown; write one of {', '.join(map(repr, STRATEGIES))}")
-    return str(value)
+def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in known:
+            raise SpecError(f"{name}={value!r} is unknown; write one of {', '.join(map(repr, known))}")
+        return str(value)
 
-
-def _engine(value: Any) -> str:
-    if value not in ENGINES:
-        raise SpecError(f"engine={value!r} is unknown; write one of {', '.join(map(repr, ENGINES))}")
-    return str(value)
+    return read
 
 
 def _integer(value: Any) -> int | None:
@@ -150,8 +147,8 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "spill_dir": _spill_dir,
     "ansi": _ansi,
     "timezone": _timezone,
-    "strategy": _strategy,
-    "engine": _engine,
+    "strategy": _one_of("strategy", STRATEGIES),
+    "engine": _one_of("engine", ENGINES),
 }
 _lock = threading.Lock()
 _set = Options()

@@ -41,17 +41,20 @@ def computed_by_windrow(request):
 def oracle_spark():
     """Give Spark, set up to answer many small queries; other modules' settings come back afterwards."""
     pytest.importorskip("pyspark")
-    from pyspark.sql import SparkSession
+    from sessions import settings, shared_session
 
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)  # refusals are part of the game
-    before = {key: session.conf.get(key) for key in ORACLE_SETTINGS}
-    for key, value in ORACLE_SETTINGS.items():
-        session.conf.set(key, value)
-    yield session
-    for key, value in before.items():
-        session.conf.set(key, value)
+    with settings(shared_session(), ORACLE_SETTINGS) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def spark(request):
+    """Give the session that all modules share, with the module's own ``SETTINGS``, which are taken back afterwards."""
+    from sessions import settings, shared_session
+
+    with settings(shared_session(), request.module.SETTINGS) as session:
+        yield session
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -12,7 +12,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
-from pyspark.sql import SparkSession, Window
+from pyspark.sql import Window
 
 METRICS = [(0, 0, 0), (1, 0, 1), (2, 5, 2), (3, 0, 3), (4, 0, 1), (5, 5, 3), (6, 5, 0)]
 near = wr.window("device", "id", range=(-1, 0))
@@ -24,19 +24,6 @@ def spark_near():
 
 
 SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "America/New_York"}
-
-
-@pytest.fixture(scope="module")
-def spark():
-    """Give the session that all modules share, with this module's settings, which are taken back afterwards."""
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    before = {key: session.conf.get(key) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        session.conf.set(key, value)
-    yield session
-    for key, value in before.items():
-        session.conf.set(key, value)
 
 
 @pytest.fixture(params=[False, True], ids=["", "validated"])

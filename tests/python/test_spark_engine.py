@@ -9,24 +9,11 @@ import windrow as wr
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
-from pyspark.sql import SparkSession, Window
+from pyspark.sql import Window
 
 pytestmark = pytest.mark.engine
 
 SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "America/New_York"}
-
-
-@pytest.fixture(scope="module")
-def spark():
-    """Give the session that all modules share, with this module's settings."""
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    before = {key: session.conf.get(key) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        session.conf.set(key, value)
-    yield session
-    for key, value in before.items():
-        session.conf.set(key, value)
 
 
 @pytest.fixture(scope="module")

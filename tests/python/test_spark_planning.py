@@ -12,8 +12,9 @@ import windrow as wr
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
-from pyspark.sql import SparkSession, Window
+from pyspark.sql import Window
 
+from sessions import settings
 from windrow.spark.stages import cover
 
 SETTINGS = {
@@ -30,31 +31,6 @@ SPLITTING = {
     "spark.sql.files.maxPartitionBytes": "4k",
     "spark.sql.files.openCostInBytes": "1",
 }
-
-
-@pytest.fixture(scope="module")
-def spark():
-    """Give the session that all modules share, with this module's settings."""
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    with settings(session, SETTINGS):
-        yield session
-
-
-class settings:  # noqa: N801 - used as a function
-    """Set Spark's settings for a block."""
-
-    def __init__(self, session, values):
-        self.session, self.values = session, values
-
-    def __enter__(self):
-        self.before = {key: self.session.conf.get(key, None) for key in self.values}
-        for key, value in self.values.items():
-            self.session.conf.set(key, value)
-
-    def __exit__(self, *_):
-        for key, value in self.before.items():
-            self.session.conf.unset(key) if value is None else self.session.conf.set(key, value)
 
 
 @pytest.fixture(scope="module")
