@@ -78,7 +78,7 @@ fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
 }
 
 impl<'a> Work<'a> {
-    /// Answers `calls` partition by partition without sorting, if partitions can be numbered; returns those left.
+    /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
     fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
         if passes.is_empty() {
             return Ok(passes);

@@ -34,6 +34,7 @@ use crate::functions::nth::{self, Nth};
 use crate::functions::offset::{By, Offset};
 use crate::functions::rank::{self, Rank};
 use crate::functions::registry::{Algebra, Family, Kernel};
+use crate::functions::several::States;
 use crate::inclusion::Inclusion;
 use crate::literal;
 use crate::parallel::Threads;
@@ -180,27 +181,23 @@ impl<'a> Inputs<'a> {
         if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
             return ordered::evaluator(self);
         }
+        if let Some(states) = States::of(call.function.kernel) {
+            return match states {
+                States::Totals => totals::totals(self, self.first()?),
+                States::Moments => totals::spreads(self),
+                States::Shape => totals::shapes(self),
+                States::Pairs => totals::regressions(self),
+            };
+        }
         match call.function.kernel {
             Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => user::evaluator(self),
             Kernel::Count | Kernel::RegrCount => self.retractable(Count::new(inclusion)),
             Kernel::CountIf => self.retractable(Count::new(self.where_true()?)),
-            Kernel::Sum | Kernel::TrySum | Kernel::Avg | Kernel::TryAvg => totals::totals(self, self.first()?),
             Kernel::RegrAvgx | Kernel::RegrAvgy => {
                 totals::totals(self, &self.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
             }
             Kernel::Min => self.extremum(Extremum::Min),
             Kernel::Max => self.extremum(Extremum::Max),
-            Kernel::VarPop | Kernel::VarSamp | Kernel::StddevPop | Kernel::StddevSamp => totals::spreads(self),
-            Kernel::Skewness | Kernel::Kurtosis => totals::shapes(self),
-            Kernel::CovarPop
-            | Kernel::CovarSamp
-            | Kernel::Corr
-            | Kernel::RegrSlope
-            | Kernel::RegrIntercept
-            | Kernel::RegrR2
-            | Kernel::RegrSxx
-            | Kernel::RegrSyy
-            | Kernel::RegrSxy => totals::regressions(self),
             Kernel::BoolAnd => self.logic(Logic::And),
             Kernel::BoolOr => self.logic(Logic::Or),
             Kernel::First => value(nth::Which::First),

@@ -15,12 +15,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_buffer::i256;
+
 use super::calendar::{Mover, Step};
 use super::key::{Key, KeyPlan, Keys};
 use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::runs::Runs;
 use crate::error::{Error, Result};
-use arrow_buffer::i256;
 
 /// Writes, for each of `rows` of partition `run`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(

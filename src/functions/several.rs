@@ -14,8 +14,44 @@ use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{Field, Fields};
 
 use super::readout::{NativeReadout, Readout};
+use super::registry::Kernel;
 use super::results::Results;
 use crate::error::Result;
+
+/// What answers are read off; functions of one kind can share a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum States {
+    /// Sums and how many values they have.
+    Totals,
+    /// Two moments.
+    Moments,
+    /// Four.
+    Shape,
+    /// The moments of pairs.
+    Pairs,
+}
+
+impl States {
+    /// The kind that the function's answers are read off, if it shares it with others.
+    pub(crate) fn of(kernel: Kernel) -> Option<Self> {
+        use Kernel as K;
+        Some(match kernel {
+            K::Sum | K::TrySum | K::Avg | K::TryAvg => Self::Totals,
+            K::VarPop | K::VarSamp | K::StddevPop | K::StddevSamp => Self::Moments,
+            K::Skewness | K::Kurtosis => Self::Shape,
+            K::CovarPop
+            | K::CovarSamp
+            | K::Corr
+            | K::RegrSlope
+            | K::RegrIntercept
+            | K::RegrR2
+            | K::RegrSxx
+            | K::RegrSyy
+            | K::RegrSxy => Self::Pairs,
+            _ => return None,
+        })
+    }
+}
 
 /// Answers as they gather.
 pub trait Answers<S> {
@@ -75,7 +111,7 @@ impl<S, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
 /// One answer of several: how it is read, and the call that asks for it.
 pub type Asked<S> = (Arc<dyn Read<S>>, String);
 
-/// A readout of several answers: a column of structs of them, or the very column of an only one.
+/// A readout of several answers: a column of structs of them.
 pub struct Several<S> {
     asked: Vec<Asked<S>>,
 }
@@ -133,15 +169,9 @@ impl<S: Clone + Send + Sync> Readout<S> for Several<S> {
 
     fn finish(&self, out: Gathered<S>) -> Result<ArrayRef> {
         let columns = out.answers.into_iter().map(Answers::finish).collect::<Result<Vec<_>>>()?;
-        match <[_; 1]>::try_from(columns) {
-            Ok([only]) => Ok(only),
-            Err(columns) => {
-                let field = |(number, column): (usize, &ArrayRef)| {
-                    Field::new(number.to_string(), column.data_type().clone(), true)
-                };
-                let fields: Fields = columns.iter().enumerate().map(field).collect();
-                Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
-            }
-        }
+        let field =
+            |(number, column): (usize, &ArrayRef)| Field::new(number.to_string(), column.data_type().clone(), true);
+        let fields: Fields = columns.iter().enumerate().map(field).collect();
+        Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
     }
 }

@@ -3,38 +3,11 @@
 use super::{Plan, PlannedArg, PlannedCall};
 use crate::functions::native::Native;
 use crate::functions::registry::Kernel;
+use crate::functions::several::States;
 
-/// What answers are read off.
-#[derive(PartialEq)]
-enum States {
-    Totals,
-    Moments,
-    Shape,
-    Pairs,
-}
-
-impl States {
-    fn of(call: &PlannedCall) -> Option<Self> {
-        use Kernel as K;
-        if call.distinct || call.min_rows.is_some() {
-            return None;
-        }
-        Some(match call.function.kernel {
-            K::Sum | K::TrySum | K::Avg | K::TryAvg => Self::Totals,
-            K::VarPop | K::VarSamp | K::StddevPop | K::StddevSamp => Self::Moments,
-            K::Skewness | K::Kurtosis => Self::Shape,
-            K::CovarPop
-            | K::CovarSamp
-            | K::Corr
-            | K::RegrSlope
-            | K::RegrIntercept
-            | K::RegrR2
-            | K::RegrSxx
-            | K::RegrSyy
-            | K::RegrSxy => Self::Pairs,
-            _ => return None,
-        })
-    }
+/// What a call's answers are read off, if other calls may read theirs off it too.
+fn states(call: &PlannedCall) -> Option<States> {
+    States::of(call.function.kernel).filter(|_| !call.distinct && call.min_rows.is_none())
 }
 
 /// The numbers of the plan's calls, those together that one evaluation answers: the first decides how.
@@ -46,11 +19,11 @@ pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
     for number in others.into_iter().chain(counts) {
         let call = &calls[number];
         let joins = |first: &PlannedCall| {
-            let Some(states) = States::of(first).filter(|_| same_frames(first, call)) else { return false };
+            let Some(shared) = states(first).filter(|_| same_frames(first, call)) else { return false };
             if only_counts(plan, call) {
-                matches!(states, States::Totals | States::Moments)
+                matches!(shared, States::Totals | States::Moments)
             } else {
-                States::of(call).is_some_and(|asked| asked == states)
+                states(call) == Some(shared)
                     && call.signature.inputs == first.signature.inputs
                     && call.strategy == first.strategy
             }
