@@ -26,6 +26,8 @@ pub enum ErrorKind {
     User,
     /// The memory limit would be exceeded.
     MemoryLimit,
+    /// Rows that memory has no room for could not be written to disk, or read back.
+    Spill,
     /// The caller asked the work to stop.
     Cancelled,
     /// A fault of this crate, or of the data handed to it.
@@ -76,6 +78,16 @@ impl Error {
     /// A value that cannot be read.
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
+    }
+
+    /// Rows cannot be held within the memory limit.
+    pub fn memory_limit(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::MemoryLimit, message)
+    }
+
+    /// A disk that takes no rows, or gives none back.
+    pub fn spill(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Spill, message)
     }
 
     /// "Cannot happen".

@@ -26,6 +26,7 @@ use crate::compute::{check_schema, columns_of, edges};
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator};
 use crate::plan::{Order, Plan, PlannedCall};
+use crate::rows::SortKey;
 use crate::section::Section;
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
@@ -77,6 +78,8 @@ pub struct Stream {
     /// A partition begins in them.
     begins: bool,
     arrival: Option<Arrival>,
+    /// The most bytes to hold.
+    limit: Option<usize>,
 }
 
 impl Stream {
@@ -108,8 +111,29 @@ impl Stream {
             waiting: 0,
             begins: false,
             arrival,
+            limit: None,
             plan,
         })
+    }
+
+    /// The same stream, which fails before it holds more than so many bytes of rows.
+    #[must_use]
+    pub fn with_limit(self, bytes: usize) -> Self {
+        Self { limit: Some(bytes), ..self }
+    }
+
+    /// What to sort rows by that come in no order: partition keys, ascending, then the order keys.
+    #[must_use]
+    pub fn sort_keys(&self) -> Vec<SortKey> {
+        let Some(order) = self.plan.orders.get(self.longest) else { return Vec::new() };
+        let partition_by = order.partition_by.iter().map(|&place| (place, false, true));
+        let order_by = order.order_by.iter().map(|key| (key.number, key.descending, key.nulls_first));
+        let key = |(place, descending, nulls_first): (usize, _, _)| SortKey {
+            column: order.columns[place],
+            descending,
+            nulls_first,
+        };
+        partition_by.chain(order_by).map(key).collect()
     }
 
     /// The input's fields, then one per call.
@@ -136,10 +160,19 @@ impl Stream {
         self.cancel.clone()
     }
 
+    /// The bytes of the rows held at this moment.
+    #[must_use]
+    pub fn buffered_bytes(&self) -> usize {
+        let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+        let queued = self.queue.iter().flat_map(RecordBatch::columns);
+        self.kept.iter().chain(queued).map(size).sum()
+    }
+
     /// Takes a batch in, and gives the rows that no later row can change: input columns and results, in order.
     ///
     /// # Errors
-    /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema.
+    /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema; more rows to
+    /// hold than the limit has room for.
     pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
         check_schema(&self.plan, &batch)?;
         if batch.num_rows() == 0 {
@@ -152,9 +185,31 @@ impl Stream {
         self.waiting += batch.num_rows();
         self.queue.push_back(batch);
         if self.rows > EAGER && self.waiting * 8 < self.rows && !self.begins {
+            self.check_limit()?;
             return Ok(Vec::new());
         }
-        self.answer(true)
+        let answered = self.answer(true)?;
+        self.check_limit()?;
+        Ok(answered)
+    }
+
+    fn check_limit(&self) -> Result<()> {
+        let bytes = self.buffered_bytes();
+        let Some(limit) = self.limit.filter(|&limit| bytes > limit) else { return Ok(()) };
+        let everything = |call: &&PlannedCall| [call.before, call.after].contains(&Reach::Everything);
+        let (rows, mib) = (self.buffered_rows(), |bytes: usize| bytes.div_ceil(1 << 20));
+        let held = format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
+        Err(match self.plan.calls.iter().find(everything) {
+            Some(call) => Error::memory_limit(format!(
+                "{held}: a row's answer needs all of its partition at once; give memory_limit more, partition by more \
+                 columns, or ask for a frame that ends near its row"
+            ))
+            .of_call(&call.display),
+            None => Error::memory_limit(format!(
+                "{held}: the frames of {} reach so far; give memory_limit more, or ask for narrower frames",
+                self.plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ")
+            )),
+        })
     }
 
     /// Gives the rows still held; nothing more will come.

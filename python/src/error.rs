@@ -17,6 +17,7 @@ fn class(kind: ErrorKind) -> &'static str {
         ErrorKind::Data => "DataError",
         ErrorKind::User => "UserError",
         ErrorKind::MemoryLimit => "MemoryLimitError",
+        ErrorKind::Spill => "SpillError",
         _ => "InternalError",
     }
 }

@@ -2,6 +2,7 @@
 
 mod error;
 mod plan;
+mod sorter;
 mod spec;
 mod state;
 mod stream;
@@ -49,6 +50,7 @@ fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<plan::PyPlan>()?;
+    module.add_class::<sorter::PySorter>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
     Ok(())

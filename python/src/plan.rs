@@ -92,9 +92,14 @@ impl PyPlan {
         PyTable::try_new(vec![result], schema)
     }
 
-    /// A stream of the calls over sorted batches.
-    fn stream(&self, py: Python<'_>) -> PyResult<PyStream> {
+    /// A stream of the calls over sorted batches, which holds no more than `limit` bytes of them.
+    #[pyo3(signature = (limit = None))]
+    fn stream(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<PyStream> {
         let plan = self.0.clone();
-        Ok(PyStream::new(guarded(py, || Stream::new(plan))?))
+        let stream = guarded(py, || Stream::new(plan))?;
+        Ok(PyStream::new(match limit {
+            Some(limit) => stream.with_limit(limit),
+            None => stream,
+        }))
     }
 }

@@ -1,13 +1,15 @@
 //! `Stream`: batches in, finished batches out.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
+use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::Stream;
 
 use crate::error::raise;
+use crate::sorter::PySorter;
 use crate::work::interruptible;
 
 /// A computation over sorted batches.
@@ -25,14 +27,16 @@ impl PyStream {
         step: impl FnOnce(&mut Stream) -> windrow::Result<Vec<RecordBatch>> + Send,
     ) -> PyResult<Vec<PyRecordBatch>> {
         // Two threads in one stream, or a stream that panicked, have no rows to give.
-        let mut stream = self.0.try_lock().map_err(|_| {
-            raise(py, "InternalError", "the stream is in use by another thread, or has failed; make a new one")
-        })?;
+        let mut stream = self.0.try_lock().map_err(|_| in_use(py))?;
         let stream = &mut *stream;
         let cancel = stream.cancel();
         let batches = interruptible(py, &cancel, stream.calls_user(), move || step(stream))?;
         Ok(batches.into_iter().map(PyRecordBatch::new).collect())
     }
+}
+
+fn in_use(py: Python<'_>) -> PyErr {
+    raise(py, "InternalError", "the stream is in use by another thread, or has failed; make a new one")
 }
 
 #[pymethods]
@@ -48,12 +52,24 @@ impl PyStream {
         self.step(py, Stream::finish)
     }
 
+    /// Sorts rows of `schema` for this stream, holding about `limit` bytes and spilling the rest.
+    #[pyo3(signature = (schema, limit, directory, threads))]
+    fn sorter(
+        &self,
+        py: Python<'_>,
+        schema: PySchema,
+        limit: usize,
+        directory: Option<PathBuf>,
+        threads: usize,
+    ) -> PyResult<PySorter> {
+        let stream = self.0.try_lock().map_err(|_| in_use(py))?;
+        Ok(PySorter::new(schema.into_inner(), stream.sort_keys(), limit, directory.as_deref(), threads))
+    }
+
     /// The rows held now.
     #[getter]
     fn buffered_rows(&self, py: Python<'_>) -> PyResult<usize> {
         let stream = self.0.try_lock();
-        stream.map(|stream| stream.buffered_rows()).map_err(|_| {
-            raise(py, "InternalError", "the stream is in use by another thread, or has failed; make a new one")
-        })
+        stream.map(|stream| stream.buffered_rows()).map_err(|_| in_use(py))
     }
 }

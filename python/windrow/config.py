@@ -213,9 +213,12 @@ def config(**settings: Unpack[Settings]) -> Config:
         Any of these:
 
         - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
-        - ``memory_limit``: how much memory the rows that must be held may take, in bytes or as ``"4GB"``. Accepted and
-          checked, **but not enforced in this version**.
-        - ``spill_dir``: the directory for rows that do not fit. Accepted and checked, **but not used in this version**.
+        - ``memory_limit``: how much memory the process may take where an operator sorts batches, in bytes or as
+          ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of the windows; a call that
+          needs more of a partition at once is a ``MemoryLimitError``. The default is no limit, and in a Spark task four
+          fifths of its share of ``spark.executor.pyspark.memory``, if that is set. Frames in memory have no limit.
+        - ``spill_dir``: the directory for these files, which have no names and are gone with the process. The default
+          is the system's, and in a Spark task one of Spark's local directories.
         - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
           default is ``spark.sql.ansi.enabled``.
         - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default that

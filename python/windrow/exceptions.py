@@ -17,6 +17,7 @@ __all__ = [
     "MemoryLimitError",
     "OrderError",
     "SpecError",
+    "SpillError",
     "UnsupportedError",
     "UserError",
     "WindrowError",
@@ -44,6 +45,10 @@ class ArithmeticOverflowError(WindrowError, ArithmeticError):
 
 class MemoryLimitError(WindrowError, MemoryError):
     """The rows that must be held do not fit ``memory_limit``."""
+
+
+class SpillError(WindrowError, OSError):
+    """Rows that ``memory_limit`` leaves no room for could not be written to ``spill_dir``, or read back."""
 
 
 class OrderError(WindrowError, ValueError):

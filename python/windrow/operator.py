@@ -6,10 +6,12 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from . import spilling
 from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
@@ -36,7 +38,8 @@ def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
     sort
         ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
         as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.
-        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached.
+        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached. Where they
+        pass ``memory_limit``, they are sorted by way of files in ``spill_dir``, and leave in the order of the windows.
         ``None``: sort inside a Spark task, expect order everywhere else.
 
     Returns
@@ -48,6 +51,10 @@ def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
     ------
     SpecError, UnsupportedError
         At once, for every mistake that needs no data.
+    MemoryLimitError
+        While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
+    SpillError
+        ``spill_dir`` takes no more rows.
 
     Examples
     --------
@@ -156,6 +163,8 @@ class Operator:
         """
         options = self._options
         in_task = _in_spark_task()
+        if in_task:
+            options = spilling.in_task(options)
         if in_task and options.threads is None:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
         if in_task and self._leaves:
@@ -167,9 +176,17 @@ class Operator:
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
         inputs: list[pa.Table] = []
-        for batch in batches:
+        limit = None if options.memory_limit is None else spilling.room(options.memory_limit)
+        held = 0
+        coming = iter(batches)
+        for batch in coming:
             waiting.append(batch)
             inputs.append(self._table(batch))
+            held += batch.nbytes
+            if limit is not None and held * spilling.IN_MEMORY > limit:
+                inputs.clear()
+                yield from self._spilled(chain(_drained(waiting), coming), options, limit)
+                return
         if not inputs:
             return
         plan = make_plan(self._empty, self._bound.native, options)
@@ -182,6 +199,22 @@ class Operator:
             part = [compact(whole(c.slice(offset, batch.num_rows))) for c in new.columns]
             offset += batch.num_rows
             yield self._arranged(batch.columns, part, schema)
+
+    def _spilled(self, batches: Iterable[pa.RecordBatch], options: Options, limit: int) -> Iterator[pa.RecordBatch]:
+        schema = None
+        width = len(self._bound.names)
+
+        def full() -> Iterator[pa.RecordBatch]:
+            nonlocal schema
+            for batch in batches:
+                made = self._full(batch)
+                if schema is None:
+                    schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
+                yield made
+
+        for batch in spilling.answered(full(), self._bound.native, options, limit):
+            new = [compact(c) for c in batch.columns[batch.num_columns - len(self._bound.native) :]]
+            yield self._arranged(batch.columns[:width], new, schema)
 
     def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
         stream = None
@@ -293,6 +326,12 @@ def columns_in_order(
     pieces = [pa.record_batch(b) for b in done]
     first = table.num_columns
     return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
+
+
+def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give batches, and let go of each."""
+    while waiting:
+        yield waiting.popleft()
 
 
 def _in_spark_task() -> bool:

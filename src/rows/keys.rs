@@ -228,21 +228,30 @@ pub(super) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
 /// Compares two rows.
 pub(super) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
 
-/// Compares rows of a normalised column; a null is where `nulls_first` says, nested nulls are smallest.
+/// Compares rows of two normalised columns, which may be one; a null is where `nulls_first` says, nested nulls are
+/// smallest.
 ///
 /// # Errors
 /// A type without an order.
-pub(super) fn comparator(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
+pub(super) fn comparator(
+    left: &ArrayRef,
+    right: &ArrayRef,
+    descending: bool,
+    nulls_first: bool,
+) -> Result<Comparator> {
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
     let ascending = SortOptions { descending: false, nulls_first: true };
-    let values = make_comparator(column.as_ref(), column.as_ref(), ascending)?;
+    let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;
     let values: Comparator =
         if descending { Box::new(move |left, right| values(left, right).reverse()) } else { values };
-    let Some(nulls) = nulls(column).filter(|_| nulls_first == descending) else {
+    let (left, right) = (nulls(left), nulls(right));
+    if nulls_first != descending || (left.is_none() && right.is_none()) {
         return Ok(values);
-    };
+    }
     let null_left = if nulls_first { Ordering::Less } else { Ordering::Greater };
-    Ok(Box::new(move |left, right| match (nulls.is_null(left), nulls.is_null(right)) {
+    let null = |nulls: Option<NullBuffer>| move |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+    let (null_at_left, null_at_right) = (null(left), null(right));
+    Ok(Box::new(move |left, right| match (null_at_left(left), null_at_right(right)) {
         (true, true) => Ordering::Equal,
         (true, false) => null_left,
         (false, true) => null_left.reverse(),

@@ -8,6 +8,7 @@
 mod bytes;
 mod codes;
 pub mod edges;
+pub mod external;
 pub mod gather;
 pub mod group;
 mod keys;
@@ -16,8 +17,10 @@ mod neighbours;
 mod number;
 mod radix;
 pub mod sort;
+mod spill;
 
 pub use edges::{first_descent, starts};
+pub use external::{ExternalSort, InOrder, SortKey};
 pub use gather::{gather, restore};
 pub(crate) use gather::{gather_on, join, restore_on};
 pub use group::group;

@@ -122,7 +122,7 @@ fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
         DataType::Utf8View => views::<StringViewType>(column),
         DataType::BinaryView => views::<BinaryViewType>(column),
         _ => {
-            let compare = keys::comparator(column, false, true)?;
+            let compare = keys::comparator(column, column, false, true)?;
             Box::new(Compared(move |row| compare(row, row - 1)))
         }
     })

@@ -56,7 +56,8 @@ impl SortColumn {
     }
 
     fn comparator(&self) -> Result<Comparator> {
-        keys::comparator(&keys::normalise(&self.values)?, self.descending, self.nulls_first)
+        let values = keys::normalise(&self.values)?;
+        keys::comparator(&values, &values, self.descending, self.nulls_first)
     }
 }
 

@@ -24,11 +24,12 @@ from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..explain import Explanation, shown_names
 from ..names import unique_names
 from ..operator import Operator
+from ..orders import by_order
 from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .plan import Level, Plan, functions_of, make_plan, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
-from .stages import Stage, by_order, stages
+from .stages import Stage, stages
 
 __all__ = ["Way", "explain_spark", "run_spark"]
 

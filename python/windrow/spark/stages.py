@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import Any
 
-__all__ = ["Stage", "by_order", "cover", "stages"]
+__all__ = ["Stage", "cover", "stages"]
 
 # Of so many smallest answers the one with the longest keys is taken: enough for any question that people write.
 _LOOKED_AT = 64
@@ -106,38 +106,6 @@ def cover(sets: Sequence[frozenset[str]]) -> list[tuple[frozenset[str], list[int
     if alone:
         groups.append((frozenset(), alone))
     return sorted(groups, key=lambda g: g[1])
-
-
-def by_order(calls: Sequence[dict[str, Any]], members: Sequence[int]) -> list[tuple[int, ...]]:
-    """Part a stage's calls into those that rows in one order serve: equal keys, and orders that begin alike.
-
-    Parameters
-    ----------
-    calls
-        The level's native calls.
-    members
-        Those of the stage.
-
-    Returns
-    -------
-    list of tuple of int
-        The first call of each has the longest order.
-    """
-
-    def ordered(call: dict[str, Any]) -> list[tuple[str, bool, bool]]:
-        return [(o["column"], o["descending"], o["nulls_first"]) for o in call["order_by"]]
-
-    parts: list[list[int]] = []
-    for index in sorted(members, key=lambda i: -len(calls[i]["order_by"])):
-        for part in parts:
-            first = calls[part[0]]
-            same = set(first["partition_by"]) == set(calls[index]["partition_by"])
-            if same and ordered(first)[: len(calls[index]["order_by"])] == ordered(calls[index]):
-                part.append(index)
-                break
-        else:
-            parts.append([index])
-    return [tuple(part) for part in parts]
 
 
 def _serves(clustered: Sequence[str] | None, keys: frozenset[str]) -> bool:

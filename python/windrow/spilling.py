@@ -1,0 +1,142 @@
+"""Calls over more rows than memory holds: sorted by way of the disk, then answered as a stream.
+
+    batches -> sorted by the first order, spilled, merged -> stream answers the calls of that order
+            -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
+
+No step holds more than its share of the limit. What a stream cannot let go of, as frames need all of a partition at
+once, is a MemoryLimitError that names the call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .config import Options
+from .names import fresh
+from .native import make_plan
+from .orders import by_order
+
+if TYPE_CHECKING:
+    from ._windrow import Sorter, Stream
+
+__all__ = ["IN_MEMORY", "answered", "in_task", "room"]
+
+#: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
+#: into one piece and once into order, and then there are the results.
+IN_MEMORY = 4
+
+#: The least share of the limit that is left for rows, whatever the process holds beside them.
+_LEAST = 4
+
+
+def in_task(options: Options) -> Options:
+    """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
+
+    Parameters
+    ----------
+    options
+        The settings that came with the operator.
+
+    Returns
+    -------
+    Options
+        With ``memory_limit`` from ``spark.executor.pyspark.memory``, of which Spark gives each worker a share and makes
+        it a hard limit, and ``spill_dir`` one of Spark's local directories.
+    """
+    if options.memory_limit is None and (megabytes := int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))) > 0:
+        options = replace(options, memory_limit=(megabytes << 20) * 4 // 5)
+    if options.spill_dir is None:
+        there = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
+        if there:
+            options = replace(options, spill_dir=there[os.getpid() % len(there)])
+    return options
+
+
+def room(limit: int) -> int:
+    """Say how many bytes rows may take so that the process stays within a limit.
+
+    Parameters
+    ----------
+    limit
+        The limit for the process, in bytes.
+
+    Returns
+    -------
+    int
+        What the process does not hold yet, but at least a quarter of the limit.
+    """
+    try:
+        with open("/proc/self/statm") as statm:
+            held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):  # not on Linux
+        held = 0
+    return max(limit - held, limit // _LEAST)
+
+
+def answered(
+    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int
+) -> Iterator[pa.RecordBatch]:
+    """Answer calls over batches in any order.
+
+    Parameters
+    ----------
+    batches
+        Batches of one schema, with all columns that the calls read.
+    calls
+        The native calls.
+    options
+        The settings in force.
+    limit
+        How many bytes of rows may be held.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The columns of the batches, then one per call in the order of the calls. Rows come in the order of the last
+        calls answered.
+
+    Raises
+    ------
+    MemoryLimitError
+        A call needs more rows at once.
+    SpillError
+        The disk is full.
+    """
+    orders = by_order(calls, range(len(calls)))
+    share = limit // len(orders)
+    for members in orders:
+        batches = _in_one_order(batches, [calls[i] for i in members], options, share)
+    made = [i for members in orders for i in members]
+    last = [made.index(i) - len(calls) for i in range(len(calls))]
+    for batch in batches:
+        width = batch.num_columns - len(calls)
+        chosen = [*range(width), *(batch.num_columns + i for i in last)]
+        yield batch.select(chosen)
+
+
+def _in_one_order(
+    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int
+) -> Iterator[pa.RecordBatch]:
+    made: tuple[Sorter, Stream] | None = None
+    for batch in batches:
+        if made is None:
+            taken = {n.lower() for n in batch.schema.names}
+            named = []
+            for call in calls:
+                named.append({**call, "name": fresh(call["name"], taken)})
+                taken.add(named[-1]["name"].lower())
+            stream = make_plan(batch.schema, named, options).stream(limit // 2)
+            made = stream.sorter(batch.schema, limit // 2, options.spill_dir, options.threads or 0), stream
+        made[0].push(batch)
+    if made is None:
+        return
+    sorter, stream = made
+    sorter.finish()
+    while (rows := sorter.next_batch()) is not None:
+        yield from map(pa.record_batch, stream.push(rows))
+    yield from map(pa.record_batch, stream.finish())

@@ -1,0 +1,122 @@
+//! Sorting by way of the disk against sorting in memory: the same rows in the same order, ties included.
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
+
+#[allow(dead_code, reason = "each test crate uses its share")]
+mod common;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_select::concat::concat_batches;
+use common::{Row, VALUES, batch, row};
+use proptest::prelude::*;
+use windrow::rows::{ExternalSort, SortColumn, SortKey, gather, sort};
+use windrow::{Cancel, ErrorKind};
+
+/// The columns of [`batch`], and the rows' numbers.
+fn numbered(rows: &[Row]) -> RecordBatch {
+    let batch = batch(rows);
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows.len() as i64));
+    let fields = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    let columns = fields.iter().map(String::as_str).zip(batch.columns().iter().cloned());
+    RecordBatch::try_from_iter_with_nullable(
+        columns.chain([("number", numbers)]).map(|(name, column)| (name, column, true)),
+    )
+    .unwrap()
+}
+
+fn by_disk(batch: &RecordBatch, keys: &[SortKey], cuts: &[usize], limit: usize) -> (RecordBatch, u64) {
+    let mut sort = ExternalSort::new(batch.schema(), keys.to_vec(), limit, None, 1, &Cancel::default());
+    let mut at = 0;
+    for cut in cuts.iter().cycle() {
+        let rows = (*cut).min(batch.num_rows() - at);
+        sort.push(batch.slice(at, rows)).unwrap();
+        at += rows;
+        if at == batch.num_rows() {
+            break;
+        }
+    }
+    let mut rows = sort.finish().unwrap();
+    let mut batches = Vec::new();
+    while let Some(batch) = rows.next_batch().unwrap() {
+        assert!(batch.num_rows() > 0);
+        batches.push(batch);
+    }
+    (concat_batches(&batch.schema(), &batches).unwrap(), rows.spilled_bytes())
+}
+
+fn in_memory(batch: &RecordBatch, keys: &[SortKey]) -> RecordBatch {
+    let column = |key: &SortKey| SortColumn {
+        values: batch.column(key.column).clone(),
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    };
+    let columns: Vec<_> = keys.iter().map(column).collect();
+    match sort(&columns, 1, &Cancel::default()).unwrap() {
+        None => batch.clone(),
+        Some(order) => {
+            let columns = gather(batch.columns(), &order, 1, &Cancel::default()).unwrap();
+            RecordBatch::try_new(batch.schema(), columns).unwrap()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn by_disk_as_in_memory(
+        rows in prop::collection::vec(row(), 1..400),
+        keys in prop::collection::vec((0..VALUES.len() + 5, any::<bool>(), any::<bool>()), 0..4),
+        cuts in prop::collection::vec(1..60_usize, 1..5),
+        limit in prop_oneof![Just(1_usize), 1_000..200_000_usize, Just(1 << 30)],
+    ) {
+        let batch = numbered(&rows);
+        // Not by the rows' own numbers: then no tie would be left.
+        let key = |(column, descending, nulls_first)| SortKey { column, descending, nulls_first };
+        let keys: Vec<_> = keys.into_iter().map(key).filter(|key| key.column + 1 < batch.num_columns()).collect();
+        let (found, spilled) = by_disk(&batch, &keys, &cuts, limit);
+        let expected = in_memory(&batch, &keys);
+        for (expected, found) in expected.columns().iter().zip(found.columns()) {
+            for row in 0..expected.len() {
+                prop_assert_eq!(expected.slice(row, 1).to_data(), found.slice(row, 1).to_data());
+            }
+        }
+        prop_assert_eq!(spilled > 0, limit < 1 << 30);
+    }
+}
+
+/// More runs than are merged at once, of rows that are all alike but for their numbers.
+#[test]
+fn many_runs_are_merged_level_by_level() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20_000));
+    let keys: ArrayRef = Arc::new(Int64Array::from_iter_values((0..20_000).map(|row| row * 7919 % 20_000 / 10)));
+    let batch = RecordBatch::try_from_iter([("k", keys), ("number", numbers)]).unwrap();
+    let key = [SortKey { column: 0, descending: true, nulls_first: false }];
+    let (found, spilled) = by_disk(&batch, &key, &[100], 1);
+    assert_eq!(found, in_memory(&batch, &key));
+    assert!(spilled > 2 * 16 * 20_000, "{spilled} bytes: two levels write each row twice");
+}
+
+#[test]
+fn a_disk_that_takes_nothing_is_named() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));
+    let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
+    let key = vec![SortKey { column: 0, descending: false, nulls_first: true }];
+    let directory = std::path::Path::new("/no/such/directory");
+    let mut sort = ExternalSort::new(batch.schema(), key, 1, Some(directory), 1, &Cancel::default());
+    let error = sort.push(batch).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Spill);
+    assert!(error.message().contains("/no/such/directory") && error.message().contains("spill_dir"), "{error}");
+}
+
+#[test]
+fn a_sort_stops_when_asked_to() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));
+    let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
+    let cancel = Cancel::default();
+    let mut sort = ExternalSort::new(batch.schema(), Vec::new(), 1 << 20, None, 1, &cancel);
+    sort.push(batch.clone()).unwrap();
+    cancel.cancel();
+    assert_eq!(sort.push(batch).unwrap_err().kind(), ErrorKind::Cancelled);
+}
