@@ -198,7 +198,8 @@ impl Stream {
         let Some(limit) = self.limit.filter(|&limit| bytes > limit) else { return Ok(()) };
         let everything = |call: &&PlannedCall| [call.before, call.after].contains(&Reach::Everything);
         let (rows, mib) = (self.buffered_rows(), |bytes: usize| bytes.div_ceil(1 << 20));
-        let held = format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
+        let held =
+            format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
         Err(match self.plan.calls.iter().find(everything) {
             Some(call) => Error::memory_limit(format!(
                 "{held}: a row's answer needs all of its partition at once; give memory_limit more, partition by more \

@@ -43,7 +43,8 @@ impl PySorter {
         py: Python<'_>,
         step: impl FnOnce(&mut State) -> Option<windrow::Result<T>> + Send,
     ) -> PyResult<T> {
-        let refused = || raise(py, "InternalError", "the sorter is in use by another thread, has failed, or gives rows");
+        let refused =
+            || raise(py, "InternalError", "the sorter is in use by another thread, has failed, or gives rows");
         let mut state = self.state.try_lock().map_err(|_| refused())?;
         let state = &mut *state;
         interruptible(py, &self.cancel, false, move || Ok(step(state)))?

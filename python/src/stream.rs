@@ -53,7 +53,7 @@ impl PyStream {
     }
 
     /// Sorts rows of `schema` for this stream, holding about `limit` bytes and spilling the rest.
-    #[pyo3(signature = (schema, limit, directory, threads))]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn sorter(
         &self,
         py: Python<'_>,

@@ -177,12 +177,12 @@ class Operator:
         waiting: deque[pa.RecordBatch] = deque()
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else spilling.room(options.memory_limit)
-        held = 0
+        held, seen = 0, set[int]()
         coming = iter(batches)
         for batch in coming:
             waiting.append(batch)
             inputs.append(self._table(batch))
-            held += batch.nbytes
+            held += spilling.size(batch, seen)
             if limit is not None and held * spilling.IN_MEMORY > limit:
                 inputs.clear()
                 yield from self._spilled(chain(_drained(waiting), coming), options, limit)

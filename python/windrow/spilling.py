@@ -24,13 +24,19 @@ from .orders import by_order
 if TYPE_CHECKING:
     from ._windrow import Sorter, Stream
 
-__all__ = ["IN_MEMORY", "answered", "in_task", "room"]
+__all__ = ["IN_MEMORY", "answered", "in_task", "room", "size"]
 
 #: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
 #: into one piece and once into order, and then there are the results.
 IN_MEMORY = 4
 
-#: The least share of the limit that is left for rows, whatever the process holds beside them.
+# Bytes of a view of a text.
+_VIEW = 16
+
+# The least that a step may hold: some batches.
+_STEP = 1 << 20
+
+# The least share of the limit that is left for rows, whatever the process holds beside them.
 _LEAST = 4
 
 
@@ -55,6 +61,34 @@ def in_task(options: Options) -> Options:
         if there:
             options = replace(options, spill_dir=there[os.getpid() % len(there)])
     return options
+
+
+def size(batch: pa.RecordBatch, seen: set[int]) -> int:
+    """Say how many bytes a batch's rows take; texts that views of several batches share count once.
+
+    Parameters
+    ----------
+    batch
+        The batch.
+    seen
+        The addresses of buffers of text that have been counted; it grows.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    total = 0
+    for column in batch.columns:
+        if not (pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type)):
+            total += column.nbytes
+            continue
+        total += len(column) * _VIEW
+        for buffer in column.buffers()[2:]:
+            if buffer is not None and buffer.address not in seen:
+                seen.add(buffer.address)
+                total += buffer.size
+    return total
 
 
 def room(limit: int) -> int:
@@ -122,6 +156,7 @@ def answered(
 def _in_one_order(
     batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int
 ) -> Iterator[pa.RecordBatch]:
+    half = max(limit // 2, _STEP)
     made: tuple[Sorter, Stream] | None = None
     for batch in batches:
         if made is None:
@@ -130,8 +165,8 @@ def _in_one_order(
             for call in calls:
                 named.append({**call, "name": fresh(call["name"], taken)})
                 taken.add(named[-1]["name"].lower())
-            stream = make_plan(batch.schema, named, options).stream(limit // 2)
-            made = stream.sorter(batch.schema, limit // 2, options.spill_dir, options.threads or 0), stream
+            stream = make_plan(batch.schema, named, options).stream(half)
+            made = stream.sorter(batch.schema, half, options.spill_dir, options.threads or 0), stream
         made[0].push(batch)
     if made is None:
         return

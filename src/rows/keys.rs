@@ -233,12 +233,7 @@ pub(super) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>
 ///
 /// # Errors
 /// A type without an order.
-pub(super) fn comparator(
-    left: &ArrayRef,
-    right: &ArrayRef,
-    descending: bool,
-    nulls_first: bool,
-) -> Result<Comparator> {
+pub(super) fn comparator(left: &ArrayRef, right: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
     let ascending = SortOptions { descending: false, nulls_first: true };
     let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;

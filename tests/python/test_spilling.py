@@ -54,7 +54,8 @@ def answered(table, calls, limit, spill_dir=None, rows_per_batch=500):
 
 
 def by_id(table):
-    return table.take(pc.sort_indices(table["id"]))
+    plain = [pa.field(f.name, pa.string()) if pa.types.is_string_view(f.type) else f for f in table.schema]
+    return table.cast(pa.schema(plain)).take(pc.sort_indices(table["id"]))
 
 
 @pytest.mark.parametrize("limit", [None, "300MB", 1])
@@ -78,10 +79,7 @@ def test_a_single_column_and_no_rows(limit):
     assert answered(table.slice(0, 0), {"n": "row_number() OVER (ORDER BY id)"}, limit).num_rows == 0
 
 
-@pytest.mark.parametrize(
-    "call",
-    ["ntile(3) OVER (PARTITION BY k ORDER BY id)", "median(v) OVER (PARTITION BY k ORDER BY id)", "max(d) OVER ()"],
-)
+@pytest.mark.parametrize("call", ["ntile(3) OVER (ORDER BY id)", "median(v) OVER (ORDER BY id)", "max(d) OVER ()"])
 def test_what_needs_all_rows_at_once_says_so(call):
     with pytest.raises(wr.MemoryLimitError) as caught:
         answered(rows(50_000), {"x": call}, 400_000)
