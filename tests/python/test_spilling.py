@@ -82,7 +82,7 @@ def test_a_single_column_and_no_rows(limit):
 @pytest.mark.parametrize("call", ["ntile(3) OVER (ORDER BY id)", "median(v) OVER (ORDER BY id)", "max(d) OVER ()"])
 def test_what_needs_all_rows_at_once_says_so(call):
     with pytest.raises(wr.MemoryLimitError) as caught:
-        answered(rows(50_000), {"x": call}, 400_000)
+        answered(rows(150_000), {"x": call}, 400_000)
     message = str(caught.value)
     assert message.startswith(call.split(" OVER")[0]), message
     assert "memory_limit" in message
