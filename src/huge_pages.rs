@@ -25,6 +25,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HugePages;
 
+impl HugePages {
+    /// Keeps no more than so many bytes for the next time, from now on and for the whole process: for whoever has little
+    /// memory to stay within. What was kept beyond goes back to the system at once. It never raises what is kept.
+    pub fn keep_at_most(bytes: usize) {
+        mapped::keep_at_most(bytes);
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod mapped {
     use std::alloc::Layout;
@@ -43,8 +51,8 @@ mod mapped {
     const KEPT: usize = 1 << 30;
     const PIECES: usize = 64;
 
-    /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never waited for: in a
-    /// process forked meanwhile nobody would ever let go of it.
+    /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never
+    /// waited for: in a process forked meanwhile nobody would ever let go of it.
     static BACK: Mutex<Back> = Mutex::new(Back { pieces: [(0, 0); PIECES], count: 0, bytes: 0 });
 
     struct Back {
@@ -81,11 +89,7 @@ mod mapped {
         {
             // Of a size that nobody asked for lately there may be no more need.
             while back.count == PIECES || back.bytes + size > keep {
-                let (memory, size) = back.remove(0);
-                // SAFETY: the whole mapping, which nobody uses any more.
-                unsafe {
-                    libc::munmap(std::ptr::with_exposed_provenance_mut(memory), size);
-                }
+                back.unmap_oldest();
             }
             // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
             // written again.
@@ -104,9 +108,20 @@ mod mapped {
         }
     }
 
-    /// The most bytes to keep.
+    /// See [`super::HugePages::keep_at_most`].
+    pub(super) fn keep_at_most(bytes: usize) {
+        KEEP.store(keep().min(bytes.max(1)), Ordering::Relaxed);
+        if let Ok(mut back) = BACK.try_lock() {
+            while back.bytes > bytes {
+                back.unmap_oldest();
+            }
+        }
+    }
+
+    /// The most bytes to keep; 0: nobody has asked yet.
+    static KEEP: AtomicUsize = AtomicUsize::new(0);
+
     fn keep() -> usize {
-        static KEEP: AtomicUsize = AtomicUsize::new(0);
         match KEEP.load(Ordering::Relaxed) {
             0 => {
                 // SAFETY: asks for two numbers.
@@ -128,6 +143,14 @@ mod mapped {
             self.count -= 1;
             self.bytes -= piece.1;
             piece
+        }
+
+        fn unmap_oldest(&mut self) {
+            let (memory, size) = self.remove(0);
+            // SAFETY: the whole mapping, which nobody uses any more.
+            unsafe {
+                libc::munmap(std::ptr::with_exposed_provenance_mut(memory), size);
+            }
         }
     }
 
@@ -175,6 +198,8 @@ mod mapped {
     }
 
     pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
+
+    pub(super) fn keep_at_most(_: usize) {}
 }
 
 // SAFETY: what is mapped depends on the layout alone, so memory goes back to where it came from, and by the size it was

@@ -46,6 +46,12 @@ fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
+/// Keeps no more than so many bytes of memory for the next allocations, from now on.
+#[pyfunction]
+fn keep_at_most(bytes: usize) {
+    windrow::HugePages::keep_at_most(bytes);
+}
+
 #[pymodule(gil_used = false)]
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -53,5 +59,6 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sorter::PySorter>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
+    module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, final
 
-__all__ = ["Plan", "Sorter", "Stream", "__version__", "functions"]
+__all__ = ["Plan", "Sorter", "Stream", "__version__", "functions", "keep_at_most"]
 
 class _ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> object: ...
@@ -42,3 +42,4 @@ class Stream:
     def buffered_rows(self) -> int: ...
 
 def functions() -> list[dict[str, Any]]: ...
+def keep_at_most(bytes: int) -> None: ...

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ._windrow import keep_at_most
 from .config import Options
 from .names import fresh
 from .native import make_plan
@@ -35,6 +36,9 @@ _VIEW = 16
 
 # The least that a step may hold: some batches.
 _STEP = 1 << 20
+
+# The share of the limit that may be kept for the next allocation.
+_KEPT = 32
 
 # The least share of the limit that is left for rows, whatever the process holds beside them.
 _LEAST = 4
@@ -92,7 +96,7 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
 
 
 def room(limit: int) -> int:
-    """Say how many bytes rows may take so that the process stays within a limit.
+    """Say how many bytes rows may take so that the process stays within a limit; it keeps little for later from now on.
 
     Parameters
     ----------
@@ -104,6 +108,7 @@ def room(limit: int) -> int:
     int
         What the process does not hold yet, but at least a quarter of the limit.
     """
+    keep_at_most(limit // _KEPT)
     try:
         with open("/proc/self/statm") as statm:
             held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
