@@ -39,7 +39,7 @@
 //! - [`bounds`] says which rows each frame holds, and is the only code that knows EXCLUDE;
 //! - [`aggregate::Aggregate`] is the algebra of a function, [`functions`] has one family a file;
 //! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
-//! - a [`carry::Carry`] is what rows that have been let go of came to.
+//! - a [`carry::Carry`] is what rows of other [`sections`] came to, or rows that have been let go of.
 
 pub mod aggregate;
 mod arrival;
@@ -60,6 +60,7 @@ pub mod parallel;
 pub mod plan;
 pub mod rows;
 pub mod section;
+pub mod sections;
 pub mod spec;
 pub mod stream;
 

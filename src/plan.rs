@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, Frames, OrderColumn};
-use crate::carry::Reach;
+use crate::carry::{Carry, Reach};
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator, Strategy};
 use crate::explain::{self, Explanation};
@@ -114,6 +114,8 @@ pub(crate) struct PlannedCall {
     pub(crate) reason: &'static str,
     pub(crate) before: Reach,
     pub(crate) after: Reach,
+    /// States of neighbouring rows can be joined.
+    pub(crate) joins: bool,
     pub(crate) display: String,
 }
 
@@ -225,12 +227,18 @@ impl Plan {
         if call >= self.calls.len() {
             return Err(Error::spec(format!("the plan has no call {call}")));
         }
-        self.pass(&[call], section, 0)
+        self.pass(&[call], section, &Carry::default())
     }
 
-    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
-    pub(crate) fn pass(&self, pass: &[usize], section: &Section, base: usize) -> Result<(Box<dyn Evaluator>, Frames)> {
-        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
+    /// The evaluator of a pass over a section, and its frames, to be asked with this carry.
+    pub(crate) fn pass(
+        &self,
+        pass: &[usize],
+        section: &Section,
+        carry: &Carry,
+    ) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let frames = Frames::new(&self.leader(pass).frame, section, carry.base)?;
+        let frames = if carry.after.is_some() { frames.ending() } else { frames };
         Ok((crate::dispatch::evaluator(self, pass, section)?, frames))
     }
 
@@ -272,6 +280,7 @@ impl Plan {
         check::exclude(function, &frame)?;
         check::line(function, &self.orders[order].order_by)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
+        let joins = choose::joins(signature.algebra);
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         Ok(PlannedCall {
             order,
@@ -289,6 +298,7 @@ impl Plan {
             reason,
             before,
             after,
+            joins,
             display: display.to_string(),
         })
     }

@@ -61,6 +61,12 @@ impl Section {
         if self.rows == 0 { 0 } else { self.partitions.end(0) }
     }
 
+    /// Where the partition begins that a carry's `after` speaks of: that of the last own row.
+    #[must_use]
+    pub fn last_partition_begin(&self) -> usize {
+        if self.own.is_empty() { self.own.end } else { self.partitions.begin(self.own.end - 1) }
+    }
+
     /// The column of this number.
     ///
     /// # Errors

@@ -22,12 +22,11 @@ use crate::arrival::Arrival;
 use crate::bitmap::Edges;
 use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, columns_of, edges};
+use crate::compute::{check_schema, columns_of};
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator};
 use crate::plan::{Order, Plan, PlannedCall};
 use crate::rows::SortKey;
-use crate::section::Section;
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
@@ -196,7 +195,10 @@ impl Stream {
     fn check_limit(&self) -> Result<()> {
         let bytes = self.buffered_bytes();
         let Some(limit) = self.limit.filter(|&limit| bytes > limit) else { return Ok(()) };
-        let everything = |call: &&PlannedCall| [call.before, call.after].contains(&Reach::Everything);
+        // A stream cannot look ahead for what would stand for the rows behind.
+        let everything = |call: &&PlannedCall| {
+            call.before == Reach::Everything || [Reach::Everything, Reach::State].contains(&call.after)
+        };
         let (rows, mib) = (self.buffered_rows(), |bytes: usize| bytes.div_ceil(1 << 20));
         let held =
             format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
@@ -231,12 +233,14 @@ impl Stream {
             return Ok(Vec::new());
         }
         let plan = self.plan.clone();
-        let sections = plan.orders.iter().map(|order| self.section(order, open)).collect::<Result<Vec<_>>>()?;
+        let own = self.answered..self.rows;
+        let section = |order| plan.section(order, &self.kept, self.rows, own.clone(), open, self.continues);
+        let sections = plan.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
         let mut evaluations = Vec::with_capacity(plan.passes.len());
         let mut settled = self.rows;
         for (pass, carry) in plan.passes.iter().zip(&self.carries) {
             let call = plan.leader(pass);
-            let made = plan.pass(pass, &sections[call.order], carry.base);
+            let made = plan.pass(pass, &sections[call.order], carry);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             settled = settled.min(evaluator.settled(&frames));
             evaluations.push(Evaluation { call, evaluator, frames });
@@ -279,21 +283,6 @@ impl Stream {
         Ok(())
     }
 
-    /// The rows kept, as a section in one of the plan's orders.
-    fn section(&self, order: &Order, open: bool) -> Result<Section> {
-        let column = |number: &usize| self.columns.binary_search(number).map(|place| self.kept[place].clone());
-        let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
-        let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
-        let (partitions, peers) = edges(order, &columns, self.rows)?;
-        let mut section = Section::whole(partitions, peers, columns)?;
-        section.own = self.answered..self.rows;
-        section.open = open;
-        if self.continues {
-            section.partitions = without_first(&section.partitions);
-        }
-        Ok(section)
-    }
-
     /// Lets go of the rows that no call needs any more, and carries over what they came to.
     fn release(&mut self, partitions: &Edges, evaluations: &[Evaluation], settled: usize) -> Result<()> {
         let partition = if settled == self.rows { partitions.begin(settled - 1) } else { partitions.begin(settled) };
@@ -319,7 +308,7 @@ impl Stream {
             };
             let state =
                 evaluator.advance(state.as_ref(), from..release).map_err(|error| error.of_call(&call.display))?;
-            *carry = Carry { base: release - keep, state: Some(state) };
+            *carry = Carry { base: release - keep, state: Some(state), after: None };
         }
         self.continues = !whole;
         let length = self.rows - keep;
@@ -372,7 +361,7 @@ struct Evaluation<'a> {
 }
 
 /// The order that all of the plan's orders are beginnings of.
-fn longest_order(plan: &Plan) -> Result<usize> {
+pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
     let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
     let keys = |order: &Order| -> Vec<_> {
         order.order_by.iter().map(|key| (order.columns[key.number], key.descending, key.nulls_first)).collect()
@@ -390,12 +379,6 @@ fn longest_order(plan: &Plan) -> Result<usize> {
         }
     }
     Ok(longest)
-}
-
-/// The edges with the first row no beginning.
-fn without_first(edges: &Edges) -> Edges {
-    let starts = edges.starts();
-    Edges::new(arrow_buffer::BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }
 
 /// The slice without the texts of rows let go of: views keep all texts of their batches alive, and batch by batch

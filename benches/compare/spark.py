@@ -128,11 +128,11 @@ def write_table(path: Path, rows: int, keys: int) -> None:
     pq.write_table(table, path, row_group_size=max(1, rows // 8))
 
 
-def new_session() -> Any:
-    """Start Spark on two cores."""
+def new_session(workers: int = 2) -> Any:
+    """Start Spark with so many tasks at once."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").appName("windrow benches")
+    builder = SparkSession.builder.master(f"local[{workers}]").appName("windrow benches")
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
@@ -236,9 +236,9 @@ def measure(session: Any, table: Callable[[int], Path], case: Case, repeat: int,
 def python_aggregate(session: Any, path: Path, rows: int, width: int, repeat: int) -> Line:
     """Measure the Python aggregate beside the same as Spark's ``arrow_udf``."""
     from pyspark.sql import Window
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
-    @arrow_udf("double")
+    @arrow_udf("double")  # type: ignore[call-overload,untyped-decorator]
     def mean_of_squares(values: pa.Array) -> float:
         found = values.drop_null().to_numpy(zero_copy_only=False)
         return float(np.dot(found, found)) / len(found)

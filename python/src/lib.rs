@@ -2,6 +2,7 @@
 
 mod error;
 mod plan;
+mod sections;
 mod sorter;
 mod spec;
 mod state;
@@ -56,6 +57,8 @@ fn keep_at_most(bytes: usize) {
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<plan::PyPlan>()?;
+    module.add_class::<sections::PyAround>()?;
+    module.add_class::<sections::PySections>()?;
     module.add_class::<sorter::PySorter>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;

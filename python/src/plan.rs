@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
 use windrow::{Cancel, Error, Plan, Stream};
 
+use crate::sections::PySections;
 use crate::spec;
 use crate::stream::PyStream;
 use crate::work::{guarded, interruptible};
@@ -90,6 +91,11 @@ impl PyPlan {
         })?;
         let schema = result.schema();
         PyTable::try_new(vec![result], schema)
+    }
+
+    /// The calls over rows in order, section by section.
+    fn sections(&self) -> PySections {
+        PySections(self.0.clone())
     }
 
     /// A stream of the calls over sorted batches, which holds no more than `limit` bytes of them.

@@ -30,6 +30,7 @@ STRATEGIES: Final = (
     "naive",
 )
 ENGINES: Final = ("auto", "windrow", "spark")
+SPREADS: Final = ("auto", "always", "never")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
 
 
@@ -43,6 +44,7 @@ class Settings(TypedDict, total=False):
     timezone: str | None
     strategy: str | None
     engine: str | None
+    spread: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Options:
     timezone: str | None = None
     strategy: str | None = None
     engine: str | None = None
+    spread: str | None = None
     #: Not a setting: whether lists may come as list views is for the host to know.
     list_views: bool = False
 
@@ -149,6 +152,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "timezone": _timezone,
     "strategy": _one_of("strategy", STRATEGIES),
     "engine": _one_of("engine", ENGINES),
+    "spread": _one_of("spread", SPREADS),
 }
 _lock = threading.Lock()
 _set = Options()
@@ -196,9 +200,10 @@ class Config:
             _set = self._before
 
     def __repr__(self) -> str:
-        """Show the settings in force."""
+        """Show the settings in force, but for those that nobody has set."""
         options = current()
-        return "windrow.config(" + ", ".join(f"{n}={getattr(options, n)!r}" for n in _READERS) + ")"
+        values = {n: getattr(options, n) for n in _READERS}
+        return "windrow.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
 
 
 def config(**settings: Unpack[Settings]) -> Config:
@@ -221,14 +226,17 @@ def config(**settings: Unpack[Settings]) -> Config:
           is the system's, and in a Spark task one of Spark's local directories.
         - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
           default is ``spark.sql.ansi.enabled``.
-        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default that
-        of
-          the session. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
+        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default the
+          session's. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
         - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
           ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.
         - ``engine``: who computes windows on Spark frames. ``"auto"``, the default, leaves to Spark's own windows what
           costs Spark little and comes out the same, where no other call needs the way through Arrow; ``"windrow"`` and
           ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.
+        - ``spread``: whether one partition may be shared out over Spark's tasks, each of which gets a range of the
+          order keys and hears from the others what lies before and behind it. ``"auto"``, the default, does so where
+          there is no PARTITION BY; ``"always"`` for every call with an ORDER BY, which helps where few keys have most
+          rows; ``"never"`` leaves each partition in one task.
 
     Returns
     -------
@@ -245,7 +253,7 @@ def config(**settings: Unpack[Settings]) -> Config:
     >>> import windrow as wr
     >>> with wr.config(threads=2, ansi=False) as settings:
     ...     settings
-    windrow.config(threads=2, memory_limit=None, spill_dir=None, ansi=False, timezone=None, strategy=None, engine=None)
+    windrow.config(threads=2, ansi=False)
     """
     global _set
     given: dict[str, Any] = dict(settings)

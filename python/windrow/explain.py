@@ -22,7 +22,12 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 
 
 def explain(
-    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
 ) -> Explanation:
     """Say how window calls would be computed, without computing them.
 
@@ -32,7 +37,7 @@ def explain(
         A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read.
     *exprs
         Calls as for :func:`windrow.with_columns`.
-    sort, engine
+    sort, engine, spread
         On Spark frames, as for :func:`windrow.with_columns`.
     **named
         Further calls by the names of their columns.
@@ -61,7 +66,7 @@ def explain(
     if kind == "spark":
         from .spark.dataframe import Way, explain_spark
 
-        return explain_spark(frame, exprs, named, Way(sort, engine))
+        return explain_spark(frame, exprs, named, Way(sort, engine, spread))
     arrow, _, _ = schema_of(frame)
     outputs = read_items(exprs, named, arrow.names)
     operator = Chain(outputs, [], arrow, current(), None)

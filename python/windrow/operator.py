@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from ._windrow import Plan
+    from .sections import Share
 
 __all__ = ["Operator", "columns_in_order", "operator"]
 
@@ -85,7 +86,8 @@ class Operator:
     """What :func:`operator` gives. Its state is plain data; the native plan is made where it is called.
 
     So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there.
-    ``leaves`` says that batches go straight to the host, which may know list views where Polars does not.
+    ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
+    ``share`` others have further rows of the same partitions, all before or all after these.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Operator:
         spark: StructType | None = None,
         *,
         leaves: bool = True,
+        share: Share | None = None,
     ) -> None:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
@@ -108,6 +111,7 @@ class Operator:
         self._options = options
         self._sort = sort
         self._leaves = leaves
+        self._share = share
         self._spark = spark
         self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self._bound.native, options))
@@ -139,6 +143,10 @@ class Operator:
         """Say how each call is computed: one dict per call, in their order."""
         return list(make_plan(self._empty, self._bound.native, self._options).explain())
 
+    def refuses_sections(self) -> str | None:
+        """Say why several may not share the rows of a partition; None: they may."""
+        return make_plan(self._empty, self._bound.native, self._options).sections().refusal
+
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""
         return [t.text for t in self._bound.temporaries]
@@ -169,6 +177,9 @@ class Operator:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
         if in_task and self._leaves:
             options = replace(options, list_views=True)  # Spark reads them as it reads lists
+        if self._share is not None:
+            limit = sys.maxsize if options.memory_limit is None else spilling.room(options.memory_limit)
+            return telling(self._spilled(batches, options, limit))
         sort = in_task if self._sort is None else self._sort
         answered = self._sorted(batches, options) if sort else self._streamed(batches, options)
         return telling(answered) if in_task else answered
@@ -212,7 +223,7 @@ class Operator:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in spilling.answered(full(), self._bound.native, options, limit):
+        for batch in spilling.answered(full(), self._bound.native, options, limit, self._share):
             new = [compact(c) for c in batch.columns[batch.num_columns - len(self._bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 

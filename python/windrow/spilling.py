@@ -1,10 +1,11 @@
-"""Calls over more rows than memory holds: sorted by way of the disk, then answered as a stream.
+"""Calls over more rows than memory holds: sorted by way of the disk, then answered as a stream, or in sections.
 
     batches -> sorted by the first order, spilled, merged -> stream answers the calls of that order
             -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
 
-No step holds more than its share of the limit. What a stream cannot let go of, as frames need all of a partition at
-once, is a MemoryLimitError that names the call.
+No step holds more than its share of the limit. A call that looks at all rows behind its row is answered in sections,
+by a second reading. What neither can let go of, as frames need all of a partition at once, is a MemoryLimitError that
+names the call.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from .config import Options
 from .names import fresh
 from .native import make_plan
 from .orders import by_order
+from .sections import Share, alone, answered as in_sections
 
 if TYPE_CHECKING:
-    from ._windrow import Sorter, Stream
+    from ._windrow import Plan, Sorter, Stream
 
 __all__ = ["IN_MEMORY", "answered", "in_task", "room", "size"]
 
@@ -118,7 +120,11 @@ def room(limit: int) -> int:
 
 
 def answered(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int
+    batches: Iterable[pa.RecordBatch],
+    calls: Sequence[dict[str, Any]],
+    options: Options,
+    limit: int,
+    share: Share | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Answer calls over batches in any order.
 
@@ -132,6 +138,8 @@ def answered(
         The settings in force.
     limit
         How many bytes of rows may be held.
+    share
+        How to hear of rows that others have, all before or all after these in the order of the calls, which is one.
 
     Yields
     ------
@@ -147,9 +155,9 @@ def answered(
         The disk is full.
     """
     orders = by_order(calls, range(len(calls)))
-    share = limit // len(orders)
+    most = limit // len(orders)
     for members in orders:
-        batches = _in_one_order(batches, [calls[i] for i in members], options, share)
+        batches = _in_one_order(batches, [calls[i] for i in members], options, most, share)
     made = [i for members in orders for i in members]
     last = [made.index(i) - len(calls) for i in range(len(calls))]
     for batch in batches:
@@ -159,10 +167,14 @@ def answered(
 
 
 def _in_one_order(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int
+    batches: Iterable[pa.RecordBatch],
+    calls: Sequence[dict[str, Any]],
+    options: Options,
+    limit: int,
+    share: Share | None,
 ) -> Iterator[pa.RecordBatch]:
     half = max(limit // 2, _STEP)
-    made: tuple[Sorter, Stream] | None = None
+    made: tuple[Sorter, Stream, Plan] | None = None
     for batch in batches:
         if made is None:
             taken = {n.lower() for n in batch.schema.names}
@@ -170,13 +182,25 @@ def _in_one_order(
             for call in calls:
                 named.append({**call, "name": fresh(call["name"], taken)})
                 taken.add(named[-1]["name"].lower())
-            stream = make_plan(batch.schema, named, options).stream(half)
-            made = stream.sorter(batch.schema, half, options.spill_dir, options.threads or 0), stream
+            plan = make_plan(batch.schema, named, options)
+            stream = plan.stream(half)
+            made = stream.sorter(batch.schema, half, options.spill_dir, options.threads or 0), stream, plan
         made[0].push(batch)
     if made is None:
+        if share is not None:
+            share([])  # others wait for it
         return
-    sorter, stream = made
+    sorter, stream, plan = made
     sorter.finish()
-    while (rows := sorter.next_batch()) is not None:
+    sections = plan.sections()
+    if share is not None or (sections.looks_ahead and sections.refusal is None):
+        yield from in_sections(_drained(sorter), plan, share or alone, half // 2, options.spill_dir)
+        return
+    for rows in _drained(sorter):
         yield from map(pa.record_batch, stream.push(rows))
     yield from map(pa.record_batch, stream.finish())
+
+
+def _drained(sorter: Sorter) -> Iterator[pa.RecordBatch]:
+    while (rows := sorter.next_batch()) is not None:
+        yield pa.record_batch(rows)

@@ -32,14 +32,29 @@ __all__ = ["schema_of", "select", "with_columns"]
 
 @overload
 def with_columns(
-    frame: Frame, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+    frame: Frame,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
 ) -> Frame: ...
 @overload
 def with_columns(
-    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
 ) -> Any: ...
 def with_columns(
-    frame: Any, *exprs: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
 ) -> Any:
     """Add the results of window calls to a frame as columns; one of the same name is replaced in its place.
 
@@ -60,6 +75,9 @@ def with_columns(
     engine
         For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``, as the setting of that name (:func:`windrow.config`), which
         is asked where nothing is said here. A column of this name is written in a dict.
+    spread
+        For Spark: ``"auto"``, ``"always"`` or ``"never"``, as the setting of that name: whether one partition may be
+        shared out over tasks. A column of this name is written in a dict.
     **named
         Further calls by the names of their columns.
 
@@ -84,16 +102,35 @@ def with_columns(
     >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
     {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
     """
-    return _run(frame, exprs, named, sort, engine, selecting=False)
+    return _run(frame, exprs, named, sort, engine, spread, selecting=False)
 
 
 @overload
 def select(
-    frame: Frame, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any
+    frame: Frame,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
 ) -> Frame: ...
 @overload
-def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any) -> Any: ...
-def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str | None = None, **named: Any) -> Any:
+def select(
+    frame: Any,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any: ...
+def select(
+    frame: Any,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any:
     """Give a frame of the columns and window calls named, in the order written.
 
     Parameters
@@ -102,7 +139,7 @@ def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str 
         As for :func:`with_columns`.
     *items
         Names of columns, ``"*"`` for all of them, and calls as for :func:`with_columns`; on Spark any PySpark Column.
-    sort, engine
+    sort, engine, spread
         As for :func:`with_columns`.
     **named
         Further calls by the names of their columns.
@@ -125,7 +162,7 @@ def select(frame: Any, *items: Any, sort: bool | str | None = None, engine: str 
     >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
     {'id': [1, 2, 3], 'r': [3, 1, 2]}
     """
-    return _run(frame, items, named, sort, engine, selecting=True)
+    return _run(frame, items, named, sort, engine, spread, selecting=True)
 
 
 def _run(
@@ -134,6 +171,7 @@ def _run(
     named: Mapping[str, Any],
     sort: bool | str | None,
     engine: str | None,
+    spread: str | None,
     *,
     selecting: bool,
 ) -> Any:
@@ -141,11 +179,12 @@ def _run(
     if kind == "spark":
         from .spark.dataframe import Way, run_spark
 
-        return run_spark(frame, items, named, Way(sort, engine), selecting=selecting)
+        return run_spark(frame, items, named, Way(sort, engine, spread), selecting=selecting)
     if sort is not None and not isinstance(sort, bool):
         raise SpecError(f"sort={sort!r} is neither True, False nor None; 'spark' is for Spark frames")
-    if engine is not None:
-        raise SpecError(f"engine={engine!r} is for Spark frames; to call a column so, write {{'engine': ...}}")
+    for name, value in (("engine", engine), ("spread", spread)):
+        if value is not None:
+            raise SpecError(f"{name}={value!r} is for Spark frames; to call a column so, write {{{name!r}: ...}}")
     in_order = sort is False
     if kind == "polars":
         from .polars import run_frame

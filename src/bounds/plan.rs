@@ -140,7 +140,9 @@ impl FramePlan {
             Edge::Groups(by) if *by > 0 => Reach::Groups(by.unsigned_abs()),
             Edge::Key(by) if by.forward() => Reach::Within,
             Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
-            Edge::Unbounded | Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
+            Edge::Unbounded if self.start.per_row().is_some() => Reach::Everything,
+            Edge::Unbounded => Reach::State,
+            Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
         };
         (before, after)
     }
@@ -380,7 +382,7 @@ mod tests {
         assert_eq!(reach(Frame::groups(by(2), Bound::following(1))), (Reach::Groups(2), Reach::Groups(1)));
         assert_eq!(reach(Frame::range(by(2), CurrentRow)), (Reach::Within, Reach::Nothing));
         assert_eq!(reach(Frame::range(CurrentRow, Bound::following(2))), (Reach::Nothing, Reach::Within));
-        assert_eq!(reach(Frame::entire()), (Reach::State, Reach::Everything));
+        assert_eq!(reach(Frame::entire()), (Reach::State, Reach::State));
         let column = || Preceding(Arg::column("n"));
         assert_eq!(reach(Frame::rows(column(), CurrentRow)), (Reach::Everything, Reach::Nothing));
         assert_eq!(reach(Frame::rows(UnboundedPreceding, column())), (Reach::Everything, Reach::Everything));

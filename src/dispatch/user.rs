@@ -61,6 +61,10 @@ impl Evaluator for Within {
         self.function.within(|| self.inner.advance(state, rows))
     }
 
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.join(left, right))
+    }
+
     fn settled(&self, frames: &Frames) -> usize {
         self.inner.settled(frames)
     }

@@ -44,19 +44,17 @@ impl Evaluator for AtLeast {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let carries = split(&Carry { base: 0, state: state.cloned() })?;
-        let states = [
-            ("inner", self.inner.advance(carries[0].state.as_ref(), rows.clone())?),
-            ("count", self.count.advance(carries[1].state.as_ref(), rows)?),
-        ];
-        // The two states may differ in rows, so each becomes one list.
-        let columns = states.map(|(name, state)| {
-            let offsets = OffsetBuffer::from_lengths([state.num_rows()]);
-            let item = Field::new("row", DataType::Struct(state.schema().fields().clone()), false);
-            let list = ListArray::new(Arc::new(item), offsets, Arc::new(StructArray::from(state)), None);
-            (name, Arc::new(list) as ArrayRef)
-        });
-        Ok(RecordBatch::try_from_iter(columns)?)
+        let [inner, count] = parts(state)?;
+        both(self.inner.advance(inner.as_ref(), rows.clone())?, self.count.advance(count.as_ref(), rows)?)
+    }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        let joined = |evaluator: &dyn Evaluator, part: usize| -> Result<RecordBatch> {
+            let lacking = || Error::internal("the carry of a call with min_rows lacks a state");
+            let [left, right] = [&parts(Some(left))?[part], &parts(Some(right))?[part]].map(Clone::clone);
+            evaluator.join(&left.ok_or_else(lacking)?, &right.ok_or_else(lacking)?)
+        };
+        both(joined(self.inner.as_ref(), 0)?, joined(self.count.as_ref(), 1)?)
     }
 
     fn settled(&self, frames: &Frames) -> usize {
@@ -70,14 +68,30 @@ impl Evaluator for AtLeast {
 
 /// The carries of the evaluator and of its count.
 fn split(carry: &Carry) -> Result<[Carry; 2]> {
-    let Some(state) = &carry.state else {
-        return Ok([carry.clone(), carry.clone()]);
-    };
+    let ([inner, count], [inner_after, count_after]) = (parts(carry.state.as_ref())?, parts(carry.after.as_ref())?);
+    let Carry { base, .. } = *carry;
+    Ok([Carry { base, state: inner, after: inner_after }, Carry { base, state: count, after: count_after }])
+}
+
+/// The states of the evaluator and of its count.
+fn parts(state: Option<&RecordBatch>) -> Result<[Option<RecordBatch>; 2]> {
+    let Some(state) = state else { return Ok([None, None]) };
     let part = |column: usize| {
         let lists = state.columns().get(column).and_then(|column| column.as_list_opt::<i32>());
         let rows = lists.filter(|lists| lists.len() == 1).map(|lists| lists.value(0));
         let rows = rows.ok_or_else(|| Error::internal("the carry of a call with min_rows holds two lists"))?;
-        Ok::<_, Error>(Carry { base: carry.base, state: Some(RecordBatch::from(rows.as_struct())) })
+        Ok::<_, Error>(Some(RecordBatch::from(rows.as_struct())))
     };
     Ok([part(0)?, part(1)?])
+}
+
+/// Two states as one. They may differ in rows, so each becomes one list.
+fn both(inner: RecordBatch, count: RecordBatch) -> Result<RecordBatch> {
+    let columns = [("inner", inner), ("count", count)].map(|(name, state)| {
+        let offsets = OffsetBuffer::from_lengths([state.num_rows()]);
+        let item = Field::new("row", DataType::Struct(state.schema().fields().clone()), false);
+        let list = ListArray::new(Arc::new(item), offsets, Arc::new(StructArray::from(state)), None);
+        (name, Arc::new(list) as ArrayRef)
+    });
+    Ok(RecordBatch::try_from_iter(columns)?)
 }

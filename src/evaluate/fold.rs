@@ -132,8 +132,10 @@ impl Work<'_> {
 pub struct Folded<A, F> {
     aggregate: A,
     fold: F,
-    /// The row behind the partition that a carry speaks of.
+    /// The row behind the partition that a carry's state speaks of.
     first_partition_end: usize,
+    /// Where the partition begins that its `after` speaks of.
+    last_partition_begin: usize,
 }
 
 impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
@@ -142,14 +144,17 @@ impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
         A: 'static,
         F: 'static,
     {
-        Box::new(Self { aggregate, fold, first_partition_end: section.first_partition_end() })
+        let (first_partition_end, last_partition_begin) =
+            (section.first_partition_end(), section.last_partition_begin());
+        Box::new(Self { aggregate, fold, first_partition_end, last_partition_begin })
     }
 }
 
 impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let Self { aggregate, fold, first_partition_end } = self;
-        let carried = carry.state.as_ref().map(|state| aggregate.load(state)).transpose()?;
+        let Self { aggregate, fold, first_partition_end, last_partition_begin } = self;
+        let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| aggregate.load(state)).transpose();
+        let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
         let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(aggregate));
         let mut bounds = Bounds::default();
         let mut out = aggregate.builder(rows.len());
@@ -160,8 +165,10 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
             block = block.end..rows.end.min(block.end + BLOCK);
             frames.fill(block.clone(), &mut bounds)?;
             let carried = carried.as_ref().filter(|_| block.start < *first_partition_end);
-            // A carry speaks of all rows of the block or of none; else they are answered one by one.
-            if let Some(runs) = bounds.runs().filter(|_| carried.is_none() || block.end <= *first_partition_end) {
+            let after = after.as_ref().filter(|_| *last_partition_begin < block.end);
+            // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
+            let alike = after.is_none() && (carried.is_none() || block.end <= *first_partition_end);
+            if let Some(runs) = bounds.runs().filter(|_| alike) {
                 fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out)?;
                 continue;
             }
@@ -175,6 +182,12 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
                             Some(state) => aggregate.merge(state, &piece)?,
                             None => state = Some(piece),
                         }
+                    }
+                }
+                if let Some(after) = after.filter(|_| *last_partition_begin <= row) {
+                    match &mut state {
+                        Some(state) => aggregate.merge(state, after)?,
+                        None => state = Some(after.clone()),
                     }
                 }
                 match state {
@@ -200,6 +213,17 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         }
         self.aggregate.save(&state)
     }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        joined(&self.aggregate, left, right)
+    }
+}
+
+/// The saved state of the rows of two.
+pub(super) fn joined<A: Aggregate>(aggregate: &A, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    let mut state = aggregate.load(left)?;
+    aggregate.merge(&mut state, &aggregate.load(right)?)?;
+    aggregate.save(&state)
 }
 
 /// The evaluator of any aggregate.

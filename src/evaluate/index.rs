@@ -19,14 +19,12 @@
 //! VLDB 2015. Rank and select: G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, UInt64Array, new_empty_array, new_null_array};
+use arrow_array::{Array, ArrayRef, UInt32Array, new_empty_array, new_null_array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, bit_iterator::BitIndexIterator};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 
@@ -377,83 +375,5 @@ fn keys(key: &DataType) -> usize {
         DataType::Int16 => 1 << 15,
         DataType::UInt16 => 1 << 16,
         _ => 1 << 31,
-    }
-}
-
-/// The values of rows before the section that later answers may need.
-///
-/// As Arrow data: `value`, and `ordinal`, the row's place from 1 among the partition's rows that take part.
-/// Ordinals ascend, and the last one counts all rows covered.
-#[derive(Debug, Clone)]
-pub(crate) struct Carried {
-    pub(crate) values: ArrayRef,
-    ordinals: UInt64Array,
-}
-
-/// Which values a carry keeps: so many of the first, and so many of the last.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Kept {
-    pub(crate) head: u64,
-    pub(crate) tail: u64,
-}
-
-impl Carried {
-    pub(crate) fn load(state: &RecordBatch) -> Result<Self> {
-        match state.columns() {
-            [values, ordinals] if ordinals.data_type() == &DataType::UInt64 => {
-                Ok(Self { values: Arc::clone(values), ordinals: ordinals.as_primitive::<UInt64Type>().clone() })
-            }
-            _ => Err(Error::internal("the carry of a value function holds values and their ordinals")),
-        }
-    }
-
-    /// How many rows that take part are covered.
-    pub(crate) fn total(&self) -> u64 {
-        self.ordinals.values().last().copied().unwrap_or(0)
-    }
-
-    /// The covered row that is the `ordinal`-th to take part, from 1.
-    pub(crate) fn pick(&self, ordinal: u64) -> Result<Pick> {
-        match self.ordinals.values().binary_search(&ordinal) {
-            Ok(at) => Ok(Pick::Carried(at)),
-            Err(_) => Err(Error::internal(format!("the carry of {} rows lacks row {ordinal}", self.total()))),
-        }
-    }
-
-    /// What `rows` of `column`, appended to what `state` covers, leave to be carried.
-    pub(crate) fn advance(
-        kept: Kept,
-        column: &ArrayRef,
-        included: &Included,
-        state: Option<&RecordBatch>,
-        rows: Range<usize>,
-    ) -> Result<RecordBatch> {
-        let old = state.map(Self::load).transpose()?;
-        let before = old.as_ref().map_or(0, Self::total);
-        let first = included.before(rows.start);
-        let total = before + (included.before(rows.end) - first) as u64;
-        // Kept are the ordinals up to `head`, and those after `dropped`.
-        let head = kept.head.min(total);
-        let dropped = total.saturating_sub(kept.tail).max(head);
-        let mut picks = Picks::with_capacity(0);
-        let mut ordinals = Vec::new();
-        for (at, &ordinal) in old.iter().flat_map(|old| old.ordinals.values().iter().enumerate()) {
-            if ordinal <= head || ordinal > dropped {
-                picks.push(Pick::Carried(at));
-                ordinals.push(ordinal);
-            }
-        }
-        for ordinal in (before + 1..=head).chain(dropped.max(before) + 1..=total) {
-            let row = included.row(first + (ordinal - before - 1) as usize);
-            picks.push(Pick::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
-            ordinals.push(ordinal);
-        }
-        let values = picks.gather(column, None, old.as_ref().map(|old| &old.values))?;
-        let fields =
-            [Field::new("value", values.data_type().clone(), true), Field::new("ordinal", DataType::UInt64, false)];
-        Ok(RecordBatch::try_new(
-            Arc::new(Schema::new(fields.to_vec())),
-            vec![values, Arc::new(UInt64Array::from(ordinals))],
-        )?)
     }
 }

@@ -24,6 +24,7 @@
 pub(crate) mod arranged;
 pub mod at_least;
 pub(crate) mod blocks;
+pub(crate) mod carried;
 pub(crate) mod codes;
 pub(crate) mod dense;
 pub mod deque;
@@ -73,6 +74,16 @@ pub trait Evaluator: Send + Sync {
     /// # Errors
     /// As for `evaluate`.
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
+
+    /// What the rows of `left` and then those of `right` came to, both by `advance`; a peer group begins with `right`.
+    ///
+    /// Called only where the plan says that states of sections can be joined.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn join(&self, _left: &RecordBatch, _right: &RecordBatch) -> Result<RecordBatch> {
+        Err(Error::internal("the states of this call cannot be joined"))
+    }
 
     /// One answer for each group of rows, if this is a call with one answer per partition that takes its rows in any
     /// order; `None` otherwise. The section's edges play no part.

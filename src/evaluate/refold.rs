@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::fold::joined;
 use super::{Cancel, Evaluator, each_frame};
 use crate::aggregate::Aggregate;
 use crate::bounds::{Frames, SubRanges};
@@ -32,6 +33,7 @@ pub struct Refold<A> {
     /// The place of each row in that order; `None`: it is the window's.
     places: Option<Vec<u32>>,
     first_partition_end: usize,
+    last_partition_begin: usize,
 }
 
 /// The frame last folded.
@@ -59,7 +61,9 @@ impl<A: Aggregate> Refold<A> {
                 places
             }),
         };
-        Ok(Self { aggregate, ordered: !order.is_empty(), places, first_partition_end: section.first_partition_end() })
+        let (first_partition_end, last_partition_begin) =
+            (section.first_partition_end(), section.last_partition_begin());
+        Ok(Self { aggregate, ordered: !order.is_empty(), places, first_partition_end, last_partition_begin })
     }
 
     /// Appends rows to the fold, unless some of them belong before rows that are in it: then says no.
@@ -123,13 +127,21 @@ fn entering(known: &[Range<usize>], pieces: &[Range<usize>]) -> Option<Vec<Range
 
 impl<A: Aggregate> Evaluator for Refold<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let loaded = carry.state.as_ref().map(|state| self.aggregate.load(state)).transpose()?;
+        let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| self.aggregate.load(state)).transpose();
+        let (loaded, after) = (load(&carry.state)?, load(&carry.after)?);
         let mut out = self.aggregate.builder(rows.len());
         let mut folded = None;
         each_frame(frames, rows, cancel, |row, frame| {
             let carried = loaded.as_ref().filter(|_| row < self.first_partition_end);
             let state = self.fold(folded.take(), frame, carried)?;
-            self.aggregate.evaluate(&state.state, &mut out)?;
+            match after.as_ref().filter(|_| self.last_partition_begin <= row) {
+                None => self.aggregate.evaluate(&state.state, &mut out)?,
+                Some(after) => {
+                    let mut all = state.state.clone();
+                    self.aggregate.merge(&mut all, after)?;
+                    self.aggregate.evaluate(&all, &mut out)?;
+                }
+            }
             folded = Some(state);
             Ok(())
         })?;
@@ -148,6 +160,10 @@ impl<A: Aggregate> Evaluator for Refold<A> {
             self.aggregate.update(&mut state, rows)?;
         }
         self.aggregate.save(&state)
+    }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        joined(&self.aggregate, left, right)
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {

@@ -19,6 +19,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch, new_null_array};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
 
 use super::extrema::Extremum;
 use super::native::{Saved, saved, saved_column};
@@ -148,11 +149,11 @@ pub enum Chosen<K> {
     Carried(Arc<(ArrayRef, K)>),
 }
 
-/// Choices, and the value that was carried into the section, if one of them is that.
+/// Choices, and the values that were carried into the section, of those that are chosen.
 #[derive(Debug)]
 pub struct Choices {
     picks: Picks,
-    carried: Option<ArrayRef>,
+    carried: Vec<ArrayRef>,
 }
 
 impl<K: Keys> Choice<K> {
@@ -217,7 +218,7 @@ impl<K: Keys> Aggregate for Choice<K> {
     }
 
     fn builder(&self, capacity: usize) -> Choices {
-        Choices { picks: Picks::with_capacity(capacity), carried: None }
+        Choices { picks: Picks::with_capacity(capacity), carried: Vec::new() }
     }
 
     #[inline]
@@ -226,16 +227,24 @@ impl<K: Keys> Aggregate for Choice<K> {
             Chosen::None => Pick::Null,
             Chosen::Row(row) => Pick::Row(*row as usize),
             Chosen::Carried(carried) => {
-                // At most one value is carried into a section.
-                out.carried.get_or_insert_with(|| carried.0.clone());
-                Pick::Carried(0)
+                // At most two values are: from before the section, and from behind it.
+                let known = out.carried.iter().position(|known| Arc::ptr_eq(known, &carried.0));
+                Pick::Carried(known.unwrap_or_else(|| {
+                    out.carried.push(carried.0.clone());
+                    out.carried.len() - 1
+                }))
             }
         });
         Ok(())
     }
 
     fn finish(&self, out: Choices) -> Result<ArrayRef> {
-        out.picks.gather(&self.column, None, out.carried.as_ref())
+        let carried = match out.carried.as_slice() {
+            [] => None,
+            [only] => Some(only.clone()),
+            several => Some(concat(&several.iter().map(AsRef::as_ref).collect::<Vec<_>>())?),
+        };
+        out.picks.gather(&self.column, None, carried.as_ref())
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {

@@ -173,6 +173,10 @@ impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
         let start: Int64Array = std::iter::once(reading.and_then(|reading| reading.start)).collect();
         saved([("value", labelled(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
     }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        Ok(if Self::load(right)?.is_some() { right } else { left }.clone())
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +211,7 @@ mod tests {
         assert_eq!(format!("{whole:?}"), format!("{naive:?}"));
         for edge in 0..rows {
             let state = fast.advance(Some(&fast.advance(None, 0..edge / 2)?), edge / 2..edge)?;
-            let carry = Carry { base: edge, state: Some(state) };
+            let carry = Carry { base: edge, state: Some(state), after: None };
             let rest = values(fast.evaluate(&frames, edge..rows, &carry, &cancel)?);
             assert_eq!(format!("{rest:?}"), format!("{:?}", &whole[edge..]));
         }

@@ -4,7 +4,7 @@
 //! RESPECT NULLS without FILTER is `Inclusion::All`; IGNORE NULLS and FILTER are the mask. `any_value` is
 //! `first_value`, as in Spark.
 //!
-//! Cost: see [`crate::evaluate::index`]; the naive twin walks each frame. The carry is the first n values that
+//! Cost: see [`crate::evaluate::index`]; the naive twin walks each frame. A state is the first n values that
 //! take part and the last one.
 
 use std::ops::Range;
@@ -14,7 +14,8 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use crate::bounds::{Frames, SubRanges};
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Walk};
+use crate::evaluate::carried::{Around, Carried, Kept};
+use crate::evaluate::index::{Included, Pick, Picks, Walk};
 use crate::evaluate::{Cancel, Evaluator, each_block};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -53,8 +54,10 @@ pub struct Nth {
     included: Included,
     which: Which,
     naive: bool,
-    /// The row behind the partition that a carry speaks of.
+    /// The row behind the partition that a carry's state speaks of.
     first_partition_end: usize,
+    /// Where the partition begins that its `after` speaks of.
+    last_partition_begin: usize,
 }
 
 impl Nth {
@@ -67,8 +70,14 @@ impl Nth {
         if which == Which::Nth(0) {
             return Err(Error::spec("nth_value counts rows from 1; got 0"));
         }
-        let first_partition_end = section.first_partition_end();
-        Ok(Self { column, included: Included::new(inclusion), which, naive, first_partition_end })
+        Ok(Self {
+            column,
+            included: Included::new(inclusion),
+            which,
+            naive,
+            first_partition_end: section.first_partition_end(),
+            last_partition_begin: section.last_partition_begin(),
+        })
     }
 }
 
@@ -82,21 +91,28 @@ impl Nth {
         }
     }
 
-    /// The row of `frame`'s pieces, which `carried` comes before.
-    fn pick(&self, walk: &mut Walk, row: usize, carried: Option<&Carried>, mut pieces: SubRanges) -> Result<Pick> {
-        let covered = carried.map_or(0, Carried::total);
-        let of_carry = |ordinal| carried.map_or(Ok(Pick::Null), |carried| carried.pick(ordinal));
+    /// How many rows that take part lie before and behind the frames of `row` in the section.
+    fn around(&self, row: usize, around: &Around) -> (u64, u64) {
+        let before = around.before.as_ref().filter(|_| row < self.first_partition_end);
+        let after = around.after.as_ref().filter(|_| self.last_partition_begin <= row);
+        (before.map_or(0, Carried::total), after.map_or(0, Carried::total))
+    }
+
+    /// The row of `frame`'s pieces, with what is carried around them.
+    fn pick(&self, walk: &mut Walk, row: usize, around: &Around, mut pieces: SubRanges) -> Result<Pick> {
+        let (before, after) = self.around(row, around);
         let row = match self.which.ordinal(row) {
+            None if after > 0 => return around.pick_after(after),
             None => match pieces.filter_map(|piece| walk.last(piece)).last() {
-                None if covered > 0 => return of_carry(covered),
+                None if before > 0 => return around.pick_before(before),
                 row => row,
             },
             Some(0) => None,
-            Some(n) if n <= covered => return of_carry(n),
-            Some(1) => pieces.find_map(|piece| walk.first(piece)),
+            Some(n) if n <= before => return around.pick_before(n),
+            Some(1) if after == 0 => pieces.find_map(|piece| walk.first(piece)),
             Some(n) => {
-                let mut left = n - covered - 1;
-                pieces.find_map(|piece| {
+                let mut left = n - before - 1;
+                let row = pieces.find_map(|piece| {
                     let (first, behind) = walk.before(&piece);
                     let here = (behind - first) as u64;
                     if left < here {
@@ -104,25 +120,29 @@ impl Nth {
                     }
                     left -= here;
                     None
-                })
+                });
+                if row.is_none() && left < after {
+                    return around.pick_after(left + 1);
+                }
+                row
             }
         };
         Ok(row.map_or(Pick::Null, Pick::Row))
     }
 
     /// As [`Nth::pick`], from the definition: row by row.
-    fn pick_naively(&self, row: usize, carried: Option<&Carried>, pieces: SubRanges) -> Result<Pick> {
-        let mut seen = carried.map_or(0, Carried::total);
+    fn pick_naively(&self, row: usize, around: &Around, pieces: SubRanges) -> Result<Pick> {
+        let (mut seen, after) = self.around(row, around);
         let mut last = None;
         let wanted = self.which.ordinal(row).unwrap_or(u64::MAX);
         if wanted == 0 {
             return Ok(Pick::Null);
         }
-        if let Some(carried) = carried.filter(|_| seen > 0) {
+        if seen > 0 {
             if wanted <= seen {
-                return carried.pick(wanted);
+                return around.pick_before(wanted);
             }
-            last = Some(carried.pick(seen)?);
+            last = Some(around.pick_before(seen)?);
         }
         for row in pieces.flatten().filter(|&row| self.included.includes(row)) {
             seen += 1;
@@ -130,6 +150,12 @@ impl Nth {
                 return Ok(Pick::Row(row));
             }
             last = Some(Pick::Row(row));
+        }
+        if after > 0 {
+            if wanted - seen <= after {
+                return around.pick_after(wanted - seen);
+            }
+            last = Some(around.pick_after(after)?);
         }
         Ok(last.filter(|_| self.which == Which::Last).unwrap_or(Pick::Null))
     }
@@ -149,31 +175,34 @@ impl Nth {
 
 impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let carried = carry.state.as_ref().map(Carried::load).transpose()?;
+        let around = Around::load(carry)?;
         let mut walk = Walk::new(&self.included);
         let mut picks = Picks::with_capacity(rows.len());
         each_block(frames, rows, cancel, |bounds| {
-            if let (Some(runs), Some(at_end), None) = (bounds.runs(), self.at_an_end(), &carried) {
+            if let (Some(runs), Some(at_end), true) = (bounds.runs(), self.at_an_end(), around.is_empty()) {
                 let row = |run: Range<usize>| if at_end { run.end - 1 } else { run.start };
                 runs.for_each(|run| picks.push(if run.is_empty() { Pick::Null } else { Pick::Row(row(run)) }));
                 return Ok(());
             }
             bounds.rows.clone().try_for_each(|row| {
-                let carried = carried.as_ref().filter(|_| row < self.first_partition_end);
                 let pieces = bounds.sub_ranges(row);
                 picks.push(if self.naive {
-                    self.pick_naively(row, carried, pieces)?
+                    self.pick_naively(row, &around, pieces)?
                 } else {
-                    self.pick(&mut walk, row, carried, pieces)?
+                    self.pick(&mut walk, row, &around, pieces)?
                 });
                 Ok(())
             })
         })?;
-        picks.gather(&self.column, None, carried.as_ref().map(|carried| &carried.values))
+        picks.gather(&self.column, None, around.values.as_ref())
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         Carried::advance(self.kept(), &self.column, &self.included, state, rows)
+    }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        Carried::join(self.kept(), left, right)
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {

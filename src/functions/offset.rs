@@ -11,8 +11,8 @@
 //!
 //! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/shift.rs`); else see
 //! [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
-//! a section as its halo; with distances of the rows' own that is the partition. `lag` IGNORE NULLS carries the last n
-//! values that take part, `lead` IGNORE NULLS waits.
+//! a section as its halo; with distances of the rows' own that is the partition. The state of IGNORE NULLS is the n
+//! values that take part nearest to the section: for `lag` the last of those before, for `lead` the first of those behind.
 
 use std::ops::Range;
 
@@ -21,8 +21,9 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use crate::bounds::Frames;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::fold::BLOCK;
-use crate::evaluate::index::{Carried, Included, Kept, Pick, Picks, Runs, Walk};
+use crate::evaluate::index::{Included, Pick, Picks, Runs, Walk};
 use crate::evaluate::shift::shift;
 use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
@@ -57,6 +58,8 @@ pub struct Offset {
     default: Option<ArrayRef>,
     /// The rows that are answered end here.
     own_end: usize,
+    /// Where the partition of the last of them begins.
+    last_partition_begin: usize,
     open: bool,
     /// A carry stands for the rows before a section.
     carries: bool,
@@ -96,6 +99,7 @@ impl Offset {
             by,
             default,
             own_end: section.own.end,
+            last_partition_begin: section.last_partition_begin(),
             open: section.open,
             carries: false,
             naive,
@@ -111,16 +115,30 @@ impl Offset {
     }
 }
 
+impl Offset {
+    /// What a state keeps: the last value always, for its ordinal counts the rows covered.
+    fn kept(&self) -> Kept {
+        match self.by {
+            By::Fixed(by @ ..0) => Kept { head: 0, tail: by.unsigned_abs() },
+            By::Fixed(by) => Kept { head: by.unsigned_abs(), tail: 1 },
+            By::PerRow(_) => Kept { head: 0, tail: 1 },
+        }
+    }
+}
+
 /// How many rows away.
 fn distance(by: i64) -> usize {
     usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX)
 }
 
-/// One partition in the section, and what a carry says of its rows before.
+/// One partition in the section, and what a carry says of its rows around.
 struct Partition<'a> {
     /// The rows that the carry does not cover.
     rows: Range<usize>,
-    carried: Option<&'a Carried>,
+    around: &'a Around,
+    /// How many rows that take part lie before and behind them.
+    before: u64,
+    after: u64,
 }
 
 impl Offset {
@@ -136,9 +154,16 @@ impl Offset {
     /// The carried row that is so many rows that take part before `row`, which has `here` of them in the section
     /// before it.
     fn before_section(&self, partition: &Partition, here: usize, row: usize, by: i64) -> Result<Pick> {
-        let reach = partition.carried.map_or(0, Carried::total) + here as u64;
-        match (partition.carried, reach.checked_sub(by.unsigned_abs())) {
-            (Some(carried), Some(before)) => carried.pick(before + 1),
+        match (partition.before + here as u64).checked_sub(by.unsigned_abs()) {
+            Some(before) if partition.before > 0 => partition.around.pick_before(before + 1),
+            _ => Ok(self.absent(row)),
+        }
+    }
+
+    /// The carried row that is so many rows that take part after `row`, which has `here` of them in the section after it.
+    fn behind_section(&self, partition: &Partition, here: usize, row: usize, by: i64) -> Result<Pick> {
+        match by.unsigned_abs() - here as u64 {
+            ordinal if ordinal <= partition.after => partition.around.pick_after(ordinal),
             _ => Ok(self.absent(row)),
         }
     }
@@ -157,7 +182,7 @@ impl Offset {
                 Some(0) => Pick::Row(row),
                 Some(by @ 1..) => match through.checked_add(distance(by) - 1) {
                     Some(target) if target < behind => found(walk.row(target))?,
-                    _ => self.absent(row),
+                    _ => self.behind_section(partition, behind - through, row, by)?,
                 },
                 Some(by) if before - first >= distance(by) => found(walk.row(before - distance(by)))?,
                 Some(by) => self.before_section(partition, before - first, row, by)?,
@@ -179,7 +204,14 @@ impl Offset {
             let nth = distance(by).wrapping_sub(1);
             picks.push(match by {
                 0 => Pick::Row(row),
-                1.. => (row + 1..partition.rows.end).filter(taking_part).nth(nth).map_or(self.absent(row), Pick::Row),
+                1.. => {
+                    if let Some(target) = (row + 1..partition.rows.end).filter(taking_part).nth(nth) {
+                        Pick::Row(target)
+                    } else {
+                        let here = (row + 1..partition.rows.end).filter(taking_part).count();
+                        self.behind_section(partition, here, row, by)?
+                    }
+                }
                 ..0 => {
                     if let Some(target) = (partition.rows.start..row).rev().filter(taking_part).nth(nth) {
                         Pick::Row(target)
@@ -196,8 +228,8 @@ impl Offset {
 
 impl Evaluator for Offset {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let carried = carry.state.as_ref().map(Carried::load).transpose()?;
-        if let (By::Fixed(by), Included::All, None, false) = (&self.by, &self.included, &carried, self.naive) {
+        let around = Around::load(carry)?;
+        if let (By::Fixed(by), Included::All, true, false) = (&self.by, &self.included, around.is_empty(), self.naive) {
             cancel.check()?;
             if *by == 0 {
                 return Ok(self.column.slice(rows.start, rows.len()));
@@ -213,9 +245,12 @@ impl Evaluator for Offset {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + BLOCK);
             self.partitions.each(block.clone(), |run, rows| {
-                let carried = carried.as_ref().filter(|_| run.start == 0);
-                let begin = if carried.is_some() { carry.base } else { run.start };
-                let partition = Partition { rows: begin..run.end, carried };
+                let before = around.before.as_ref().filter(|_| run.start == 0);
+                let after = around.after.as_ref().filter(|_| run.start == self.last_partition_begin);
+                let begin = if before.is_some() { carry.base } else { run.start };
+                let end = if after.is_some() { self.own_end } else { run.end };
+                let [before, after] = [before, after].map(|carried| carried.map_or(0, Carried::total));
+                let partition = Partition { rows: begin..end, around: &around, before, after };
                 if self.naive {
                     self.pick_naively(&partition, rows, &mut picks)
                 } else {
@@ -223,15 +258,15 @@ impl Evaluator for Offset {
                 }
             })?;
         }
-        picks.gather(&self.column, self.default.as_ref(), carried.as_ref().map(|carried| &carried.values))
+        picks.gather(&self.column, self.default.as_ref(), around.values.as_ref())
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let tail = match self.by {
-            By::Fixed(by @ ..0) => by.unsigned_abs(),
-            By::Fixed(_) | By::PerRow(_) => 0,
-        };
-        Carried::advance(Kept { head: 0, tail }, &self.column, &self.included, state, rows)
+        Carried::advance(self.kept(), &self.column, &self.included, state, rows)
+    }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        Carried::join(self.kept(), left, right)
     }
 
     /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.

@@ -12,7 +12,7 @@
 //!
 //! Cost: O(1) per row and no memory but counters over the edges, 4 bytes per 512 rows; a block costs its own rows,
 //! wherever it lies in its partition. The naive twin walks the partition for each row. The first three carry the
-//! last row's places; the others need the whole partition.
+//! last row's places; the others need the number of rows after a section, too, or the whole partition.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub struct Rank {
     peers: Runs,
     /// The rows that are answered end here.
     own_end: usize,
+    /// Where the partition of the last of them begins.
+    last_partition_begin: usize,
     open: bool,
     naive: bool,
 }
@@ -72,6 +74,7 @@ impl Rank {
             partitions: Runs::new(&section.partitions),
             peers: Runs::new(&section.peers),
             own_end: section.own.end,
+            last_partition_begin: section.last_partition_begin(),
             open: section.open,
             naive,
         })
@@ -106,18 +109,25 @@ impl Covered {
     }
 }
 
-/// A partition in the section: where the rows that `covered` does not cover begin, and its end.
+/// A partition in the section: where the rows that `covered` does not cover begin, where the first row is that `after`
+/// counts, and how many it does.
 #[derive(Debug, Clone, Copy)]
 struct Partition {
     covered: Covered,
     begin: usize,
     end: usize,
+    after: u64,
 }
 
 impl Partition {
     /// How many of the partition's rows lie before `row`.
     fn before(&self, row: usize) -> u64 {
         (self.covered.rows + row as u64).saturating_sub(self.begin as u64)
+    }
+
+    /// How many rows the partition has.
+    fn total(&self) -> u64 {
+        self.before(self.end) + self.after
     }
 }
 
@@ -171,6 +181,7 @@ impl Rank {
         mut f: impl FnMut(&Partition, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let covered = carry.state.as_ref().map(Covered::load).transpose()?;
+        let after = carry.after.as_ref().map(Covered::load).transpose()?;
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
@@ -180,7 +191,13 @@ impl Rank {
                     Some(covered) if run.start == 0 => (covered, carry.base),
                     _ => (Covered::default(), run.start),
                 };
-                f(&Partition { covered, begin, end: run.end }, rows)
+                let partition = match after {
+                    Some(after) if run.start == self.last_partition_begin => {
+                        Partition { covered, begin, end: self.own_end, after: after.rows }
+                    }
+                    _ => Partition { covered, begin, end: run.end, after: 0 },
+                };
+                f(&partition, rows)
             })?;
         }
         Ok(())
@@ -199,7 +216,7 @@ impl Rank {
                 return rows.into_iter().try_for_each(|row| f(&self.places_naively(partition, row)));
             }
             let before = partition.before(rows.start);
-            let total = partition.before(partition.end);
+            let total = partition.total();
             if !self.shared() {
                 return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
             }
@@ -244,7 +261,7 @@ impl Rank {
 
     /// The places of one row, from the definitions: row by row.
     fn places_naively(&self, partition: &Partition, row: usize) -> Places {
-        let Partition { covered, begin, end } = *partition;
+        let Partition { covered, begin, end, .. } = *partition;
         let starts = |row: &usize| self.peers.bit(*row) || (covered.rows == 0 && *row == begin);
         let first_peer = (begin..=row).rev().find(starts);
         let groups = (begin..=row).filter(starts).count() as u64;
@@ -255,7 +272,7 @@ impl Rank {
             rank: first_peer.map_or(covered.rank, |first| covered.rows + (begin..first).count() as u64 + 1),
             dense_rank: covered.dense_rank + groups,
             through: covered.rows + (begin..next).count() as u64,
-            total: covered.rows + (begin..end).count() as u64,
+            total: covered.rows + (begin..end).count() as u64 + partition.after,
         }
     }
 
@@ -340,11 +357,20 @@ impl Evaluator for Rank {
         let Some(last) = rows.end.checked_sub(1).filter(|last| rows.start <= *last) else {
             return covered.save();
         };
-        let partition = Partition { covered, begin: rows.start, end: rows.end };
+        let partition = Partition { covered, begin: rows.start, end: rows.end, after: 0 };
         let group = self.peers.begin(last);
         let group = if covered.rows == 0 { group.max(rows.start) } else { group };
         let (rank, dense_rank) = self.ranks(&partition, group);
         Covered { rows: partition.before(rows.end), rank, dense_rank }.save()
+    }
+
+    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        let (left, right) = (Covered::load(left)?, Covered::load(right)?);
+        if right.rows == 0 {
+            return left.save();
+        }
+        let (rows, rank) = (left.rows + right.rows, left.rows + right.rank);
+        Covered { rows, rank, dense_rank: left.dense_rank + right.dense_rank }.save()
     }
 
     /// All rows where the rows before are enough; otherwise those of closed partitions.

@@ -63,15 +63,16 @@ pub(super) fn reach(
     args: &[PlannedArg],
 ) -> (Reach, Reach) {
     let framed = function.takes_frame(!call.argument_order.is_empty());
+    let all = |reach, stands: bool| if reach == Reach::State && !stands { Reach::Everything } else { reach };
     match (function.family, function.kernel) {
-        _ if framed && carries(function, call, algebra, args) => frame.reach(),
-        _ if framed => match frame.reach() {
-            (Reach::State, after) => (Reach::Everything, after),
-            reach => reach,
-        },
+        _ if framed => {
+            let (before, after) = frame.reach();
+            let carries = carries(function, call, algebra, args);
+            (all(before, carries), all(after, carries && joins(algebra)))
+        }
         (_, Kernel::Fill | Kernel::UserPartitions) => (Reach::Everything, Reach::Everything),
         (Family::Running, _) => (Reach::State, Reach::Nothing),
-        (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::Nothing, Reach::Everything),
+        (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::State, Reach::State),
         (Family::Ranking, _) => (Reach::State, Reach::Nothing),
         (_, kernel) => {
             let Some(offset) = offset_of(kernel, args) else {
@@ -80,12 +81,17 @@ pub(super) fn reach(
             match (call.nulls == Nulls::Ignore, offset) {
                 (_, 0) => (Reach::Nothing, Reach::Nothing),
                 (true, ..0) => (Reach::State, Reach::Nothing),
-                (true, 1..) => (Reach::Nothing, Reach::Everything),
+                (true, 1..) => (Reach::Nothing, Reach::State),
                 (false, ..0) => (Reach::Rows(offset.unsigned_abs()), Reach::Nothing),
                 (false, 1..) => (Reach::Nothing, Reach::Rows(offset.unsigned_abs())),
             }
         }
     }
+}
+
+/// Whether the states of neighbouring rows can be joined: a user's states may have no merge.
+pub(super) fn joins(algebra: Algebra) -> bool {
+    !matches!(algebra, Algebra::Sliding | Algebra::Foldable { .. })
 }
 
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.

@@ -79,7 +79,28 @@ def test_a_single_column_and_no_rows(limit):
     assert answered(table.slice(0, 0), {"n": "row_number() OVER (ORDER BY id)"}, limit).num_rows == 0
 
 
-@pytest.mark.parametrize("call", ["ntile(3) OVER (ORDER BY id)", "median(v) OVER (ORDER BY id)", "max(d) OVER ()"])
+AHEAD = {
+    "buckets": "ntile(3) OVER (ORDER BY id)",
+    "share": "percent_rank() OVER (PARTITION BY k ORDER BY t)",
+    "of all": "max(d) OVER ()",
+    "of each": "sum(v) OVER (PARTITION BY k)",
+    "to come": "sum(v) OVER (PARTITION BY k ORDER BY t, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "last": "last_value(view) OVER (ORDER BY t, id ROWS BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING)",
+    "next": "lead(s, 3) IGNORE NULLS OVER (ORDER BY t, id)",
+    "others": "count(s) OVER (ORDER BY id ROWS BETWEEN 9 PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW)",
+}
+
+
+def test_what_looks_ahead_is_read_twice(tmp_path):
+    table = rows(600_000)
+    expected = wr.with_columns(table, AHEAD)
+    found = answered(table, AHEAD, 1, tmp_path, 20_000)
+    for name in AHEAD:
+        assert by_id(found)[name].combine_chunks().equals(by_id(expected)[name].combine_chunks()), name
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("call", ["median(v) OVER (ORDER BY id)", "count(DISTINCT v) OVER ()"])
 def test_what_needs_all_rows_at_once_says_so(call):
     with pytest.raises(wr.MemoryLimitError) as caught:
         answered(rows(150_000), {"x": call}, 400_000)
@@ -147,6 +168,7 @@ def test_a_process_stays_within_its_limit(keys, tmp_path):
     limit, batches = 256 << 20, 2000
     calls = {
         "n": "row_number() OVER (PARTITION BY k ORDER BY t)",
+        "all": "max(d) OVER (PARTITION BY k)",
         "s2": "sum(v) OVER (PARTITION BY k ORDER BY t, id ROWS BETWEEN 100 PRECEDING AND 100 FOLLOWING)",
     }
     done = process(tmp_path, limit, batches, keys, calls)

@@ -17,6 +17,7 @@ use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, 
 use windrow::functions::signature::{Modifiers, signature};
 use windrow::literal;
 use windrow::rows::{SortColumn, gather, sort};
+use windrow::sections::Summary;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
 /// A window over the columns of [`batch`].
@@ -318,6 +319,41 @@ fn streamed(batch: &RecordBatch, plan: Plan, cuts: &[usize]) -> ArrayRef {
     all.columns().last().unwrap().clone()
 }
 
+/// The answers of sections, each by itself, with what summaries of the others say.
+fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRef> {
+    if plan.refuses_sections().is_some() || batch.num_rows() == 0 {
+        return None;
+    }
+    let mut sections = Vec::new();
+    let mut at = 0;
+    let mut next = cuts.iter().cycle();
+    while at < batch.num_rows() {
+        let left = batch.num_rows() - at;
+        let mut take = left.min(*next.next().unwrap() + 1);
+        while take < left {
+            match plan.last_cut(&batch.slice(at, take + 1)).unwrap() {
+                Some(cut) => {
+                    take = cut;
+                    break;
+                }
+                None => take += 1,
+            }
+        }
+        sections.push(batch.slice(at, take));
+        at += take;
+    }
+    let summary = |rows: &RecordBatch| {
+        let bytes = plan.summarise(rows).unwrap().to_bytes().unwrap();
+        Summary::from_bytes(&bytes).unwrap()
+    };
+    let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
+    let cancel = Cancel::default();
+    let answers: Vec<_> =
+        sections.iter().zip(&arounds).map(|(rows, around)| plan.answer(rows, around, &cancel).unwrap()).collect();
+    let all = concat_batches(plan.output_schema(), &answers).unwrap();
+    Some(all.column(0).clone())
+}
+
 /// RANGE offsets are in days for dates and exact only in small numbers for floats; both take what `frame` makes, but
 /// for the huge ones.
 fn answerable(window: &Window) -> bool {
@@ -354,6 +390,11 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
                 check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
                     TestCaseError::fail(format!("{call:?} by {strategy:?} streamed in {cuts:?}: {why}"))
                 })?;
+                if let Some(found) = sectioned(&ordered, &plan(&ordered, &spec, &call, strategy), cuts) {
+                    check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
+                        TestCaseError::fail(format!("{call:?} by {strategy:?} in sections of {cuts:?}: {why}"))
+                    })?;
+                }
             }
         }
     }

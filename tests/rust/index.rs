@@ -199,7 +199,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
                 _ => (None, partition),
             };
             let state = evaluator.advance(old.as_ref(), from..release).unwrap();
-            carry = Carry { base: release - keep, state: Some(state) };
+            carry = Carry { base: release - keep, state: Some(state), after: None };
         }
         kept += keep;
         answered = settled;
@@ -608,7 +608,7 @@ fn a_place_that_is_no_int_is_an_error() {
     let column = |value| Arc::new(UInt64Array::from(vec![value])) as ArrayRef;
     let covered = i32::MAX as u64 - 2;
     let state = [("rows", column(covered)), ("rank", column(5)), ("dense_rank", column(2))];
-    let carry = Carry { base: 0, state: Some(arrow_array::RecordBatch::try_from_iter(state).unwrap()) };
+    let carry = Carry { base: 0, state: Some(arrow_array::RecordBatch::try_from_iter(state).unwrap()), after: None };
     let evaluate = |which, rows| {
         let rank = Rank::new(&section, which, false).unwrap();
         rank.evaluate(&frames, rows, &carry, &Cancel::default())

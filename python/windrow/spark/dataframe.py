@@ -18,24 +18,26 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import BoundCalls, Slot, Temporary
 from ..call import Call
-from ..config import ENGINES, current
+from ..config import ENGINES, SPREADS, current
 from ..derived import place
 from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..explain import Explanation, shown_names
 from ..names import unique_names
 from ..operator import Operator
 from ..orders import by_order
+from ..sections import Share
 from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .plan import Level, Plan, functions_of, make_plan, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
+from .spread import gathered, ranged, slots, sorted_by
 from .stages import Stage, stages
 
 __all__ = ["Way", "explain_spark", "run_spark"]
 
 _ONE_PARTITION = (
     "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious "
-    "performance degradation: {calls}. Add partition_by, if the question allows it"
+    "performance degradation: {calls}. Add partition_by, if the question allows it{why}"
 )
 
 
@@ -50,6 +52,8 @@ class Way:
         Spark sorts for windrow. Otherwise windrow sorts in the task.
     engine
         ``"auto"``, ``"windrow"`` or ``"spark"``; None: what the settings say.
+    spread
+        ``"auto"``, ``"always"`` or ``"never"``; None: what the settings say.
 
     Raises
     ------
@@ -59,16 +63,18 @@ class Way:
 
     sort: bool | str | None = None
     engine: str | None = None
+    spread: str | None = None
 
     def __post_init__(self) -> None:
         """Check the values."""
         if self.sort not in (None, True, False, "spark"):
             raise SpecError(f"sort={self.sort!r} is neither True, False, 'spark' nor None")
-        if self.engine not in (None, *ENGINES):
-            raise SpecError(
-                f"engine={self.engine!r} is none of {', '.join(map(repr, ENGINES))}; to call a column so, write "
-                "{'engine': ...}"
-            )
+        for name, value, known in (("engine", self.engine, ENGINES), ("spread", self.spread, SPREADS)):
+            if value not in (None, *known):
+                raise SpecError(
+                    f"{name}={value!r} is none of {', '.join(map(repr, known))}; to call a column so, write "
+                    f"{{{name!r}: ...}}"
+                )
         if self.engine == "spark" and (self.in_order or self.sort == "spark"):
             raise SpecError(f"sort={self.sort!r} says how rows come to windrow, and engine='spark' asks it nothing")
 
@@ -81,6 +87,12 @@ class Way:
         """Give the engine; rows that come in order are there for windrow."""
         engine = self.engine or current().engine or "auto"
         return "windrow" if self.in_order else engine
+
+    def spreads(self, keys: Sequence[str]) -> bool:
+        """Whether the rows of partitions by these keys may be shared out over tasks."""
+        spread = self.spread or current().spread or "auto"
+        shared = spread == "always" or (spread == "auto" and not keys)
+        return shared and not self.in_order and self.sort != "spark"
 
 
 @dataclass(slots=True)
@@ -173,6 +185,8 @@ class _Run:
     present: list[int] = field(init=False)
     clustered: Clustering | None = field(init=False, default=None)
     done: list[list[_Done]] = field(init=False, default_factory=list)
+    #: Why calls that might be shared out over tasks are not.
+    why: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         plan = self.plan
@@ -315,13 +329,18 @@ class _Run:
         made: dict[int, str] = {}
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
+        if not stage.arrived and self.way.spreads(stage.keys):
+            schema, made, stage = self._by_tasks(level, stage, schema, names)
+            names = schema.names
+            if not stage.calls:
+                return schema, made
         together, exchange = self._exchange(level, stage)
         spark_sorts = self.way.sort == "spark"
         for calls in by_order(native, stage.calls) if spark_sorts else [stage.calls]:
             operator = self._operator(level, calls, schema, names, sort=not self.way.in_order and not spark_sorts)
             sorting = ""
             if spark_sorts and (keys := _sort_keys(native[calls[0]])):
-                self.working = self.working.sortWithinPartitions(*[_sorted(k, self.functions) for k in keys])
+                self.working = self.working.sortWithinPartitions(*[sorted_by(k, self.functions) for k in keys])
                 sorting = f", Spark's sort by {', '.join(dict.fromkeys(k['column'] for k in keys))}"
             schema = operator.spark_schema
             self.working = self.working.mapInArrow(operator, schema)
@@ -330,6 +349,42 @@ class _Run:
             self.done[-1].append(_Done(calls, together + sorting, exchange, True, operator.explain_rows()))
             together, exchange = "the rows are there", False
         return schema, made
+
+    def _by_tasks(
+        self, level: Level, stage: Stage, schema: T.StructType, names: Sequence[str]
+    ) -> tuple[T.StructType, dict[int, str], Stage]:
+        """Put calls into the plan whose partitions may be shared out over tasks; give the stage that is left."""
+        native = level.bound.native
+        made: dict[int, str] = {}
+        tasks = slots(self.plan.frame.sparkSession)
+        if tasks is None:
+            self.why = "that Spark Connect or dynamic allocation gives enough tasks at once cannot be relied on"
+            return schema, made, stage
+        able = []
+        for call in stage.calls:
+            ordered = bool(native[call]["order_by"]) or not stage.keys
+            why = self._operator(level, [call], schema, names, sort=True).refuses_sections() if ordered else ""
+            if why is None:
+                able.append(call)
+            else:
+                self.why = why
+        for calls in by_order(native, able):
+            operator = self._operator(level, calls, schema, names, sort=True, share=gathered)
+            # equal keys of the shortest order are peers of some call, and belong together
+            shortest = min(
+                (native[i] for i in calls if native[i]["order_by"]), key=lambda c: len(c["order_by"]), default=None
+            )
+            keys = [] if shortest is None else _sort_keys(shortest)
+            self.working = ranged(self.working, keys, tasks, self.functions)
+            schema = operator.spark_schema
+            self.working = self.working.mapInArrow(operator, schema, barrier=True)
+            made |= dict(zip(calls, schema.names[len(names) :], strict=True))
+            names = schema.names
+            by = "ranges of " + ", ".join(dict.fromkeys(k["column"] for k in keys)) if keys else "equal shares"
+            together = f"{by} over {tasks} tasks at once (barrier), which tell each other what lies around their rows"
+            self.clustered = None
+            self.done[-1].append(_Done(calls, together, True, True, operator.explain_rows()))
+        return schema, made, replace(stage, calls=tuple(i for i in stage.calls if i not in able))
 
     def _exchange(self, level: Level, stage: Stage) -> tuple[str, bool]:
         """Bring the rows of a stage's partitions together; say how, and whether the exchange is windrow's own."""
@@ -342,7 +397,8 @@ class _Run:
         self.clustered = self._lasting(stage.keys, arrived=True)
         if not stage.keys:
             shown = "; ".join(level.bound.native[i]["display"] for i in stage.calls)
-            warnings.warn(_ONE_PARTITION.format(calls=shown), UserWarning, stacklevel=users_line())
+            why = f" ({self.why})" if self.why else ""
+            warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=users_line())
         keys = [self.functions.col(quoted(k)) for k in stage.keys]
         tasks = None if at is None else at.tasks
         self.working = exchanged(self.working, keys, tasks, self.functions, removable=at is not None)
@@ -355,7 +411,14 @@ class _Run:
         return Clustering(tuple(keys), arrived=arrived) if set(keys) <= set(self.plan.names) else None
 
     def _operator(
-        self, level: Level, calls: Sequence[int], schema: T.StructType, names: Sequence[str], *, sort: bool
+        self,
+        level: Level,
+        calls: Sequence[int],
+        schema: T.StructType,
+        names: Sequence[str],
+        *,
+        sort: bool,
+        share: Share | None = None,
     ) -> Operator:
         """Make the operator of some calls; it gives its input's columns, then the new ones."""
         native = [level.bound.native[i] for i in calls]
@@ -368,7 +431,8 @@ class _Run:
         given = [*names, *_result_names(names, calls).values()]
         slots = [Slot(n, i >= len(names), i if i < len(names) else i - len(names)) for i, n in enumerate(given)]
         options = self.plan.options
-        operator = Operator(bound, slots, to_arrow(plain, options.timezone or "UTC"), options, sort, plain)
+        arrow = to_arrow(plain, options.timezone or "UTC")
+        operator = Operator(bound, slots, arrow, options, sort, plain, share=share)
         operator.__name__ = STAGE_NAME
         return operator
 
@@ -383,8 +447,3 @@ def _sort_keys(call: dict[str, Any]) -> list[dict[str, Any]]:
     """List the keys by which the rows of a call must be sorted, partition keys first."""
     keys = [{"column": k, "descending": False, "nulls_first": True} for k in dict.fromkeys(call["partition_by"])]
     return [*keys, *call["order_by"]]
-
-
-def _sorted(key: dict[str, Any], functions: Any) -> Any:
-    way, nulls = "desc" if key["descending"] else "asc", "first" if key["nulls_first"] else "last"
-    return getattr(functions.col(quoted(key["column"])), f"{way}_nulls_{nulls}")()

@@ -1,0 +1,69 @@
+//! Sections of sorted rows: summaries as bytes, what lies around a section, its answers.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3_arrow::PyRecordBatch;
+use windrow::sections::{Around, Summary};
+use windrow::{Cancel, Plan};
+
+use crate::work::{guarded, interruptible};
+
+/// What lies around a section.
+#[pyclass(module = "windrow._windrow", name = "Around", frozen)]
+pub(crate) struct PyAround(Around);
+
+/// A plan's calls over rows in order, section by section.
+#[pyclass(module = "windrow._windrow", name = "Sections", frozen)]
+pub(crate) struct PySections(pub(crate) Arc<Plan>);
+
+#[pymethods]
+impl PySections {
+    /// Why rows cannot be answered in sections; None: they can.
+    #[getter]
+    fn refusal(&self) -> Option<String> {
+        self.0.refuses_sections()
+    }
+
+    /// Whether a call looks at all rows behind its row, for which a stream must wait and a section need not.
+    #[getter]
+    fn looks_ahead(&self) -> bool {
+        self.0.looks_ahead()
+    }
+
+    /// The last row of a batch in order with which a section may begin.
+    fn last_cut(&self, py: Python<'_>, rows: PyRecordBatch) -> PyResult<Option<usize>> {
+        let (plan, rows) = (&self.0, rows.into_inner());
+        guarded(py, || plan.last_cut(&rows))
+    }
+
+    /// What other sections may need of this one.
+    fn summarise<'py>(&self, py: Python<'py>, rows: PyRecordBatch) -> PyResult<Bound<'py, PyBytes>> {
+        let (plan, rows) = (&self.0, rows.into_inner());
+        let summary = || plan.summarise(&rows)?.to_bytes();
+        // A user's code is called from the caller's own thread.
+        let bytes = interruptible(py, &Cancel::default(), plan.calls_user(), summary)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What lies around each of the sections of which these are the summaries, in order.
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+    fn scan(&self, py: Python<'_>, summaries: Vec<Vec<u8>>) -> PyResult<Vec<PyAround>> {
+        let plan = &self.0;
+        let scan = || {
+            let summaries = summaries.iter().map(|bytes| Summary::from_bytes(bytes)).collect::<Result<Vec<_>, _>>()?;
+            plan.scan(&summaries)
+        };
+        let arounds = interruptible(py, &Cancel::default(), plan.calls_user(), scan)?;
+        Ok(arounds.into_iter().map(PyAround).collect())
+    }
+
+    /// The calls' columns for a section's rows.
+    fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyAround) -> PyResult<PyRecordBatch> {
+        let (plan, rows, cancel) = (&self.0, rows.into_inner(), Cancel::default());
+        let stop = cancel.clone();
+        let answer = move || plan.answer(&rows, &around.0, &stop);
+        Ok(PyRecordBatch::new(interruptible(py, &cancel, plan.calls_user(), answer)?))
+    }
+}

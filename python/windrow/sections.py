@@ -1,0 +1,167 @@
+"""Rows in order, answered section by section: read once for what the sections came to, and once for the answers.
+
+    rows in order -> sections, kept -> summaries -> those of all sections, in order -> what lies around each -> answers
+
+So a row's answer may depend on all rows of its partition, however many, where nobody can hold them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .exceptions import SpillError
+
+if TYPE_CHECKING:
+    from ._windrow import Plan, Sections
+
+__all__ = ["Share", "alone", "answered"]
+
+#: Gives the summaries of all sections that there are, in order, and how many come before one's own.
+Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
+
+# Rows of a section: enough that the rows around it are few beside its own.
+_ROWS = 1 << 18
+
+# Rows of a batch that is handed on.
+_BATCH = 1 << 15
+
+
+def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
+    """Have all sections oneself.
+
+    Parameters
+    ----------
+    summaries
+        Their summaries.
+
+    Returns
+    -------
+    tuple
+        The same, and none before.
+    """
+    return list(summaries), 0
+
+
+def answered(
+    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None
+) -> Iterator[pa.RecordBatch]:
+    """Answer a plan's calls.
+
+    Parameters
+    ----------
+    rows
+        Batches in the plan's order.
+    plan
+        A plan that may be cut.
+    share
+        How to hear of the sections of others.
+    limit
+        How many bytes of rows may be held; the rest goes to a file.
+    spill_dir
+        Where that file is, which has no name; None: where the system keeps such files.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The batches' columns, then one per call.
+
+    Raises
+    ------
+    SpillError
+        The disk is full.
+    """
+    sections = plan.sections()
+    summaries = []
+    with _Kept(limit, spill_dir) as kept:
+        for section in _cut(rows, sections):
+            summaries.append(sections.summarise(section))
+            kept.add(section)
+        everyone, before = share(summaries)
+        around = sections.scan(everyone)[before : before + len(summaries)]
+        new = list(pa.schema(plan.output_schema))
+        for section, lying in zip(kept, around, strict=True):
+            answer = pa.record_batch(sections.answer(section, lying))
+            whole = pa.RecordBatch.from_arrays(
+                [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
+            )
+            for at in range(0, whole.num_rows, _BATCH):
+                yield whole.slice(at, _BATCH)
+
+
+def _cut(rows: Iterable[pa.RecordBatch], sections: Sections) -> Iterator[pa.RecordBatch]:
+    """Cut rows in order where a section may begin."""
+    held: list[pa.RecordBatch] = []
+    count, wanted = 0, _ROWS
+    for batch in rows:
+        held.append(batch)
+        count += batch.num_rows
+        if count <= wanted:
+            continue
+        joined = _joined(held)
+        cut = sections.last_cut(joined)
+        held = [joined]
+        if cut is None:
+            wanted = 2 * count  # peers as many as that
+            continue
+        yield joined.slice(0, cut)
+        held, count, wanted = [joined.slice(cut)], count - cut, _ROWS
+    if count:
+        yield _joined(held)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+class _Kept:
+    """Batches to be read again, once: in memory up to a limit, then in a file without a name."""
+
+    def __init__(self, limit: int, spill_dir: str | None) -> None:
+        self._limit, self._dir = limit, spill_dir
+        self._held: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._file: Any = None
+        self._writer: pa.ipc.RecordBatchStreamWriter | None = None
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._bytes += batch.nbytes
+        self._held.append(batch)
+        if self._bytes <= self._limit:
+            return
+        try:
+            if self._writer is None:
+                self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
+                self._writer = pa.ipc.new_stream(self._file, batch.schema)
+            while self._held:
+                self._writer.write_batch(self._held.pop(0))
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        if self._writer is not None:
+            try:
+                self._writer.close()
+                self._file.seek(0)
+                yield from pa.ipc.open_stream(self._file)
+            except OSError as error:
+                raise self._failed(error) from error
+        while self._held:
+            yield self._held.pop(0)
+
+    def _failed(self, error: OSError) -> SpillError:
+        where = self._dir or tempfile.gettempdir()
+        return SpillError(
+            f"rows that memory_limit does not leave room for could not be spilled to {where}: {error}; make room "
+            "there, or name another directory as spill_dir"
+        )

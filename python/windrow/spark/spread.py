@@ -1,0 +1,105 @@
+"""One partition over many tasks: each has a range of its order, and hears from the others what lies around it.
+
+    rows -> ranges of (partition keys, order keys), equal keys in one task -> barrier stage: each task sorts its rows,
+    sums up its sections, gathers what the others have summed up, and answers its own rows
+
+Spark starts the tasks of a barrier stage all at once, so there are as many as the cluster has slots. A task holds the
+rows of its share up to the memory limit, and spills the rest.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from .plan import quoted
+
+__all__ = ["gathered", "ranged", "slots", "sorted_by"]
+
+
+def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
+    """Exchange summaries of sections with the other tasks of a barrier stage.
+
+    Parameters
+    ----------
+    summaries
+        Those of this task, in order.
+
+    Returns
+    -------
+    tuple
+        Those of all tasks, in order, and how many are of tasks before this one.
+    """
+    from pyspark import BarrierTaskContext
+
+    context = BarrierTaskContext.get()
+    # what is gathered is text
+    told = context.allGather(",".join(b64encode(s).decode() for s in summaries))
+    each = [[b64decode(one) for one in text.split(",") if one] for text in told]
+    return [s for of_task in each for s in of_task], sum(map(len, each[: context.partitionId()]))
+
+
+def slots(session: Any) -> int | None:
+    """Say how many tasks can run at once, and so be of one barrier stage.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    int or None
+        None where that cannot be known or relied on: on Spark Connect, and where executors come and go.
+    """
+    if not hasattr(session, "_jsparkSession"):
+        return None
+    context = session.sparkContext
+    if context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
+        return None
+    scala = context._jsc.sc()
+    return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile())) or None
+
+
+def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: Any) -> Any:
+    """Share the rows of a frame out in ranges.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    keys
+        The native order keys, partition keys first; none: shares of any rows.
+    tasks
+        How many ranges.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The frame; rows of equal keys are in one range, and ranges come in the order of the keys.
+    """
+    if not keys:
+        return frame.repartition(tasks)
+    return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
+
+
+def sorted_by(key: dict[str, Any], functions: Any) -> Any:
+    """Write an order key as a Column.
+
+    Parameters
+    ----------
+    key
+        The native key.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.Column
+        The column, and how it sorts.
+    """
+    way, nulls = "desc" if key["descending"] else "asc", "first" if key["nulls_first"] else "last"
+    return getattr(functions.col(quoted(key["column"])), f"{way}_nulls_{nulls}")()

@@ -1,0 +1,154 @@
+//! Values carried: those of rows outside a section that its answers may be, by their places among the rows that take part.
+//!
+//! Cost: what is kept, which is so many of the first values and so many of the last.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+
+use super::index::{Included, Pick, Picks};
+use crate::carry::Carry;
+use crate::error::{Error, Result};
+
+/// The values of rows outside the section that answers may need.
+///
+/// As Arrow data: `value`, and `ordinal`, the row's place from 1 among the partition's rows that take part.
+/// Ordinals ascend, and the last one counts all rows covered.
+#[derive(Debug, Clone)]
+pub(crate) struct Carried {
+    values: ArrayRef,
+    ordinals: UInt64Array,
+}
+
+/// Which values a carry keeps: so many of the first, and so many of the last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept {
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+}
+
+impl Carried {
+    fn load(state: &RecordBatch) -> Result<Self> {
+        match state.columns() {
+            [values, ordinals] if ordinals.data_type() == &DataType::UInt64 => {
+                Ok(Self { values: Arc::clone(values), ordinals: ordinals.as_primitive::<UInt64Type>().clone() })
+            }
+            _ => Err(Error::internal("the carry of a value function holds values and their ordinals")),
+        }
+    }
+
+    fn save(values: ArrayRef, ordinals: Vec<u64>) -> Result<RecordBatch> {
+        let fields =
+            [Field::new("value", values.data_type().clone(), true), Field::new("ordinal", DataType::UInt64, false)];
+        Ok(RecordBatch::try_new(
+            Arc::new(Schema::new(fields.to_vec())),
+            vec![values, Arc::new(UInt64Array::from(ordinals))],
+        )?)
+    }
+
+    /// How many rows that take part are covered.
+    pub(crate) fn total(&self) -> u64 {
+        self.ordinals.values().last().copied().unwrap_or(0)
+    }
+
+    /// Where the value is of the covered row that is the `ordinal`-th to take part, from 1.
+    fn place(&self, ordinal: u64) -> Result<usize> {
+        self.ordinals
+            .values()
+            .binary_search(&ordinal)
+            .map_err(|_| Error::internal(format!("the carry of {} rows lacks row {ordinal}", self.total())))
+    }
+
+    /// What `rows` of `column`, appended to what `state` covers, leave to be carried.
+    pub(crate) fn advance(
+        kept: Kept,
+        column: &ArrayRef,
+        included: &Included,
+        state: Option<&RecordBatch>,
+        rows: Range<usize>,
+    ) -> Result<RecordBatch> {
+        let old = state.map(Self::load).transpose()?;
+        let before = old.as_ref().map_or(0, Self::total);
+        let first = included.before(rows.start);
+        let total = before + (included.before(rows.end) - first) as u64;
+        // Kept are the ordinals up to `head`, and those after `dropped`.
+        let (head, dropped) = kept.of(total);
+        let mut picks = Picks::with_capacity(0);
+        let mut ordinals = Vec::new();
+        for (at, &ordinal) in old.iter().flat_map(|old| old.ordinals.values().iter().enumerate()) {
+            if ordinal <= head || ordinal > dropped {
+                picks.push(Pick::Carried(at));
+                ordinals.push(ordinal);
+            }
+        }
+        for ordinal in (before + 1..=head).chain(dropped.max(before) + 1..=total) {
+            let row = included.row(first + (ordinal - before - 1) as usize);
+            picks.push(Pick::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
+            ordinals.push(ordinal);
+        }
+        Self::save(picks.gather(column, None, old.as_ref().map(|old| &old.values))?, ordinals)
+    }
+
+    /// What is left to be carried of the rows of two.
+    pub(crate) fn join(kept: Kept, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        let (left, right) = (Self::load(left)?, Self::load(right)?);
+        let before = left.total();
+        let (head, dropped) = kept.of(before + right.total());
+        let behind = right.ordinals.values().iter().map(|ordinal| before + ordinal);
+        let all = left.ordinals.values().iter().copied().chain(behind);
+        let (places, ordinals): (Vec<u64>, Vec<u64>) =
+            (0..).zip(all).filter(|&(_, ordinal)| ordinal <= head || ordinal > dropped).unzip();
+        let values = concat(&[left.values.as_ref(), right.values.as_ref()])?;
+        Self::save(take(&values, &UInt64Array::from(places), None)?, ordinals)
+    }
+}
+
+impl Kept {
+    /// Up to which ordinal values are kept, and after which again, of so many.
+    fn of(self, total: u64) -> (u64, u64) {
+        let head = self.head.min(total);
+        (head, total.saturating_sub(self.tail).max(head))
+    }
+}
+
+/// What a carry says of the rows before a section, and of those behind it.
+#[derive(Debug)]
+pub(crate) struct Around {
+    pub(crate) before: Option<Carried>,
+    pub(crate) after: Option<Carried>,
+    /// The values of both.
+    pub(crate) values: Option<ArrayRef>,
+}
+
+impl Around {
+    pub(crate) fn load(carry: &Carry) -> Result<Self> {
+        let load = |state: &Option<RecordBatch>| state.as_ref().map(Carried::load).transpose();
+        let (before, after) = (load(&carry.state)?, load(&carry.after)?);
+        let values = match (&before, &after) {
+            (Some(before), Some(after)) => Some(concat(&[before.values.as_ref(), after.values.as_ref()])?),
+            (one, other) => one.as_ref().or(other.as_ref()).map(|carried| carried.values.clone()),
+        };
+        Ok(Self { before, after, values })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The `ordinal`-th row before the section, from 1; NULL where nothing is carried.
+    pub(crate) fn pick_before(&self, ordinal: u64) -> Result<Pick> {
+        self.before.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(carried.place(ordinal)?)))
+    }
+
+    /// The `ordinal`-th row behind the section, from 1; NULL where nothing is carried.
+    pub(crate) fn pick_after(&self, ordinal: u64) -> Result<Pick> {
+        let first = self.before.as_ref().map_or(0, |carried| carried.values.len());
+        self.after.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(first + carried.place(ordinal)?)))
+    }
+}

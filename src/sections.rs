@@ -1,0 +1,391 @@
+//! Sections: sorted rows in pieces, each answered where it is, by whatever thread, disk or worker has it.
+//!
+//! ```text
+//!   sections    [ a a a b b | b b b b b | b c c ]     cut where a peer group begins
+//!   summarise        S1          S2         S3        of each the first rows, the last rows, and states between
+//!   scan               |---> before: b, state         left to right: what lies before each section
+//!                       behind: b, state <---|        right to left: what lies behind it
+//!   answer            each section with what lies around it, in any order
+//! ```
+//!
+//! A section needs the rows around it that its frames reach, its halo, and a state for the rows beyond. A summary has
+//! what others may need of a section, so that all are known to all after one exchange. Which rows these are is up to the
+//! evaluators: as many of the last ones as they would not let go of in a stream, and as many of the first as a frame of
+//! the row before the section could hold.
+//!
+//! Cost: each row is read once more, for the states; the scan costs a halo and a merge per section and pass. Memory: a
+//! section, its halo and results; a summary is two halos and two states per pass.
+//! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
+
+mod bytes;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use arrow_select::concat::concat_batches;
+
+use crate::bitmap::Edges;
+use crate::bounds::Frames;
+use crate::carry::{Carry, Reach};
+use crate::compute::{check_schema, columns_of, edges};
+use crate::error::{Error, Result};
+use crate::evaluate::{Cancel, Evaluator};
+use crate::parallel::Threads;
+use crate::plan::{Order, Plan, PlannedCall};
+use crate::rows;
+use crate::section::Section;
+use crate::stream::longest_order;
+
+/// What other sections may need of one.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// How many rows it has.
+    pub rows: usize,
+    /// They are all of one partition.
+    pub single: bool,
+    /// The columns read of the first rows, so many as frames of the row before may reach, at least one.
+    pub head: RecordBatch,
+    /// What those behind may need.
+    pub before: Before,
+    /// Per pass what the rows of the first partition came to, where frames reach to the end of theirs.
+    pub after: Vec<Option<RecordBatch>>,
+}
+
+/// The end of what lies before a section.
+#[derive(Debug, Clone)]
+pub struct Before {
+    /// The columns read of the last rows, all of one partition.
+    pub rows: RecordBatch,
+    /// That partition has rows before these, for which the carries stand.
+    pub continues: bool,
+    /// Per pass the state of the rows before `base`, one of `rows`.
+    pub carries: Vec<Carry>,
+}
+
+/// What lies around a section.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// `None`: a partition begins with the section.
+    pub before: Option<Before>,
+    /// The columns read of the rows behind that frames reach.
+    pub behind: RecordBatch,
+    /// Per pass the state of all rows behind that are of the section's last partition.
+    pub after: Vec<Option<RecordBatch>>,
+}
+
+/// A pass over a section.
+struct Pass<'a> {
+    call: &'a PlannedCall,
+    evaluator: Box<dyn Evaluator>,
+    frames: Frames,
+}
+
+impl Pass<'_> {
+    fn of_call<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.of_call(&self.call.display))
+    }
+}
+
+impl Plan {
+    /// Why rows cannot be answered in sections; `None`: they can.
+    #[must_use]
+    pub fn refuses_sections(&self) -> Option<String> {
+        if let Err(error) = longest_order(self) {
+            return Some(error.message().to_string());
+        }
+        self.calls.iter().find_map(|call| {
+            if self.orders[call.order].order_by.is_empty() && call.frame.needs_peers() {
+                return Some(format!("{}: without ORDER BY all rows of a partition are peers", call.display));
+            }
+            let reaches = [call.before, call.after];
+            if reaches.contains(&Reach::Everything) {
+                return Some(format!("{}: each answer needs all rows of its partition at once", call.display));
+            }
+            let state = reaches.contains(&Reach::State) && !call.joins;
+            state.then(|| format!("{}: the states of two parts of a partition cannot be merged", call.display))
+        })
+    }
+
+    /// Whether a call looks at all rows of its partition behind its row: a stream must wait for them, and a section needs
+    /// what they came to.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        self.calls.iter().any(|call| call.after == Reach::State)
+    }
+
+    /// The last row of `rows`, in order, with which a section may begin: one that begins a peer group of every order.
+    ///
+    /// # Errors
+    /// Rows of another schema.
+    pub fn last_cut(&self, rows: &RecordBatch) -> Result<Option<usize>> {
+        check_schema(self, rows)?;
+        let mut cuts: Option<arrow_buffer::BooleanBuffer> = None;
+        // Without an order rows may be parted anywhere.
+        for order in self.orders.iter().filter(|order| !order.order_by.is_empty()) {
+            let columns: Vec<_> = order.columns.iter().map(|&column| rows.column(column).clone()).collect();
+            let starts = edges(order, &columns, rows.num_rows())?.1.starts().clone();
+            cuts = Some(cuts.map_or_else(|| starts.clone(), |cuts| &cuts & &starts));
+        }
+        Ok(match cuts {
+            None => rows.num_rows().checked_sub(1).filter(|&row| row > 0),
+            Some(cuts) => (1..cuts.len()).rev().find(|&row| cuts.value(row)),
+        })
+    }
+
+    /// What other sections may need of the one that has `rows`, in order.
+    ///
+    /// # Errors
+    /// No rows, rows of another schema, values that cannot be read.
+    pub fn summarise(&self, rows: &RecordBatch) -> Result<Summary> {
+        check_schema(self, rows)?;
+        let kept = rows.project(&self.columns())?;
+        let end = rows.num_rows();
+        let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
+        let partitions = self.partitions(&kept)?;
+        let first_end = partitions.end(0);
+        let passes = self.over(&kept, 0..end, true, false, &[])?;
+        let mut after = Vec::with_capacity(passes.len());
+        for pass in &passes {
+            let reaches = pass.call.after == Reach::State;
+            after.push(reaches.then(|| pass.of_call(pass.evaluator.advance(None, 0..first_end))).transpose()?);
+        }
+        let none = Before { rows: kept.slice(0, 0), continues: false, carries: vec![Carry::default(); passes.len()] };
+        let before = none.released(&kept, partitions.begin(last), &passes)?;
+        Ok(Summary { rows: end, single: first_end == end, head: self.head(&kept.slice(0, first_end))?, before, after })
+    }
+
+    /// As many of `rows`, the first of a section, as frames of rows before them may hold: a frame of the last of those
+    /// ends no later than the first row's own would.
+    fn head(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let reach = |reach: Reach| match reach {
+            Reach::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        let reaches = |call: &PlannedCall| matches!(call.after, Reach::Groups(_) | Reach::Within);
+        let least = self.calls.iter().map(|call| reach(call.after)).max().unwrap_or(0);
+        let mut length = least.saturating_add(1).min(rows.num_rows());
+        let passes: Vec<_> = (0..).zip(&self.passes).filter(|(_, pass)| reaches(self.leader(pass))).collect();
+        while !passes.is_empty() && length < rows.num_rows() {
+            let seen = self.over(&rows.slice(0, length), 0..1, true, false, &[])?;
+            if passes.iter().all(|&(number, _): &(usize, _)| seen[number].evaluator.settled(&seen[number].frames) == 1)
+            {
+                break;
+            }
+            length = (2 * length).min(rows.num_rows());
+        }
+        Ok(rows.slice(0, length))
+    }
+
+    /// What lies around each of the sections that these are the summaries of, in order.
+    ///
+    /// # Errors
+    /// States that do not fit each other.
+    pub fn scan(&self, summaries: &[Summary]) -> Result<Vec<Around>> {
+        let schema: SchemaRef = Arc::new(self.schema.project(&self.columns())?);
+        let mut arounds = Vec::with_capacity(summaries.len());
+        let mut last: Option<Before> = None;
+        // Whether a section's first row is of the partition of the last row before it.
+        let mut goes_on = Vec::with_capacity(summaries.len());
+        for summary in summaries {
+            let before = match last.take() {
+                Some(before) if self.one_partition(&before.rows, &summary.head)? => Some(before),
+                _ => None,
+            };
+            goes_on.push(before.is_some());
+            last = Some(match &before {
+                Some(before) if summary.single => self.append(before, summary)?,
+                _ => summary.before.clone(),
+            });
+            let after = vec![None; self.passes.len()];
+            arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after });
+        }
+        let mut after = vec![None; self.passes.len()];
+        for number in (0..summaries.len()).rev() {
+            let mut heads = Vec::new();
+            for (summary, _) in summaries[number + 1..].iter().zip(&goes_on[number + 1..]).take_while(|(_, on)| **on) {
+                heads.push(&summary.head);
+                if !summary.single || summary.head.num_rows() < summary.rows {
+                    break;
+                }
+            }
+            arounds[number].behind = concat_batches(&schema, heads)?;
+            arounds[number].after.clone_from(&after);
+            let summary = &summaries[number];
+            after = match (goes_on[number], summary.single) {
+                (false, _) => vec![None; self.passes.len()],
+                (true, false) => summary.after.clone(),
+                (true, true) => self.joined(&summary.head, &summary.after, &after)?,
+            };
+        }
+        Ok(arounds)
+    }
+
+    /// The calls' columns for `rows`, in order, a section with what lies around it.
+    ///
+    /// # Errors
+    /// As for [`Plan::compute`].
+    pub fn answer(&self, rows: &RecordBatch, around: &Around, cancel: &Cancel) -> Result<RecordBatch> {
+        check_schema(self, rows)?;
+        let kept = rows.project(&self.columns())?;
+        let Around { before, behind, after } = around;
+        let (ahead, continues, carries) = match before {
+            None => (RecordBatch::new_empty(kept.schema()), false, vec![Carry::default(); self.passes.len()]),
+            Some(before) => (before.rows.clone(), before.continues, before.carries.clone()),
+        };
+        let carries: Vec<_> =
+            carries.into_iter().zip(after).map(|(c, after)| Carry { after: after.clone(), ..c }).collect();
+        let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
+        let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
+        let threads = Threads::new(self.options.threads);
+        let mut results = Vec::with_capacity(self.calls.len());
+        for ((pass, calls), carry) in
+            self.over(&all, own.clone(), false, continues, &carries)?.iter().zip(&self.passes).zip(&carries)
+        {
+            let evaluate = |rows: Range<usize>| {
+                Ok((rows.start - own.start, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?))
+            };
+            let ranges = if pass.call.user.is_some() { vec![own.clone()] } else { threads.ranges(&own) };
+            let pieces = pass.of_call(threads.map(ranges, evaluate))?;
+            let column = rows::join(pieces, &threads)?;
+            results.extend(calls.iter().zip(columns_of(calls, column)));
+        }
+        results.sort_unstable_by_key(|(call, _)| **call);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        let columns: Vec<ArrayRef> = results.into_iter().map(|(_, column)| column).collect();
+        Ok(RecordBatch::try_new_with_options(self.output_schema().clone(), columns, &options)?)
+    }
+
+    /// Every pass over a section of the columns read.
+    fn over(
+        &self,
+        kept: &RecordBatch,
+        own: Range<usize>,
+        open: bool,
+        continues: bool,
+        carries: &[Carry],
+    ) -> Result<Vec<Pass<'_>>> {
+        let section =
+            |order: &Order| self.section(order, kept.columns(), kept.num_rows(), own.clone(), open, continues);
+        let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
+        let none = Carry::default();
+        let pass = |(number, calls): (usize, &Vec<usize>)| {
+            let call = self.leader(calls);
+            let made = self.pass(calls, &sections[call.order], carries.get(number).unwrap_or(&none));
+            let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
+            Ok(Pass { call, evaluator, frames })
+        };
+        (0..).zip(&self.passes).map(pass).collect()
+    }
+
+    /// Rows of the columns read, as a section in one of the plan's orders. All of them are known, and none is empty.
+    pub(crate) fn section(
+        &self,
+        order: &Order,
+        kept: &[ArrayRef],
+        rows: usize,
+        own: Range<usize>,
+        open: bool,
+        continues: bool,
+    ) -> Result<Section> {
+        let read = self.columns();
+        let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
+        let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
+        let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
+        let (partitions, peers) = edges(order, &columns, rows)?;
+        let mut section = Section::whole(partitions, peers, columns)?;
+        (section.own, section.open) = (own, open);
+        if continues {
+            section.partitions = without_first(&section.partitions);
+        }
+        Ok(section)
+    }
+
+    /// Where partitions begin among rows of the columns read; all orders have the same.
+    fn partitions(&self, kept: &RecordBatch) -> Result<Edges> {
+        match self.orders.first() {
+            None => Ok(Edges::single(kept.num_rows())),
+            Some(order) => {
+                let rows = kept.num_rows();
+                Ok(self.section(order, kept.columns(), rows, 0..rows, true, false)?.partitions)
+            }
+        }
+    }
+
+    /// Whether the last row of `left` and the first of `right` are of one partition.
+    fn one_partition(&self, left: &RecordBatch, right: &RecordBatch) -> Result<bool> {
+        let last = left.slice(left.num_rows() - 1, 1);
+        let rows = concat_batches(&left.schema(), [&last, &right.slice(0, 1)])?;
+        Ok(!self.partitions(&rows)?.starts().value(1))
+    }
+
+    /// What lies before the section behind one that goes on a partition, and that has no other.
+    fn append(&self, before: &Before, summary: &Summary) -> Result<Before> {
+        if !summary.before.continues {
+            // All of its rows are in the summary.
+            let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;
+            let passes = self.over(&rows, 0..rows.num_rows(), true, before.continues, &before.carries)?;
+            return before.released(&rows, 0, &passes);
+        }
+        // None of the rows before are needed any more.
+        let end = before.rows.num_rows();
+        let passes = self.over(&before.rows, 0..end, true, before.continues, &before.carries)?;
+        let mut carries = Vec::with_capacity(passes.len());
+        for ((pass, old), new) in passes.iter().zip(&before.carries).zip(&summary.before.carries) {
+            let Some(state) = &new.state else {
+                carries.push(new.clone());
+                continue;
+            };
+            let left = pass.of_call(pass.evaluator.advance(old.state.as_ref(), old.base..end))?;
+            let state = pass.of_call(pass.evaluator.join(&left, state))?;
+            carries.push(Carry { state: Some(state), ..new.clone() });
+        }
+        Ok(Before { carries, ..summary.before.clone() })
+    }
+
+    /// The states of `left` with those of `right` behind them.
+    fn joined(
+        &self,
+        some: &RecordBatch,
+        left: &[Option<RecordBatch>],
+        right: &[Option<RecordBatch>],
+    ) -> Result<Vec<Option<RecordBatch>>> {
+        let passes = self.over(some, 0..some.num_rows(), true, false, &[])?;
+        let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
+            (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),
+            (one, other) => Ok(one.as_ref().or(other.as_ref()).cloned()),
+        };
+        passes.iter().zip(left).zip(right).map(join).collect()
+    }
+}
+
+impl Before {
+    /// What must stay of `rows`, whose last partition begins at `partition`, for those that come behind, with carries for
+    /// the rest of that partition. They begin with this one's, if it has any.
+    fn released(&self, rows: &RecordBatch, partition: usize, passes: &[Pass]) -> Result<Self> {
+        let end = rows.num_rows();
+        let releases: Vec<_> =
+            passes.iter().map(|pass| pass.evaluator.release(&pass.frames, end).max(partition)).collect();
+        // The last row always stays, to tell whether the next one begins a partition or a peer group.
+        let keep = releases.iter().copied().min().unwrap_or(end).min(end - 1).max(partition);
+        let continues = keep > partition || self.continues;
+        let mut carries = Vec::with_capacity(passes.len());
+        for ((pass, old), release) in passes.iter().zip(&self.carries).zip(releases) {
+            carries.push(if pass.call.before == Reach::State && continues {
+                let from = if old.state.is_some() { old.base } else { partition };
+                let state = pass.of_call(pass.evaluator.advance(old.state.as_ref(), from..release))?;
+                Carry { base: release - keep, state: Some(state), after: None }
+            } else {
+                Carry::default()
+            });
+        }
+        Ok(Self { rows: rows.slice(keep, end - keep), continues, carries })
+    }
+}
+
+/// The edges with the first row no beginning.
+fn without_first(edges: &Edges) -> Edges {
+    let starts = edges.starts();
+    Edges::new(arrow_buffer::BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
+}

@@ -1,0 +1,188 @@
+"""One partition over many tasks: no PARTITION BY, and hot keys."""
+
+import math
+import random
+
+import pytest
+
+import windrow as wr
+
+pytest.importorskip("pyspark")
+
+SETTINGS = {"spark.sql.shuffle.partitions": "3", "spark.sql.session.timeZone": "America/New_York"}
+ROWS = 3000
+
+
+def number(value):
+    return random.Random(value).randrange(1 << 30)
+
+
+@pytest.fixture(scope="module")
+def frame(spark):
+    """Give ties, nulls, NaN, a hot key and rows in no order."""
+    rng = random.Random(5)
+    rows = []
+    for i in range(ROWS):
+        tied = None if rng.random() < 0.05 else rng.randrange(ROWS // 4)
+        real = rng.choice([None, math.nan, math.inf, -0.0, 0.0, rng.random(), rng.random(), rng.random()])
+        rows.append((i, "hot" if rng.random() < 0.9 else f"k{rng.randrange(5)}", tied, rng.randrange(-99, 99), real))
+    rng.shuffle(rows)
+    rows = [(*r, None if r[3] % 7 == 0 else f"s{r[3] % 11}") for r in rows]
+    return spark.createDataFrame(rows, "id bigint, k string, t int, v bigint, d double, s string").repartition(4)
+
+
+ROWS_1000 = "ROWS BETWEEN 1000 PRECEDING AND 1000 FOLLOWING"
+SPREAD = [
+    "row_number() OVER (ORDER BY t, id)", "rank() OVER (ORDER BY t)", "dense_rank() OVER (ORDER BY t DESC)",
+    "percent_rank() OVER (ORDER BY t NULLS LAST)", "cume_dist() OVER (ORDER BY t)", "ntile(7) OVER (ORDER BY id)",
+    "lag(v, 3, -1) OVER (ORDER BY t, id)", "lead(s, 700) OVER (ORDER BY id)",
+    "lag(s, 2) IGNORE NULLS OVER (ORDER BY id)", "lead(s, 2) IGNORE NULLS OVER (ORDER BY id DESC)",
+    "sum(v) OVER (ORDER BY t, id)", "sum(v) OVER (ORDER BY t)", f"sum(v) OVER (ORDER BY id {ROWS_1000})",
+    f"min(v) OVER (ORDER BY t DESC NULLS FIRST, id {ROWS_1000})", f"avg(d) OVER (ORDER BY id {ROWS_1000})",
+    "sum(v) OVER (ORDER BY t RANGE BETWEEN 40 PRECEDING AND 90 FOLLOWING)",
+    "count(*) OVER (ORDER BY t GROUPS BETWEEN 30 PRECEDING AND 2 FOLLOWING)",
+    "max(s) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "sum(v) OVER (ORDER BY t RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "sum(v) OVER ()", "count(s) OVER ()", "max(d) OVER ()", "avg(v) FILTER (WHERE v > 0) OVER ()",
+    "first_value(s) IGNORE NULLS OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+    "last_value(s) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING)",
+    "nth_value(v, 2000) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+    f"count(DISTINCT v) OVER (ORDER BY id {ROWS_1000})", f"median(v) OVER (ORDER BY id {ROWS_1000})",
+    "sum(v) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW)",
+    "count(*) OVER (ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND 5 FOLLOWING EXCLUDE GROUP)",
+    "stddev(v) OVER (ORDER BY t, id)", "collect_list(v) OVER (ORDER BY id ROWS 4 PRECEDING)",
+]  # fmt: skip
+ONE_TASK = [
+    "median(v) OVER ()", "count(DISTINCT v) OVER (ORDER BY id)", "collect_list(v) OVER (ORDER BY id)",
+    "lag(v, id) OVER (ORDER BY id)", "sum(v) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES)",
+]  # fmt: skip
+
+
+def same(found, expected):
+    if isinstance(found, float) and isinstance(expected, float):
+        return (
+            found == expected
+            or (math.isnan(found) and math.isnan(expected))
+            or math.isclose(found, expected, rel_tol=1e-12)
+        )
+    return found == expected
+
+
+def answers(result):
+    return {row["id"]: row for row in result.collect()}
+
+
+def check(frame, calls, **how):
+    """Hold shared-out calls against windrow on the same rows in memory."""
+    named = {f"c{i}": call for i, call in enumerate(calls)}
+    expected = {row["id"]: row for row in wr.with_columns(frame.toArrow(), named).to_pylist()}
+    found = answers(wr.with_columns(frame, named, **how))
+    assert len(found) == len(expected)
+    for key, row in expected.items():
+        for name, call in named.items():
+            assert same(found[key][name], row[name]), (call, key, found[key][name], row[name])
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_task_has_all_rows(frame):
+    plan = wr.explain(frame, {f"c{i}": call for i, call in enumerate(SPREAD)})
+    assert "barrier" in str(plan)
+    assert "ONE task" not in str(plan)
+    check(frame, SPREAD)
+
+
+@pytest.mark.parametrize("call", ONE_TASK)
+def test_what_cannot_be_parted_says_so(frame, call):
+    with pytest.warns(UserWarning, match="No Partition Defined") as caught:
+        result = wr.with_columns(frame.limit(100), {"x": call})
+    assert str(caught[0].message).count("(") > 1
+    assert any(words in str(caught[0].message) for words in ("all rows of its partition", "all rows of a partition"))
+    assert result.count() == 100
+
+
+def test_hot_keys(frame):
+    calls = [c.replace("OVER (ORDER", "OVER (PARTITION BY k ORDER") for c in SPREAD if "OVER (ORDER" in c]
+    plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(calls)}, spread="always"))
+    assert "ranges of k, t" in plan
+    assert "barrier" in plan
+    check(frame, calls, spread="always")
+    assert "barrier" not in str(wr.explain(frame, calls))
+
+
+def test_never(frame):
+    with pytest.warns(UserWarning, match="No Partition Defined"):
+        result = wr.with_columns(frame, {"n": SPREAD[0]}, spread="never")
+    assert answers(result) == answers(wr.with_columns(frame, {"n": SPREAD[0]}))
+    with wr.config(spread="never"), pytest.warns(UserWarning, match="No Partition Defined"):
+        wr.with_columns(frame, {"n": SPREAD[0]})
+    with pytest.raises(wr.SpecError, match="spread='often'"):
+        wr.with_columns(frame, {"n": SPREAD[0]}, spread="often")
+    with pytest.raises(wr.SpecError, match="for Spark frames"):
+        wr.with_columns(frame.toArrow(), {"n": SPREAD[0]}, spread="always")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 5])
+def test_few_rows(frame, rows):
+    few = frame.orderBy("id").limit(rows)
+    check(few, SPREAD)
+
+
+def test_one_key_for_all(frame, spark):
+    """All rows are peers, in one task of several; the others have none."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    check(frame.withColumn("t", F.lit(3)), ["rank() OVER (ORDER BY t)", "sum(v) OVER (ORDER BY t)", "count(*) OVER ()"])
+
+
+def test_beside_calls_of_partitions(frame):
+    calls = [
+        "sum(v) OVER (PARTITION BY k)",
+        "row_number() OVER (ORDER BY id)",
+        "rank() OVER (PARTITION BY k ORDER BY v)",
+    ]
+    check(frame, calls)
+    mixed = {
+        "n": "row_number() OVER (ORDER BY id) - 1",
+        "m": "max(row_number() OVER (ORDER BY id)) OVER (PARTITION BY k)",
+    }
+    expected = {row["id"]: row for row in wr.with_columns(frame.toArrow(), mixed).to_pylist()}
+    found = answers(wr.with_columns(frame, mixed))
+    assert all(found[key][name] == row[name] for key, row in expected.items() for name in mixed)
+
+
+def test_a_user_aggregate_with_merge(frame):
+    class Total:
+        def init(self):
+            return 0
+
+        def update(self, state, value):
+            return state if value is None else state + value
+
+        def merge(self, left, right):
+            return left + right
+
+        def evaluate(self, state):
+            return state
+
+    w = wr.window(order_by="id")
+    result = wr.with_columns(
+        frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a"), wr.sum("v").over(w).alias("b")
+    )
+    assert "barrier" in str(wr.explain(frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a")))
+    assert all(row["a"] == row["b"] for row in result.collect())
+
+
+def test_an_error_in_one_task_is_the_jobs(frame):
+    from pyspark.errors import PySparkException
+
+    calls = {"x": f"sum(v + if(id = {ROWS // 2}, 9223372036854775807 - abs(v), 0)) OVER (ORDER BY id ROWS 2 PRECEDING)"}
+    with pytest.raises(PySparkException, match=r"(?i)overflow"):
+        wr.with_columns(frame, calls).collect()
+    assert frame.count() == ROWS
+
+
+def test_little_memory(frame, tmp_path):
+    """Each task spills its rows, and those of its sections."""
+    with wr.config(memory_limit=1, spill_dir=str(tmp_path)):
+        check(frame, SPREAD)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,101 @@
+//! Rows in sections: where they may be cut, what cannot be, and what is carried between many.
+//! That answers are those of the whole is in `agree.rs`, for every function.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use windrow::sections::Summary;
+use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
+
+fn rows(keys: &[i64]) -> RecordBatch {
+    let column = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    let values = (0..keys.len() as i64).collect();
+    RecordBatch::try_from_iter([("t", column(keys.to_vec())), ("v", column(values))]).unwrap()
+}
+
+fn plan(specs: &[WindowSpec]) -> Plan {
+    Plan::new(rows(&[]).schema(), specs, Options { threads: 1, ..Options::default() }).unwrap()
+}
+
+fn by_t(call: Call) -> WindowSpec {
+    WindowSpec::new().order_by([OrderKey::asc("t")]).call(call)
+}
+
+fn v() -> [Arg; 1] {
+    [Arg::column("v")]
+}
+
+#[test]
+fn sections_begin_with_a_peer_group_of_every_order() {
+    let two = WindowSpec::new().order_by([OrderKey::asc("t"), OrderKey::asc("v")]).call(Call::new("row_number", []));
+    let plans = [plan(std::slice::from_ref(&two)), plan(&[two, by_t(Call::new("rank", []))])];
+    let cuts = |keys: &[i64]| plans.each_ref().map(|plan| plan.last_cut(&rows(keys)).unwrap());
+    assert_eq!(cuts(&[1, 1, 2, 2]), [Some(3), Some(2)]);
+    assert_eq!(cuts(&[2, 2, 2]), [Some(2), None]);
+    assert_eq!(cuts(&[2]), [None, None]);
+    assert_eq!(cuts(&[]), [None, None]);
+    let anywhere = plan(&[WindowSpec::new().call(Call::new("sum", v()))]);
+    assert_eq!(anywhere.last_cut(&rows(&[7, 7, 7])).unwrap(), Some(2));
+}
+
+#[test]
+fn what_cannot_be_cut_says_why() {
+    let median = plan(&[by_t(Call::new("median", v()))]);
+    let refused = median.refuses_sections().unwrap();
+    assert!(refused.starts_with("median(v)") && refused.contains("all rows of its partition"), "{refused}");
+    let others = Frame { exclude: Exclude::Ties, ..Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow) };
+    let peers = plan(&[WindowSpec::new().call(Call::new("count", []).over(others))]);
+    assert!(peers.refuses_sections().unwrap().contains("are peers"));
+    let orders = [by_t(Call::new("rank", [])), WindowSpec::new().order_by([OrderKey::asc("v")]).call(Call::new("rank", []))];
+    assert!(plan(&orders).refuses_sections().unwrap().contains("more than one order"));
+    for fine in ["sum", "max", "count", "avg", "first_value"] {
+        assert_eq!(plan(&[by_t(Call::new(fine, v()))]).refuses_sections(), None);
+        assert_eq!(plan(&[by_t(Call::new(fine, v()).over(Frame::entire()))]).refuses_sections(), None);
+    }
+}
+
+/// A frame may reach over many sections, each smaller than it.
+#[test]
+fn frames_reach_over_many_sections() {
+    let keys: Vec<_> = (0..300).map(|row| row / 3).collect();
+    let all = rows(&keys);
+    let far = Frame::range(Bound::preceding(40), Bound::following(25));
+    let plan = plan(&[
+        by_t(Call::new("sum", v()).over(far.clone())),
+        by_t(Call::new("count", v()).over(Frame::rows(Bound::preceding(70), Bound::following(55)))),
+        by_t(Call::new("max", v()).over(Frame { exclude: Exclude::Group, ..far })),
+        by_t(Call::new("sum", v()).over(Frame::range(Bound::following(20), Bound::UnboundedFollowing))),
+        by_t(Call::new("dense_rank", [])),
+        by_t(Call::new("count", []).over(Frame::groups(Bound::preceding(31), Bound::following(9)))),
+    ]);
+    let whole = plan.compute(&all).unwrap();
+    for length in [3, 6, 30, 150, 300] {
+        let sections: Vec<_> = (0..300).step_by(length).map(|at| all.slice(at, length)).collect();
+        let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
+        let arounds = plan.scan(&summaries).unwrap();
+        for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
+            let found = plan.answer(rows, around, &Cancel::default()).unwrap();
+            assert_eq!(found, whole.slice(number * length, length), "section {number} of {length} rows");
+            assert!(around.behind.num_rows() <= 150, "no more than frames reach, or twice that");
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_summary() {
+    let plan = plan(&[by_t(Call::new("sum", v()))]);
+    let bytes = plan.summarise(&rows(&[1, 2, 3])).unwrap().to_bytes().unwrap();
+    let again = Summary::from_bytes(&bytes).unwrap();
+    assert_eq!((again.rows, again.single, again.head.num_rows()), (3, true, 1));
+    assert_eq!(again.before.rows.column(0).as_primitive::<Int64Type>().values(), &[3]);
+    for length in [0, 7, 8, 40, bytes.len() - 1] {
+        assert!(Summary::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    let mut huge = bytes.clone();
+    huge[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(Summary::from_bytes(&huge).is_err());
+    assert!(plan.summarise(&rows(&[])).is_err());
+}
