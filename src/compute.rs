@@ -150,8 +150,8 @@ impl<'a> Work<'a> {
     /// What the evaluator of a pass says of all rows of a section of whole partitions, in pieces, each with its first
     /// row.
     fn answer(&self, pass: &[usize], section: &Section) -> Result<Vec<(usize, ArrayRef)>> {
+        let (evaluator, frames) = self.plan.pass(pass, section, 0)?;
         let carry = Carry::default();
-        let (evaluator, frames) = self.plan.pass(pass, section, &carry)?;
         let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?));
         if self.plan.leader(pass).user.is_some() {
             // A user's code is called from the caller's own thread, and by one at a time.

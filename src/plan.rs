@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, Frames, OrderColumn};
-use crate::carry::{Carry, Reach};
+use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator, Strategy};
 use crate::explain::{self, Explanation};
@@ -227,18 +227,12 @@ impl Plan {
         if call >= self.calls.len() {
             return Err(Error::spec(format!("the plan has no call {call}")));
         }
-        self.pass(&[call], section, &Carry::default())
+        self.pass(&[call], section, 0)
     }
 
-    /// The evaluator of a pass over a section, and its frames, to be asked with this carry.
-    pub(crate) fn pass(
-        &self,
-        pass: &[usize],
-        section: &Section,
-        carry: &Carry,
-    ) -> Result<(Box<dyn Evaluator>, Frames)> {
-        let frames = Frames::new(&self.leader(pass).frame, section, carry.base)?;
-        let frames = if carry.after.is_some() { frames.ending() } else { frames };
+    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
+    pub(crate) fn pass(&self, pass: &[usize], section: &Section, base: usize) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
         Ok((crate::dispatch::evaluator(self, pass, section)?, frames))
     }
 

@@ -49,7 +49,7 @@ pub struct Summary {
     pub head: RecordBatch,
     /// What those behind may need.
     pub before: Before,
-    /// Per pass what the rows of the first partition came to, where frames reach to the end of theirs.
+    /// Per pass what the other rows of the first partition came to, where frames reach to the end of theirs.
     pub after: Vec<Option<RecordBatch>>,
 }
 
@@ -71,7 +71,7 @@ pub struct Around {
     pub before: Option<Before>,
     /// The columns read of the rows behind that frames reach.
     pub behind: RecordBatch,
-    /// Per pass the state of all rows behind that are of the section's last partition.
+    /// Per pass the state of all rows behind these that are of the section's last partition.
     pub after: Vec<Option<RecordBatch>>,
 }
 
@@ -86,7 +86,25 @@ impl Pass<'_> {
     fn of_call<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| error.of_call(&self.call.display))
     }
+
+    /// The state of `rows` for those before whose frames reach to the end of the partition.
+    fn ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
+        let reached = self.call.after == Reach::State && !rows.is_empty();
+        reached.then(|| self.of_call(self.evaluator.advance(None, rows))).transpose()
+    }
+
+    /// Whether the rows of the section are all that its first one needs, but for a number of rows and a state.
+    fn reached(&self) -> bool {
+        match self.call.after {
+            Reach::Groups(_) | Reach::Within => self.evaluator.settled(&self.frames) == 1,
+            Reach::State => self.frames.begun(),
+            _ => true,
+        }
+    }
 }
+
+/// A state per pass, where there is one.
+type States = Vec<Option<RecordBatch>>;
 
 impl Plan {
     /// Why rows cannot be answered in sections; `None`: they can.
@@ -146,36 +164,35 @@ impl Plan {
         let partitions = self.partitions(&kept)?;
         let first_end = partitions.end(0);
         let passes = self.over(&kept, 0..end, true, false, &[])?;
-        let mut after = Vec::with_capacity(passes.len());
-        for pass in &passes {
-            let reaches = pass.call.after == Reach::State;
-            after.push(reaches.then(|| pass.of_call(pass.evaluator.advance(None, 0..first_end))).transpose()?);
-        }
+        let head = self.head(&kept.slice(0, first_end))?;
+        let after = passes.iter().map(|pass| pass.ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
         let none = Before { rows: kept.slice(0, 0), continues: false, carries: vec![Carry::default(); passes.len()] };
         let before = none.released(&kept, partitions.begin(last), &passes)?;
-        Ok(Summary { rows: end, single: first_end == end, head: self.head(&kept.slice(0, first_end))?, before, after })
+        Ok(Summary { rows: end, single: first_end == end, head, before, after })
     }
 
     /// As many of `rows`, the first of a section, as frames of rows before them may hold: a frame of the last of those
     /// ends no later than the first row's own would.
     fn head(&self, rows: &RecordBatch) -> Result<RecordBatch> {
-        let reach = |reach: Reach| match reach {
-            Reach::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
-            _ => 0,
-        };
-        let reaches = |call: &PlannedCall| matches!(call.after, Reach::Groups(_) | Reach::Within);
-        let least = self.calls.iter().map(|call| reach(call.after)).max().unwrap_or(0);
-        let mut length = least.saturating_add(1).min(rows.num_rows());
-        let passes: Vec<_> = (0..).zip(&self.passes).filter(|(_, pass)| reaches(self.leader(pass))).collect();
-        while !passes.is_empty() && length < rows.num_rows() {
-            let seen = self.over(&rows.slice(0, length), 0..1, true, false, &[])?;
-            if passes.iter().all(|&(number, _): &(usize, _)| seen[number].evaluator.settled(&seen[number].frames) == 1)
-            {
-                break;
-            }
+        let mut length = self.rows_after().saturating_add(1).min(rows.num_rows());
+        while length < rows.num_rows() && !self.reached(&rows.slice(0, length))? {
             length = (2 * length).min(rows.num_rows());
         }
         Ok(rows.slice(0, length))
+    }
+
+    /// How many rows after theirs frames by ROWS, and `lead`, reach.
+    fn rows_after(&self) -> usize {
+        let rows = |call: &PlannedCall| match call.after {
+            Reach::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        self.calls.iter().map(rows).max().unwrap_or(0)
+    }
+
+    /// Whether `rows` are all that their first one needs.
+    fn reached(&self, rows: &RecordBatch) -> Result<bool> {
+        Ok(rows.num_rows() > self.rows_after() && self.over(rows, 0..1, true, false, &[])?.iter().all(Pass::reached))
     }
 
     /// What lies around each of the sections that these are the summaries of, in order.
@@ -198,26 +215,31 @@ impl Plan {
                 Some(before) if summary.single => self.append(before, summary)?,
                 _ => summary.before.clone(),
             });
-            let after = vec![None; self.passes.len()];
-            arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after });
+            arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
         }
-        let mut after = vec![None; self.passes.len()];
-        for number in (0..summaries.len()).rev() {
-            let mut heads = Vec::new();
-            for (summary, _) in summaries[number + 1..].iter().zip(&goes_on[number + 1..]).take_while(|(_, on)| **on) {
-                heads.push(&summary.head);
-                if !summary.single || summary.head.num_rows() < summary.rows {
+        // Per section what the rows of its first partition came to, its own and those behind.
+        let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
+        let none = || vec![None; self.passes.len()];
+        for (number, summary) in summaries.iter().enumerate().rev() {
+            let on = |next: usize| goes_on.get(next) == Some(&true);
+            let rest = |of: &Summary, next: usize| if of.single && on(next) { onward[next].clone() } else { none() };
+            let last = summary.before.rows.slice(summary.before.rows.num_rows() - 1, 1);
+            let (mut heads, mut next, mut after) = (vec![last], number + 1, none());
+            while on(next) {
+                let of = &summaries[next];
+                heads.push(of.head.clone());
+                next += 1;
+                let whole = of.single && of.head.num_rows() == of.rows;
+                if !whole || self.reached(&concat_batches(&schema, &heads)?)? {
+                    after = self.joined(&of.head, &of.after, &rest(of, next))?;
                     break;
                 }
             }
-            arounds[number].behind = concat_batches(&schema, heads)?;
-            arounds[number].after.clone_from(&after);
-            let summary = &summaries[number];
-            after = match (goes_on[number], summary.single) {
-                (false, _) => vec![None; self.passes.len()],
-                (true, false) => summary.after.clone(),
-                (true, true) => self.joined(&summary.head, &summary.after, &after)?,
-            };
+            arounds[number].behind = concat_batches(&schema, &heads[1..])?;
+            arounds[number].after = after;
+            let rest = rest(summary, number + 1);
+            let first = self.joined(&summary.head, &self.states(&summary.head)?, &summary.after)?;
+            onward[number] = self.joined(&summary.head, &first, &rest)?;
         }
         Ok(arounds)
     }
@@ -269,10 +291,9 @@ impl Plan {
         let section =
             |order: &Order| self.section(order, kept.columns(), kept.num_rows(), own.clone(), open, continues);
         let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let none = Carry::default();
         let pass = |(number, calls): (usize, &Vec<usize>)| {
             let call = self.leader(calls);
-            let made = self.pass(calls, &sections[call.order], carries.get(number).unwrap_or(&none));
+            let made = self.pass(calls, &sections[call.order], carries.get(number).map_or(0, |carry| carry.base));
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             Ok(Pass { call, evaluator, frames })
         };
@@ -344,13 +365,14 @@ impl Plan {
         Ok(Before { carries, ..summary.before.clone() })
     }
 
-    /// The states of `left` with those of `right` behind them.
-    fn joined(
-        &self,
-        some: &RecordBatch,
-        left: &[Option<RecordBatch>],
-        right: &[Option<RecordBatch>],
-    ) -> Result<Vec<Option<RecordBatch>>> {
+    /// Per pass the state of `rows`, where frames reach to the end of their partition.
+    fn states(&self, rows: &RecordBatch) -> Result<States> {
+        let passes = self.over(rows, 0..rows.num_rows(), true, false, &[])?;
+        passes.iter().map(|pass| pass.ahead(0..rows.num_rows())).collect()
+    }
+
+    /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
+    fn joined(&self, some: &RecordBatch, left: &States, right: &States) -> Result<States> {
         let passes = self.over(some, 0..some.num_rows(), true, false, &[])?;
         let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
             (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),

@@ -240,7 +240,7 @@ impl Stream {
         let mut settled = self.rows;
         for (pass, carry) in plan.passes.iter().zip(&self.carries) {
             let call = plan.leader(pass);
-            let made = plan.pass(pass, &sections[call.order], carry);
+            let made = plan.pass(pass, &sections[call.order], carry.base);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             settled = settled.min(evaluator.settled(&frames));
             evaluations.push(Evaluation { call, evaluator, frames });

@@ -21,8 +21,6 @@ pub struct Frames {
     open: bool,
     /// Where UNBOUNDED PRECEDING is in the partition that holds row 0.
     base: usize,
-    /// UNBOUNDED FOLLOWING is behind the last own row in that row's partition.
-    ends: bool,
     partitions: Runs,
     peers: Option<Runs>,
     key: Option<Key>,
@@ -61,7 +59,6 @@ impl Frames {
             rows: section.rows,
             open: section.open,
             base: if section.continues() { base } else { 0 },
-            ends: false,
             peers: plan.needs_peers().then(|| Runs::new(&section.peers)),
             plan: plan.clone(),
             partitions,
@@ -69,13 +66,6 @@ impl Frames {
             start,
             end,
         })
-    }
-
-    /// The same frames, but for those that end at UNBOUNDED FOLLOWING in the partition of the last own row: they end
-    /// there, as a carry's `after` stands for the rows behind it.
-    #[must_use]
-    pub fn ending(self) -> Self {
-        Self { ends: true, ..self }
     }
 
     /// The frames of `rows` into `out`. Pure in `rows`; consecutive rows cost O(1) each, amortised.
@@ -131,6 +121,11 @@ impl Frames {
                 low
             }
         }
+    }
+
+    /// Whether the first frame begins in the section, which may go on.
+    pub(crate) fn begun(&self) -> bool {
+        self.edge_of(Side::Start, self.own.start).is_some_and(|begin| begin < self.rows)
     }
 
     /// The first row that must stay once the rows before `answered` have been answered: `answered` itself, or a
@@ -207,7 +202,6 @@ impl Frames {
             (Edge::Unbounded, ..) => fill_runs(partitions, rows, out, |run| match side {
                 Side::Start if run.start == 0 => self.base,
                 Side::Start => run.start,
-                Side::End if self.ends && run.start < self.own.end => run.end.min(self.own.end),
                 Side::End => run.end,
             }),
             (Edge::Rows(by), ..) => partitions.each(rows, |run, piece| {

@@ -91,7 +91,7 @@ impl Nth {
         }
     }
 
-    /// How many rows that take part lie before and behind the frames of `row` in the section.
+    /// How many rows that take part does a carry put before and behind what the section has of `row`'s frame.
     fn around(&self, row: usize, around: &Around) -> (u64, u64) {
         let before = around.before.as_ref().filter(|_| row < self.first_partition_end);
         let after = around.after.as_ref().filter(|_| self.last_partition_begin <= row);

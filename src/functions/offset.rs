@@ -136,7 +136,7 @@ struct Partition<'a> {
     /// The rows that the carry does not cover.
     rows: Range<usize>,
     around: &'a Around,
-    /// How many rows that take part lie before and behind them.
+    /// How many rows that take part lie before these, and behind the section.
     before: u64,
     after: u64,
 }
@@ -248,9 +248,8 @@ impl Evaluator for Offset {
                 let before = around.before.as_ref().filter(|_| run.start == 0);
                 let after = around.after.as_ref().filter(|_| run.start == self.last_partition_begin);
                 let begin = if before.is_some() { carry.base } else { run.start };
-                let end = if after.is_some() { self.own_end } else { run.end };
                 let [before, after] = [before, after].map(|carried| carried.map_or(0, Carried::total));
-                let partition = Partition { rows: begin..end, around: &around, before, after };
+                let partition = Partition { rows: begin..run.end, around: &around, before, after };
                 if self.naive {
                     self.pick_naively(&partition, rows, &mut picks)
                 } else {

@@ -109,8 +109,8 @@ impl Covered {
     }
 }
 
-/// A partition in the section: where the rows that `covered` does not cover begin, where the first row is that `after`
-/// counts, and how many it does.
+/// A partition in the section: where the rows that `covered` does not cover begin, its end, and how many rows it has
+/// behind the section.
 #[derive(Debug, Clone, Copy)]
 struct Partition {
     covered: Covered,
@@ -191,13 +191,8 @@ impl Rank {
                     Some(covered) if run.start == 0 => (covered, carry.base),
                     _ => (Covered::default(), run.start),
                 };
-                let partition = match after {
-                    Some(after) if run.start == self.last_partition_begin => {
-                        Partition { covered, begin, end: self.own_end, after: after.rows }
-                    }
-                    _ => Partition { covered, begin, end: run.end, after: 0 },
-                };
-                f(&partition, rows)
+                let after = after.filter(|_| run.start == self.last_partition_begin).map_or(0, |after| after.rows);
+                f(&Partition { covered, begin, end: run.end, after }, rows)
             })?;
         }
         Ok(())

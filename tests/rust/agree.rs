@@ -390,6 +390,9 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
                 check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
                     TestCaseError::fail(format!("{call:?} by {strategy:?} streamed in {cuts:?}: {why}"))
                 })?;
+                if turn % 2 == usize::from(strategy.is_none()) {
+                    continue;
+                }
                 if let Some(found) = sectioned(&ordered, &plan(&ordered, &spec, &call, strategy), cuts) {
                     check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
                         TestCaseError::fail(format!("{call:?} by {strategy:?} in sections of {cuts:?}: {why}"))

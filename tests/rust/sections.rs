@@ -49,7 +49,8 @@ fn what_cannot_be_cut_says_why() {
     let others = Frame { exclude: Exclude::Ties, ..Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow) };
     let peers = plan(&[WindowSpec::new().call(Call::new("count", []).over(others))]);
     assert!(peers.refuses_sections().unwrap().contains("are peers"));
-    let orders = [by_t(Call::new("rank", [])), WindowSpec::new().order_by([OrderKey::asc("v")]).call(Call::new("rank", []))];
+    let orders =
+        [by_t(Call::new("rank", [])), WindowSpec::new().order_by([OrderKey::asc("v")]).call(Call::new("rank", []))];
     assert!(plan(&orders).refuses_sections().unwrap().contains("more than one order"));
     for fine in ["sum", "max", "count", "avg", "first_value"] {
         assert_eq!(plan(&[by_t(Call::new(fine, v()))]).refuses_sections(), None);

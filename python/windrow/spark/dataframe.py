@@ -30,7 +30,7 @@ from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .plan import Level, Plan, functions_of, make_plan, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
-from .spread import gathered, ranged, slots, sorted_by
+from .spread import gathered, parted, ranged, slots, sorted_by
 from .stages import Stage, stages
 
 __all__ = ["Way", "explain_spark", "run_spark"]
@@ -378,9 +378,11 @@ class _Run:
             self.working = ranged(self.working, keys, tasks, self.functions)
             schema = operator.spark_schema
             self.working = self.working.mapInArrow(operator, schema, barrier=True)
+            columns = list(dict.fromkeys(k["column"] for k in keys))
+            self.working = parted(self.working, columns, self.functions)
             made |= dict(zip(calls, schema.names[len(names) :], strict=True))
             names = schema.names
-            by = "ranges of " + ", ".join(dict.fromkeys(k["column"] for k in keys)) if keys else "equal shares"
+            by = "ranges of " + ", ".join(columns) if columns else "equal shares"
             together = f"{by} over {tasks} tasks at once (barrier), which tell each other what lies around their rows"
             self.clustered = None
             self.done[-1].append(_Done(calls, together, True, True, operator.explain_rows()))

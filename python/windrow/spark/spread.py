@@ -4,7 +4,8 @@
     sums up its sections, gathers what the others have summed up, and answers its own rows
 
 Spark starts the tasks of a barrier stage all at once, so there are as many as the cluster has slots. A task holds the
-rows of its share up to the memory limit, and spills the rest.
+rows of its share up to the memory limit, and spills the rest. Such a stage is all or nothing: with ``limit``, ``show``,
+``union`` or ``coalesce`` in it Spark refuses it. So it ends with an exchange, behind which they are.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any
 
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
 from .plan import quoted
 
-__all__ = ["gathered", "ranged", "slots", "sorted_by"]
+__all__ = ["gathered", "parted", "ranged", "slots", "sorted_by"]
 
 
 def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
@@ -84,6 +87,30 @@ def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: An
     if not keys:
         return frame.repartition(tasks)
     return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
+
+
+def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
+    """End the stage that a frame's rows come from, by an exchange.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    keys
+        Columns by which rows are spread evenly, most likely; none: any that can be hashed.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The same rows.
+    """
+    plain = [
+        f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
+    ]
+    by = [functions.col(quoted(name)) for name in keys or plain]
+    return frame.repartition(*(by or [functions.spark_partition_id()]))
 
 
 def sorted_by(key: dict[str, Any], functions: Any) -> Any:
