@@ -397,16 +397,16 @@ class _Run:
         if at is not None and at.arrived:
             return (f"the rows are together by {by}" if by else "all rows are in ONE task"), False
         self.clustered = self._lasting(stage.keys, arrived=True)
+        why = f" ({self.why})" if self.why else ""
         if not stage.keys:
             shown = "; ".join(level.bound.native[i]["display"] for i in stage.calls)
-            why = f" ({self.why})" if self.why else ""
             warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=users_line())
         keys = [self.functions.col(quoted(k)) for k in stage.keys]
         tasks = None if at is None else at.tasks
         self.working = exchanged(self.working, keys, tasks, self.functions, removable=at is not None)
         if at is not None:
             return f"the input's exchange by {by} serves", False
-        return (f"an exchange by {by}" if by else "all rows in ONE task (no PARTITION BY)"), True
+        return (f"an exchange by {by}" if by else f"all rows in ONE task, as there is no PARTITION BY{why}"), True
 
     def _lasting(self, keys: Sequence[str], *, arrived: bool) -> Clustering | None:
         """Say how rows are spread after a stage, if all of its keys are columns that stay."""
