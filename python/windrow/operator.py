@@ -15,7 +15,7 @@ from . import spilling
 from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
-from .native import compact, input_table, make_plan, output_fields, whole
+from .native import checked, compact, input_table, make_plan, output_fields, whole
 from .user import telling
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ class Operator:
             Batches with the new columns.
         """
         options = self._options
+        batches = self._alike(batches)
         in_task = _in_spark_task()
         if in_task:
             options = spilling.in_task(options)
@@ -278,21 +279,21 @@ class Operator:
 
     def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
         try:
-            return column.cast(declared)
-        except pa.ArrowInvalid as error:
+            return checked(column, self._bound.names[index]).cast(declared)
+        except pa.ArrowException as error:
             raise DataError(
                 f"column {self._bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
     def _table(self, batch: pa.RecordBatch) -> pa.Table:
-        self._check(batch)
         table = input_table(self._bound, *self._columns(batch), batch.num_rows, self._input)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
     def _full(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give a batch with all columns and the evaluated expressions, for the stream."""
-        self._check(batch)
         columns, temporaries = self._columns(batch)
+        for name, column in zip(self._bound.names, columns, strict=True):
+            checked(column, name)
         arrays = [*columns, *(whole(t) for t in temporaries)]
         fields = [
             pa.field(name, a.type, f.nullable)
@@ -301,11 +302,35 @@ class Operator:
         fields += [pa.field(t.name, a.type) for t, a in zip(self._bound.temporaries, temporaries, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
+    def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Check batches, and give all of them the schema of the first: those that leave have one."""
+        schema: pa.Schema | None = None
+        for batch in batches:
+            self._check(batch)
+            if schema is None:
+                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, self._input, strict=True)]
+                schema = pa.schema(fields, metadata=batch.schema.metadata)
+            if batch.schema.equals(schema):
+                yield batch
+                continue
+            columns = [
+                c if c.type == f.type else self._cast(c, i, f.type)
+                for i, (c, f) in enumerate(zip(batch.columns, schema, strict=True))
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
     def _check(self, batch: pa.RecordBatch) -> None:
         if batch.schema.names != self._input.names:
             raise DataError(
                 f"a batch came with the columns {batch.schema.names}, but the operator was made for {self._input.names}"
             )
+        try:
+            batch.validate()
+        except pa.ArrowException as error:
+            raise DataError(f"a batch came broken: {error}") from None
+        for field, column in zip(self._input, batch.columns, strict=True):
+            if not field.nullable and column.null_count:
+                raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
 
 
 def columns_in_order(

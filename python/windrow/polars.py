@@ -14,7 +14,7 @@ from .config import Options, current
 from .derived import Derived, levels, place, without_places
 from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Host, Literal, Scalar, identifier
-from .native import input_table, window_columns
+from .native import checked, input_table, window_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
     import polars as pl
 
     made, needed = _checked(temporaries, columns)
-    data = {name: columns[name] for name in needed} or {"": pa.nulls(rows)}
+    data = {name: checked(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
     frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
     try:
         result = frame.with_columns(made).select([t.name for t in temporaries])

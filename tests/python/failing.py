@@ -1,0 +1,682 @@
+"""What goes wrong on purpose inside Spark: workers and executors killed, files lost, jobs cancelled.
+
+test_spark_failure.py asks for these trials on the session that all tests share. What needs a session of its own it runs
+as a script: ``python failing.py MASTER DIRECTORY TRIAL...`` writes a line of JSON for each trial.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+import uuid
+from pathlib import Path
+
+import windrow as wr
+
+#: By this variable of the environment the processes of a session are known, whoever is their parent by now.
+MARK = "SESSION_OF_TRIALS"
+# Spark looks every 2 s whether a task was killed, and lets its worker finish for 2 s more.
+GRACE = 12
+ROWS = 60_000
+PARTED = {
+    "n": "row_number() OVER (PARTITION BY k ORDER BY t)",
+    "total": "sum(v) OVER (PARTITION BY k)",
+    "near": "sum(v) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 100 PRECEDING AND 100 FOLLOWING)",
+    "far": "min(v) OVER (PARTITION BY k ORDER BY t RANGE BETWEEN 5000 PRECEDING AND CURRENT ROW)",
+}
+SPREAD = {
+    "n": "row_number() OVER (ORDER BY t)",
+    "total": "sum(v) OVER ()",
+    "near": "sum(v) OVER (ORDER BY t ROWS BETWEEN 100 PRECEDING AND 100 FOLLOWING)",
+    "part": "ntile(7) OVER (ORDER BY t)",
+}
+
+
+# ---- what happens inside a worker
+
+
+def once(directory, name):
+    """Whether this is the first time, in any process."""
+    try:
+        os.close(os.open(os.path.join(directory, name), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def note(directory, name):
+    """Write down that a task came here: which, in which attempt, in which process."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    facts = (task.partitionId(), task.attemptNumber(), task.taskAttemptId(), os.getpid())
+    name = ".".join([name, *map(str, facts), uuid.uuid4().hex])
+    Path(directory, name).write_text("spilled" if files_without_names(os.getpid()) else "")
+
+
+def files_without_names(pid):
+    """Give the files that a process holds open and that have no name any more."""
+    found = []
+    for number in entries(f"/proc/{pid}/fd"):
+        try:
+            path = os.readlink(f"/proc/{pid}/fd/{number}")
+        except OSError:
+            continue
+        if path.startswith("/") and path.endswith("(deleted)"):
+            found.append(path)
+    return found
+
+
+def entries(path):
+    try:
+        return os.listdir(path)
+    except OSError:  # it ended
+        return []
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Counting:
+    """An aggregate that counts, to which something happens at its first row ``at``, once."""
+
+    def __init__(self, directory, happens, at=1000, method="update"):
+        self.directory, self.happens, self.at, self.method = directory, happens, at, method
+
+    def _passes(self, method, value):
+        if method == self.method and value == self.at and once(self.directory, f"{self.method} met"):
+            note(self.directory, "met")
+            self.happens()
+
+    def initialize(self):
+        return 0
+
+    def update(self, state, value):
+        self._passes("update", value)
+        return state + 1
+
+    def merge(self, left, right):
+        return left + right
+
+    def evaluate(self, state):
+        self._passes("evaluate", state)
+        return state
+
+
+# ---- a session, and what is left in it
+
+
+class Trials:
+    """Trials on a session, each with a directory of its own for its notes and one for spilled rows."""
+
+    def __init__(self, spark, directory):
+        self.spark, self.directory = spark, Path(directory)
+        self.jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+        # where blocks are: known to workers, or the directory that the session was given, which has all executors'
+        given = spark.sparkContext._conf.get("spark.local.dir", None)
+        given = given or spark.sparkContext.parallelize([0], 1).map(lambda _: os.environ["SPARK_LOCAL_DIRS"]).first()
+        self.local = [Path(d) for d in given.split(",")]
+        self.notes = self.spill = None
+
+    def begin(self):
+        self.notes, self.spill = (self.directory / uuid.uuid4().hex for _ in range(2))
+        self.notes.mkdir()
+        self.spill.mkdir()
+
+    def noted(self, name):
+        """Give the tasks that came to a place: partition, attempt, attempt of all, process, whether it has spilled."""
+        found = []
+        for path in self.notes.glob(f"{name}.*"):
+            facts = path.name.removeprefix(f"{name}.").split(".")[:4]
+            found.append((*map(int, facts), path.read_text() == "spilled"))
+        return sorted(found)
+
+    def wait_for(self, name, seconds=30):
+        assert holds(lambda: self.noted(name), seconds), f"no task came to {name!r}"
+
+    def frame(self, rows=ROWS, tasks=3):
+        return self.spark.range(0, rows, 1, tasks).selectExpr(
+            "id", "id % 5 AS k", f"id * 7919 % {rows} AS t", "id * 31 % 1000 - 500 AS v"
+        )
+
+    def little_memory(self):
+        return wr.config(memory_limit=1, spill_dir=str(self.spill))
+
+    def check(self, result, rows=ROWS, **calls):
+        """Hold an answer against windrow's on the same rows in memory."""
+        table = self.frame(rows).toArrow()
+        expected = wr.with_columns(table, calls).sort_by("id")
+        found = result.toArrow().sort_by("id")
+        assert found.num_rows == rows
+        for name in ("id", *calls):
+            assert found[name].to_pylist() == expected[name].to_pylist(), name
+
+    def usable(self):
+        """Ask the session something else, and look at what was left."""
+        frame = self.frame(200)
+        self.check(wr.with_columns(frame, PARTED), 200, **PARTED)
+        self.check(wr.with_columns(frame, SPREAD), 200, **SPREAD)
+        assert holds(lambda: not self.left(), GRACE), self.left()
+
+    def left(self):
+        """List what should not be there: files, processes that are nobody's, workers that are busy or hold files."""
+        found = [str(path) for path in self.spill.iterdir()]
+        for directory in self.local:
+            found += [str(path) for path in directory.rglob("*") if path.is_file() and not of_spark(path)]
+        before = {}
+        for pid in self.processes():
+            parent, ticks, command = process(pid)
+            daemon = "pyspark.daemon" in command
+            if "java" in command.split("\0")[0] or not command:
+                continue
+            if not daemon or parent not in self.processes():
+                found.append(f"process {pid} of {parent}: {command}")
+            found += [f"{path} of process {pid}" for path in files_without_names(pid)]
+            before[pid] = ticks
+        time.sleep(0.3)
+        found += [f"process {pid} is busy" for pid, ticks in before.items() if process(pid)[1] > ticks + 2]
+        return found
+
+    def processes(self):
+        """Give the processes below Spark's."""
+        every = {int(pid): process(pid)[0] for pid in os.listdir("/proc") if pid.isdigit()}
+        mark = os.environ.get(MARK)
+        found = {self.jvm}
+        while more := {pid for pid, parent in every.items() if parent in found} - found:
+            found |= more
+        if mark is not None:
+            found |= {pid for pid in every if f"{MARK}={mark}" in environment(pid)}
+        above = os.getpid()
+        while above:
+            found.discard(above)
+            above = every.get(above, 0)
+        return sorted(found)
+
+    def gone(self, pids):
+        """Whether processes end, given the time that Spark gives a worker."""
+        return holds(lambda: not any(process(pid)[2] for pid in pids), GRACE)
+
+
+def of_spark(path):
+    """Whether Spark made a file among its own, by its name or where it is."""
+    spark = ("shuffle_", "temp_shuffle_", "broadcast_", "rdd_", "temp_local_", "taskresult_", ".")
+    return path.name.startswith(spark) or any(p.startswith(("spark-", "userFiles-")) for p in path.parts[-3:-1])
+
+
+def process(pid):
+    """Give a process's parent, how long it has computed, and its command; nothing of one that ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        command = Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return 0, 0, ""
+    return int(fields[1]), int(fields[11]) + int(fields[12]), command
+
+
+def environment(pid):
+    try:
+        return Path(f"/proc/{pid}/environ").read_text().split("\0")
+    except OSError:
+        return []
+
+
+def holds(condition, seconds):
+    """Wait until a condition holds; say whether it came to."""
+    end = time.monotonic() + seconds
+    while not (held := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(held)
+
+
+# ---- trials: a worker killed
+
+
+def retried(trials):
+    """Whether the task that met its end was tried again, and by another process."""
+    (partition, _, attempt, pid, _), *_ = trials.noted("met")
+    return [n for n in trials.noted("begun") if n[0] == partition and n[2] > attempt and n[3] != pid]
+
+
+def killed_as_rows_leave(trials):
+    """The process that has spilled rows, and has answered some, is killed."""
+    frame = trials.frame(300_000).repartition(2, "k")
+    with trials.little_memory():
+        operator = wr.operator([PARTED], frame)
+    directory = str(trials.notes)
+
+    def run(batches):
+        note(directory, "begun")
+        for number, batch in enumerate(operator(batches)):
+            if number == 3 and once(directory, "killed"):
+                note(directory, "met")
+                die()
+            yield batch
+
+    trials.check(frame.mapInArrow(run, operator.spark_schema), 300_000, **PARTED)
+    ((_, _, _, pid, spilled),) = trials.noted("met")
+    assert spilled
+    assert retried(trials)
+    assert trials.gone([pid])
+
+
+def killed_inside_the_computation(trials):
+    """The process dies in the middle of windrow's own loop, called by it."""
+    count = wr.aggregate(Counting(str(trials.notes), die), "t", returns=int)
+    frame = trials.frame()
+    result = wr.with_columns(frame, {**PARTED, "own": count.over(wr.window("k", "t"))})
+    trials.check(result.drop("own"), **PARTED)
+    assert result.where("own <> n").count() == 0
+    assert len(trials.noted("met")) == 1
+
+
+def killed_behind_windrow(trials):
+    """Another process of the same task dies; the one that has windrow's rows must not stay behind."""
+    directory = str(trials.notes)
+
+    def run(batches):
+        note(directory, "begun")
+        for number, batch in enumerate(batches):
+            if number == 2 and once(directory, "killed"):
+                note(directory, "met")
+                die()
+            yield batch
+
+    with trials.little_memory():
+        result = wr.with_columns(trials.frame(300_000), PARTED)
+    trials.check(result.mapInArrow(run, result.schema), 300_000, **PARTED)
+    assert len(trials.noted("met")) == 1
+    assert retried(trials)
+
+
+def killed_in_a_barrier(trials, method, at):
+    """One task of a barrier stage dies; with a shuffle behind it, Spark starts the whole stage again."""
+    count = wr.aggregate(Counting(str(trials.notes), die, at, method), "t", returns=int).over(wr.window(order_by="t"))
+    with trials.little_memory():
+        frame = trials.frame()
+        assert "barrier" in str(wr.explain(frame, {**SPREAD, "own": count}))
+        result = wr.with_columns(frame, {**SPREAD, "own": count})
+    result = result.repartition(3, "k")
+    trials.check(result.drop("own"), **SPREAD)
+    assert len(trials.noted("met")) == 1
+    # once more, and from one worker to the next nothing is different
+    assert result.where("own <> n").count() == 0
+
+
+def killed_before_the_others_have_heard(trials):
+    """One task dies before it has told the others what its rows come to."""
+    killed_in_a_barrier(trials, "update", ROWS - 1000)
+
+
+def killed_after_the_others_have_heard(trials):
+    """One task dies as it answers, when the other has heard of it, and may have done."""
+    killed_in_a_barrier(trials, "evaluate", ROWS - 1000)
+
+
+def killed_in_the_last_stage(trials):
+    """Spark does not start a barrier stage again whose rows may be out of its hands; it says so."""
+    count = wr.aggregate(Counting(str(trials.notes), die), "t", returns=int).over(wr.window(order_by="t"))
+    with trials.little_memory():
+        result = wr.with_columns(trials.frame(), {**SPREAD, "own": count})
+    said = failure_of(result)
+    assert "Could not recover from a failed barrier" in said
+    assert "Python worker exited unexpectedly" in said
+    assert len(trials.noted("met")) == 1
+    trials.check(result.drop("own"), **SPREAD)
+
+
+def killed_executor(trials):
+    """The executor dies with its worker, and with the shuffle files that others are to read."""
+
+    def end_executor():
+        daemon = process(os.getpid())[0]
+        os.kill(process(daemon)[0], signal.SIGKILL)
+        time.sleep(60)
+
+    directory = str(trials.notes)
+
+    def run(batches):
+        note(directory, "source")
+        yield from batches
+
+    frame = trials.frame()
+    source = frame.mapInArrow(run, frame.schema)
+    count = wr.aggregate(Counting(directory, end_executor), "t", returns=int).over(wr.window("k", "t"))
+    result = wr.with_columns(source, {**PARTED, "own": count})
+    trials.check(result.drop("own"), **PARTED)
+    ((_, _, _, pid, _),) = trials.noted("met")
+    assert len(trials.noted("source")) > 3
+    assert trials.gone([pid])
+    wait_for_slots(trials.spark)
+
+
+def killed_executor_in_a_barrier(trials):
+    """An executor dies while its task and another tell each other of their rows."""
+
+    def end_executor():
+        daemon = process(os.getpid())[0]
+        os.kill(process(daemon)[0], signal.SIGKILL)
+        time.sleep(60)
+
+    count = wr.aggregate(Counting(str(trials.notes), end_executor), "t", returns=int).over(wr.window(order_by="t"))
+    result = wr.with_columns(trials.frame(), {**SPREAD, "own": count}).repartition(3, "k")
+    trials.check(result.drop("own"), **SPREAD)
+    ((_, _, _, pid, _),) = trials.noted("met")
+    assert trials.gone([pid])
+    wait_for_slots(trials.spark)
+
+
+# ---- trials: attempts beside attempts, stages again
+
+
+def speculated(trials):
+    """A task hangs; Spark starts another beside it, takes its answer, and ends the first."""
+    directory = str(trials.notes)
+
+    def hang():
+        time.sleep(90)
+
+    begin = time.monotonic()
+    count = wr.aggregate(Counting(directory, hang), "t", returns=int).over(wr.window("k", "t"))
+    with trials.little_memory():
+        result = wr.with_columns(trials.frame(), {**PARTED, "own": count})
+    trials.check(result.drop("own"), **PARTED)
+    assert time.monotonic() - begin < 60
+    ((_, attempt, _, pid, _),) = trials.noted("met")
+    assert attempt == 0
+    assert trials.gone([pid])
+
+
+def lost_files(trials, calls, shuffled):
+    """The files of a shuffle are lost after one job has read them; the next reads them again."""
+    directory = str(trials.notes)
+
+    def run(batches):
+        note(directory, "source")
+        yield from batches
+
+    frame = trials.frame()
+    with trials.little_memory():
+        result = wr.with_columns(frame.mapInArrow(run, frame.schema), calls)
+    rows = (result.repartition(3, "k") if shuffled else result).rdd
+    first = rows.collect()
+    before = len(trials.noted("source"))
+    again = rows.map(lambda row: row).collect()
+    assert len(trials.noted("source")) == before  # its files are read again: that is what is taken away now
+    lost = [path for directory in trials.local for path in directory.rglob("shuffle_*")]
+    assert lost
+    for path in lost:
+        path.unlink()
+    last = rows.map(lambda row: row).collect()
+    assert len(trials.noted("source")) > before
+    assert sorted(first) == sorted(again) == sorted(last)
+    table = frame.toArrow()
+    expected = wr.with_columns(table, calls).select(["id", *calls]).to_pylist()
+    assert sorted(row["id"] for row in last) == list(range(ROWS))
+    found = {row["id"]: row for row in last}
+    assert all(found[row["id"]][name] == row[name] for row in expected for name in calls)
+
+
+def lost_shuffle_files(trials):
+    lost_files(trials, PARTED, shuffled=False)
+
+
+def lost_shuffle_files_of_a_barrier(trials):
+    lost_files(trials, SPREAD, shuffled=True)
+
+
+# ---- trials: stopped from outside
+
+
+def slow(trials):
+    """A frame that is a minute's work; its worker notes when it has all rows and computes."""
+    frame = trials.frame(200_000, 1).repartition(1)
+    with wr.config(strategy="naive"):
+        operator = wr.operator(
+            {"s": "stddev(v) OVER (ORDER BY t ROWS BETWEEN 100000 PRECEDING AND 100000 FOLLOWING)"}, frame
+        )
+    directory = str(trials.notes)
+
+    def all_of(batches):
+        yield from batches
+        note(directory, "computing")
+
+    return frame.mapInArrow(lambda batches: operator(all_of(batches)), operator.spark_schema)
+
+
+def waiting(trials):
+    """Tasks of a barrier stage, of which one hangs and the other waits to hear from it, with rows on the disk."""
+    count = wr.aggregate(Counting(str(trials.notes), lambda: time.sleep(90)), "t", returns=int)
+    with trials.little_memory():
+        return wr.with_columns(trials.frame(200_000), {**SPREAD, "own": count.over(wr.window(order_by="t"))})
+
+
+def failure_of(frame):
+    """Run a job, and say what it failed with."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        frame.write.format("noop").mode("overwrite").save()
+    except (PySparkException, Py4JJavaError) as error:  # the second is what PySpark makes of the end of a barrier stage
+        return str(error)
+    raise AssertionError("the job did not fail")
+
+
+def cancelled(trials, frame, place):
+    """Cancel a job while a worker is at a place; its process ends, and nothing stays."""
+    from pyspark import InheritableThread
+
+    context = trials.spark.sparkContext
+    said = []
+
+    def run():
+        context.setJobGroup("to be cancelled", "to be cancelled")
+        said.append(failure_of(frame))
+
+    thread = InheritableThread(target=run)
+    thread.start()
+    trials.wait_for(place)
+    time.sleep(0.3)
+    context.cancelJobGroup("to be cancelled")
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(said) == 1
+    assert "cancelled" in said[0].lower()
+    assert trials.gone([pid for *_, pid, _ in trials.noted(place)])
+
+
+def cancelled_computation(trials):
+    cancelled(trials, slow(trials), "computing")
+
+
+def cancelled_barrier(trials):
+    cancelled(trials, waiting(trials), "met")
+
+
+def interrupted(trials):
+    """Ctrl-C at the terminal: the signal goes to every process of the session's group."""
+
+    def press():
+        trials.wait_for("computing")
+        time.sleep(0.3)
+        os.killpg(0, signal.SIGINT)
+
+    frame = slow(trials)
+    thread = threading.Thread(target=press)
+    thread.start()
+    begin = time.monotonic()
+    try:
+        frame.collect()
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("it was not interrupted")
+    thread.join()
+    assert time.monotonic() - begin < 30
+    # PySpark asks for this as well, while it waits for another answer from the JVM: not every time does it come through
+    trials.spark.sparkContext.cancelAllJobs()
+    assert trials.gone([pid for *_, pid, _ in trials.noted("computing")])
+
+
+# ---- trials: whoever has the rows, however they come
+
+
+def asks_of(number, specs=4, each=2):
+    """Draw a table and calls that windrow answers, the same in every run."""
+    from oracle import make_ask, make_spec, make_table
+
+    rng = random.Random(number)
+    table = make_table(rng, rng.choice([30, 60, 90]))
+    asks = []
+    for spec in [make_spec(rng) for _ in range(specs)]:
+        drawn = 0
+        while drawn < each:
+            ask = make_ask(rng, spec)
+            try:
+                wr.select(table, "id", {"c": ask.text})
+            except wr.WindrowError:  # now and then one is drawn that must be refused
+                continue
+            asks.append(ask)
+            drawn += 1
+    return table, asks
+
+
+def hold_against(answers, table, asks, out, how):
+    """Compare answers with those in memory; ``how`` says how they came about."""
+    from dataclasses import replace
+
+    from oracle import listed
+
+    ids = sorted(table["id"].to_pylist())
+    expected = wr.select(table, "id", {f"c{i}": ask.text for i, ask in enumerate(asks)}).sort_by("id")
+    out = out.sort_by("id")
+    assert out["id"].to_pylist() == ids, how
+    for i, ask in enumerate(asks):
+        ask = replace(ask, text=f"{ask.text} with {how}")
+        ours, theirs = out[f"c{i}"].cast(expected[f"c{i}"].type), expected[f"c{i}"]
+        answers.check(ask, listed(ours), listed(theirs), table, ids)
+
+
+def any_way(trials, number, ways):
+    """Random calls give one answer however rows are spread, cut, held and shared."""
+    import warnings
+
+    from pyspark.sql.types import StructField, StructType
+
+    from oracle import Answers
+    from sessions import settings
+    from windrow.spark.schema import from_arrow
+
+    table, asks = asks_of(number)
+    fields = [StructField(f.name, from_arrow(f.type, f.name), f.nullable) for f in table.schema]
+    answers = Answers("windrow otherwise")
+    with settings(trials.spark, {"spark.sql.session.timeZone": "UTC"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="No Partition Defined", category=UserWarning)
+        frame = trials.spark.createDataFrame(table, StructType(fields))
+        for tasks, batch, threads, limit, spread in ways:
+            how = {"spark.sql.execution.arrow.maxRecordsPerBatch": batch, "spark.sql.shuffle.partitions": tasks}
+            with (
+                settings(trials.spark, {k: str(v) for k, v in how.items()}),
+                wr.config(threads=threads, memory_limit=limit, spill_dir=str(trials.spill), timezone="UTC"),
+            ):
+                named = {f"c{i}": ask.text for i, ask in enumerate(asks)}
+                out = wr.select(frame.repartition(tasks), "id", named, spread=spread).toArrow()
+            told = f"{tasks} partitions, batches of {batch}, {threads} threads, memory_limit={limit}, spread={spread!r}"
+            hold_against(answers, table, asks, out, told)
+    answers.settle()
+
+
+#: Partitions, rows of a batch, threads, memory limit, spread: each value stands beside each other one somewhere.
+WAYS = [
+    (1, 10_000, 1, None, "never"),
+    (5, 1, 2, 1, "auto"),
+    (2, 7, 1, 1, "always"),
+    (3, 10_000, 2, None, "always"),
+    (7, 7, 2, None, "auto"),
+    (4, 1, 1, 1, "never"),
+]
+
+
+def one_answer(trials):
+    any_way(trials, 11, WAYS[1:3])
+
+
+# ---- a session of its own
+
+
+def wait_for_slots(spark, count=2):
+    """Wait until executors are there, or there again."""
+    from windrow.spark.spread import slots
+
+    assert holds(lambda: slots(spark) == count, 60)
+
+
+def session(master, directory):
+    from pyspark.sql import SparkSession
+
+    local = Path(directory, "local")
+    local.mkdir()
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.local.dir", str(local)).config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "2000")
+    builder = builder.config("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    # with a shuffle's files Spark forgets the results that their executor keeps; small ones it sends at once
+    builder = builder.config("spark.task.maxDirectResultSize", "64m")
+    if master.startswith("local-cluster"):
+        builder = builder.config("spark.speculation", "true").config("spark.speculation.interval", "100ms")
+        builder = builder.config("spark.speculation.quantile", "0.5").config("spark.speculation.multiplier", "1.1")
+        # a task whose shuffle files are lost leaves the others of its barrier waiting, by default for a year
+        builder = builder.config("spark.barrier.sync.timeout", "15s")
+        builder = builder.config("spark.speculation.minTaskRuntime", "4s").config("spark.executor.memory", "512m")
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    if master.startswith("local-cluster"):
+        _another_host(spark, directory)
+        wait_for_slots(spark)
+    return spark
+
+
+def _another_host(spark, directory):
+    """Add a worker that goes by another address: Spark does not speculate on the host where a task runs already."""
+    jvm, context = spark.sparkContext._jvm, spark.sparkContext
+    deploy = jvm.org.apache.spark.deploy
+    cluster = getattr(getattr(deploy, "LocalSparkCluster$"), "MODULE$").get().get()
+    masters = cluster.getClass().getDeclaredField("masterRpcEnvs")
+    masters.setAccessible(True)
+    urls = context._gateway.new_array(jvm.java.lang.String, 1)
+    urls[0] = f"spark://{masters.get(cluster).apply(0).address().hostPort()}"
+    work = str(Path(directory, "work of another host"))
+    option = jvm.scala.Option
+    deploy.worker.Worker.startRpcEnvAndEndpoint(
+        "127.0.0.2", 0, 0, 1, 1024, urls, work, option.apply(2), context._jsc.sc().conf(), option.empty()
+    )
+
+
+def main():
+    master, directory, *names = sys.argv[1:]
+    spark = session(master, directory)
+    trials = Trials(spark, directory)
+    for name in names:
+        begin = time.monotonic()
+        said = None
+        try:
+            trials.begin()
+            with wr.config(engine="windrow"):
+                globals()[name](trials)
+                trials.usable()
+        except BaseException:
+            said = traceback.format_exc()
+        facts = {"trial": name, "said": said, "seconds": round(time.monotonic() - begin, 1)}
+        print(json.dumps(facts), flush=True)  # noqa: T201 - this is what it is asked for
+    spark.stop()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main()
