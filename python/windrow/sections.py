@@ -17,6 +17,7 @@ from .exceptions import SpillError
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sections
+    from .metrics import Run
 
 __all__ = ["Share", "alone", "answered"]
 
@@ -47,7 +48,7 @@ def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
 
 
 def answered(
-    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None
+    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None, run: Run
 ) -> Iterator[pa.RecordBatch]:
     """Answer a plan's calls.
 
@@ -63,6 +64,8 @@ def answered(
         How many bytes of rows may be held; the rest goes to a file.
     spill_dir
         Where that file is, which has no name; None: where the system keeps such files.
+    run
+        Whose figures these are.
 
     Yields
     ------
@@ -76,12 +79,16 @@ def answered(
     """
     sections = plan.sections()
     summaries = []
-    with _Kept(limit, spill_dir) as kept:
+    with _Kept(limit, spill_dir, run) as kept:
         for section in _cut(rows, sections):
-            summaries.append(sections.summarise(section))
+            with run.stage("summarise"):
+                summaries.append(sections.summarise(section))
             kept.add(section)
-        everyone, before = share(summaries)
-        around = sections.scan(everyone)[before : before + len(summaries)]
+        with run.stage("exchange"):
+            everyone, before = share(summaries)
+        with run.stage("summarise"):
+            around = sections.scan(everyone)[before : before + len(summaries)]
+        run.metrics.sections += len(summaries)
         new = list(pa.schema(plan.output_schema))
         for section, lying in zip(kept, around, strict=True):
             answer = pa.record_batch(sections.answer(section, lying))
@@ -120,8 +127,9 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 class _Kept:
     """Batches to be read again, once: in memory up to a limit, then in a file without a name."""
 
-    def __init__(self, limit: int, spill_dir: str | None) -> None:
+    def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
         self._limit, self._dir = limit, spill_dir
+        self._run = run
         self._held: list[pa.RecordBatch] = []
         self._bytes = 0
         self._file: Any = None
@@ -140,11 +148,12 @@ class _Kept:
         if self._bytes <= self._limit:
             return
         try:
-            if self._writer is None:
-                self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
-                self._writer = pa.ipc.new_stream(self._file, batch.schema)
-            while self._held:
-                self._writer.write_batch(self._held.pop(0))
+            with self._run.stage("spill"):
+                if self._writer is None:
+                    self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
+                    self._writer = pa.ipc.new_stream(self._file, batch.schema)
+                while self._held:
+                    self._writer.write_batch(self._held.pop(0))
         except OSError as error:
             raise self._failed(error) from error
 
@@ -152,8 +161,9 @@ class _Kept:
         if self._writer is not None:
             try:
                 self._writer.close()
+                self._run.metrics.spilled_bytes += self._file.tell()
                 self._file.seek(0)
-                yield from pa.ipc.open_stream(self._file)
+                yield from self._run.timed("spill", pa.ipc.open_stream(self._file))
             except OSError as error:
                 raise self._failed(error) from error
         while self._held:
