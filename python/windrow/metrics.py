@@ -198,6 +198,7 @@ class Run:
             if item is _END:
                 return
             yield item
+            del item  # the next is made without this one in memory
 
     def input(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pass the batches on that come in, and count them."""

@@ -33,6 +33,10 @@ __all__ = ["Operator", "columns_in_order", "operator"]
 def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
     """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
 
+    Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes
+    spilled, seconds by stage; in Spark's tasks where that logger listened when the operator was made. Outside Spark
+    ``wr.config(progress=True)`` shows a bar.
+
     Parameters
     ----------
     exprs
@@ -59,6 +63,11 @@ def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
         While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
     SpillError
         ``spill_dir`` takes no more rows.
+
+    See Also
+    --------
+    windrow.config : ``memory_limit``, ``spill_dir``, ``progress``.
+    windrow.explain : With ``metrics=True``, the figures of a run in place of its answers.
 
     Examples
     --------
@@ -219,6 +228,8 @@ class Operator:
             held += spilling.size(batch, seen)
             if limit is not None and held * spilling.IN_MEMORY > limit:
                 inputs.clear()
+                # what making the batches takes is known now
+                limit = spilling.room(options.memory_limit or limit, held)
                 yield from self._spilled(chain(_drained(waiting), coming), options, limit, run)
                 return
         if not inputs:

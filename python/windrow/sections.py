@@ -24,8 +24,9 @@ __all__ = ["Share", "alone", "answered"]
 #: Gives the summaries of all sections that there are, in order, and how many come before one's own.
 Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
 
-# Rows of a section: enough that the rows around it are few beside its own.
+# Rows of a section: enough that the rows around it are few beside its own; fewer where these are wide.
 _ROWS = 1 << 18
+_FEWEST = 1 << 14
 
 # Rows of a batch that is handed on.
 _BATCH = 1 << 15
@@ -80,7 +81,7 @@ def answered(
     sections = plan.sections()
     summaries = []
     with _Kept(limit, spill_dir, run) as kept:
-        for section in _cut(rows, sections):
+        for section in _cut(rows, sections, limit):
             with run.stage("summarise"):
                 summaries.append(sections.summarise(section))
             kept.add(section)
@@ -90,32 +91,40 @@ def answered(
             around = sections.scan(everyone)[before : before + len(summaries)]
         run.metrics.sections += len(summaries)
         new = list(pa.schema(plan.output_schema))
-        for section, lying in zip(kept, around, strict=True):
+        again = iter(kept)
+        for lying in around:
+            section = next(again)
             answer = pa.record_batch(sections.answer(section, lying))
             whole = pa.RecordBatch.from_arrays(
                 [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
             )
+            del section, answer
             for at in range(0, whole.num_rows, _BATCH):
                 yield whole.slice(at, _BATCH)
+            del whole  # before the next is read
 
 
-def _cut(rows: Iterable[pa.RecordBatch], sections: Sections) -> Iterator[pa.RecordBatch]:
+def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
     """Cut rows in order where a section may begin."""
     held: list[pa.RecordBatch] = []
-    count, wanted = 0, _ROWS
+    count, wanted = 0, _FEWEST
     for batch in rows:
         held.append(batch)
         count += batch.num_rows
         if count <= wanted:
             continue
         joined = _joined(held)
-        cut = sections.last_cut(joined)
+        most = min(max(limit * count // max(joined.nbytes, 1), _FEWEST), _ROWS)
         held = [joined]
+        if count <= most:
+            wanted = most
+            continue
+        cut = sections.last_cut(joined)
         if cut is None:
             wanted = 2 * count  # peers as many as that
             continue
         yield joined.slice(0, cut)
-        held, count, wanted = [joined.slice(cut)], count - cut, _ROWS
+        held, count, wanted = [joined.slice(cut)], count - cut, most
     if count:
         yield _joined(held)
 
@@ -163,7 +172,9 @@ class _Kept:
                 self._writer.close()
                 self._run.metrics.spilled_bytes += self._file.tell()
                 self._file.seek(0)
-                yield from self._run.timed("spill", pa.ipc.open_stream(self._file))
+                # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
+                with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
+                    yield from self._run.timed("spill", pa.ipc.open_stream(file))
             except OSError as error:
                 raise self._failed(error) from error
         while self._held:

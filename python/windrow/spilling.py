@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ._windrow import keep_at_most
 from .config import Options, size_of
+from .memory import let_go
 from .names import fresh
 from .native import make_plan
 from .orders import by_order
@@ -42,6 +43,9 @@ _STEP = 1 << 20
 
 # The share of the limit that may be kept for the next allocation.
 _KEPT = 32
+
+# Rows that are given between two looks at what allocators keep.
+_TIDIED = 1 << 18
 
 # The least share of the limit that is left for rows, whatever the process holds beside them.
 _LEAST = 4
@@ -119,18 +123,20 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
     return total
 
 
-def room(limit: int) -> int:
+def room(limit: int, rows: int = 0) -> int:
     """Say how many bytes rows may take so that the process stays within a limit; it keeps little for later from now on.
 
     Parameters
     ----------
     limit
         The limit for the process, in bytes.
+    rows
+        The bytes of rows that it holds already.
 
     Returns
     -------
     int
-        What the process does not hold yet, but at least a quarter of the limit.
+        What the process does not hold for other things, but at least a quarter of the limit.
     """
     keep_at_most(limit // _KEPT)
     try:
@@ -138,7 +144,7 @@ def room(limit: int) -> int:
             held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # not on Linux
         held = 0
-    return max(limit - held, limit // _LEAST)
+    return max(limit - held + rows, limit // _LEAST)
 
 
 def answered(
@@ -185,10 +191,16 @@ def answered(
         batches = _in_one_order(batches, [calls[i] for i in members], options, most, run, share)
     made = [i for members in orders for i in members]
     last = [made.index(i) - len(calls) for i in range(len(calls))]
+    given = 0
     for batch in batches:
         width = batch.num_columns - len(calls)
         chosen = [*range(width), *(batch.num_columns + i for i in last)]
+        given += batch.num_rows
         yield batch.select(chosen)
+        del batch
+        if given >= _TIDIED:
+            let_go()
+            given = 0
 
 
 def _in_one_order(
@@ -221,6 +233,7 @@ def _in_one_order(
     sorter, stream, plan = made
     with run.stage("sort"):
         run.metrics.spilled_bytes += sorter.finish()
+    let_go()  # what reading needed
     rows = run.timed("sort", _drained(sorter))
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):

@@ -69,8 +69,9 @@ def with_columns(
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
     sort
-        For readers: ``True`` reads all batches and sorts, otherwise rows must come grouped by the partition keys and
-        ordered, and the answer streams. For frames in memory ``False`` asks for the same check of the rows' order. For
+        For readers: ``True`` reads all batches and sorts, beyond ``memory_limit`` by way of files, whereupon rows leave
+        in the order of the windows; otherwise rows must come grouped by the partition keys and ordered, and the answer
+        streams. For frames in memory ``False`` asks for the same check of the rows' order. For
         Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort; and
         ``"spark"`` has Spark sort the rows in place of windrow, which then holds no more of them than frames need.
     engine
