@@ -130,7 +130,15 @@ def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iter
 
 
 def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    columns = [_own(column) for column in joined.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=joined.schema)
+
+
+def _own(column: pa.Array) -> pa.Array:
+    """Give views a buffer with their own texts: they bring those of all batches they came with, and files get all."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+    return column if plain is None else column.cast(plain).cast(column.type)
 
 
 class _Kept:

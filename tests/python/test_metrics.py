@@ -80,6 +80,17 @@ def test_figures(calls, limit, sort, stages):
         assert metrics.peak_bytes > table.nbytes
 
 
+def test_sections_spill_their_own_texts_alone():
+    """Views share buffers: each section once brought those of all batches that it had rows of."""
+    table = rows(60_000)
+    table = table.append_column(
+        "s", pa.array([f"a text that no view holds {i}" for i in range(60_000)], pa.string_view())
+    )
+    metrics, _, _ = measured(table, AHEAD, 1)
+    assert metrics.sections > 2
+    assert metrics.spilled_bytes < 5 * (table.nbytes + 60_000 * 32)
+
+
 def test_time_goes_to_who_takes_it():
     table = rows(5000)
     metrics, _, seconds = measured(table, STREAMED, batches=slowly(table.to_batches(1000), 0.02))

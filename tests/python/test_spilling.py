@@ -186,13 +186,13 @@ def test_a_process_stays_within_its_limit(keys, tmp_path):
 
 @pytest.mark.parametrize("keys", [1, 1000])
 def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
-    """Parquet to Parquet: examples/large_parquet.py, 0.6 GB through 256 MB."""
+    """Parquet to Parquet: examples/large_parquet.py, 0.4 GB through 256 MB."""
     pytest.importorskip("polars")
     pytest.importorskip("sqlglot")
     source, target, spilled = tmp_path / "trips.parquet", tmp_path / "answered.parquet", tmp_path / "spilled"
     spilled.mkdir()
     example = [sys.executable, "-W", "error", str(Path(__file__).parents[2] / "examples" / "large_parquet.py")]
-    subprocess.run([*example, "--make", "0.6", "--keys", str(keys), source], check=True)
+    subprocess.run([*example, "--make", "0.4", "--keys", str(keys), source], check=True)
     done = subprocess.run(
         [*example, "--limit", "256MB", source, target],
         capture_output=True,
