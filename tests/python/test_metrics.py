@@ -88,7 +88,7 @@ def test_sections_spill_their_own_texts_alone():
     )
     metrics, _, _ = measured(table, AHEAD, 1)
     assert metrics.sections > 2
-    assert metrics.spilled_bytes < 5 * (table.nbytes + 60_000 * 32)
+    assert metrics.spilled_bytes < 3 * (table.nbytes + 60_000 * 32)
 
 
 def test_time_goes_to_who_takes_it():
