@@ -38,6 +38,11 @@ class Output:
     item: Call | Derived | None
     column: str | None = None
 
+    @staticmethod
+    def shown(outputs: Sequence[Output]) -> str:
+        """Write what is computed as SQL."""
+        return ", ".join(repr(o.item.alias(o.name)) for o in outputs if o.item is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:

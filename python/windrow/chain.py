@@ -14,6 +14,7 @@ from .binding import Output, Slot, bind, scalars
 from .call import Call
 from .config import Options
 from .derived import levels, place
+from .metrics import Run, logs
 from .names import unique_names
 from .native import whole
 from .operator import Operator
@@ -75,8 +76,10 @@ class Chain(Operator):
     ) -> None:
         self.__name__ = "windrow"  # what Spark shows in its plan
         self._slots = list(slots)
+        self._options = options
+        self._logs = logs()
         self.levels: list[Operator] = []
-        self._shown = ", ".join(repr(o.item.alias(o.name)) for o in outputs if o.item is not None)
+        self._shown = Output.shown(outputs)
         working = schema
         for calls in levels(o.item for o in outputs if o.item is not None):
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
@@ -145,31 +148,16 @@ class Chain(Operator):
         """List the expressions that are evaluated last, each with its column's name."""
         return [(t.name, t.text) for t in self._scalars]
 
-    def __repr__(self) -> str:
-        """Show the items."""
-        return f"<windrow.Operator {self._shown}>"
+    def _calls(self) -> str:
+        return self._shown
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Compute over batches.
-
-        Parameters
-        ----------
-        batches
-            Record batches of the operator's input schema.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            Batches with the new columns.
-        """
+    def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         for level in self.levels:
-            batches = level(batches)
-        return self._finished(batches)
-
-    def _finished(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            batches = level._answered(batches, run)
         schema = self.schema
         for batch in batches:
-            made = [whole(c).cast(f.type) for c, f in zip(self._evaluated(batch), self._fields, strict=True)]
+            with run.stage("evaluate"):
+                made = [whole(c).cast(f.type) for c, f in zip(self._evaluated(batch), self._fields, strict=True)]
             columns = []
             for slot in self._slots:
                 is_scalar, index = self._sources[slot.index] if slot.new else (False, slot.index)

@@ -15,7 +15,7 @@ from .exceptions import SpecError, near
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Config", "Options", "config", "current"]
+__all__ = ["Config", "Options", "config", "current", "size_of"]
 
 STRATEGIES: Final = (
     "whole",
@@ -45,6 +45,7 @@ class Settings(TypedDict, total=False):
     strategy: str | None
     engine: str | None
     spread: str | None
+    progress: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Options:
     strategy: str | None = None
     engine: str | None = None
     spread: str | None = None
+    progress: bool | None = None
     #: Not a setting: whether lists may come as list views is for the host to know.
     list_views: bool = False
 
@@ -80,11 +82,16 @@ def _threads(value: Any) -> int:
     return number
 
 
-def _memory_limit(value: Any) -> int:
+def size_of(value: Any) -> int | None:
+    """Read a number of bytes, or a text such as ``"4GB"``, as Spark reads sizes: in powers of 1024; else None."""
     number = _integer(value)
     if number is None and isinstance(value, str) and (match := _SIZE.match(value)):
-        # "4GB" is read as memory sizes are in Spark: powers of 1024
         number = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+    return number
+
+
+def _memory_limit(value: Any) -> int:
+    number = size_of(value)
     if number is None or number <= 0:
         raise SpecError(f"memory_limit={value!r} is not a size; write bytes or a text such as '4GB'")
     return number
@@ -102,13 +109,17 @@ def _spill_dir(value: Any) -> str:
     return path
 
 
-def _ansi(value: Any) -> bool:
+def _boolean(name: str) -> Callable[[Any], bool]:
     words = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.strip().lower() in words:
-        return words[value.strip().lower()]
-    raise SpecError(f"ansi={value!r} is neither true nor false")
+
+    def read(value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.strip().lower() in words:
+            return words[value.strip().lower()]
+        raise SpecError(f"{name}={value!r} is neither true nor false")
+
+    return read
 
 
 def _timezone(value: Any) -> str:
@@ -148,11 +159,12 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "threads": _threads,
     "memory_limit": _memory_limit,
     "spill_dir": _spill_dir,
-    "ansi": _ansi,
+    "ansi": _boolean("ansi"),
     "timezone": _timezone,
     "strategy": _one_of("strategy", STRATEGIES),
     "engine": _one_of("engine", ENGINES),
     "spread": _one_of("spread", SPREADS),
+    "progress": _boolean("progress"),
 }
 _lock = threading.Lock()
 _set = Options()
@@ -218,10 +230,11 @@ def config(**settings: Unpack[Settings]) -> Config:
         Any of these:
 
         - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
-        - ``memory_limit``: how much memory the process may take where an operator sorts batches, in bytes or as
-          ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of the windows; a call that
-          needs more of a partition at once is a ``MemoryLimitError``. The default is no limit, and in a Spark task four
-          fifths of its share of ``spark.executor.pyspark.memory``, if that is set. Frames in memory have no limit.
+        - ``memory_limit``: how much memory the process may take where an operator sorts batches, those of a reader
+          included, in bytes or as ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of
+          the windows; a call that needs more of a partition at once is a ``MemoryLimitError``. The default is no limit,
+          and in a Spark task four fifths of its share of ``spark.executor.pyspark.memory``, or else, on YARN and
+          Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no limit.
         - ``spill_dir``: the directory for these files, which have no names and are gone with the process. The default
           is the system's, and in a Spark task one of Spark's local directories.
         - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
@@ -237,6 +250,9 @@ def config(**settings: Unpack[Settings]) -> Config:
           order keys and hears from the others what lies before and behind it. ``"auto"``, the default, does so where
           there is no PARTITION BY; ``"always"`` for every call with an ORDER BY, which helps where few keys have most
           rows; ``"never"`` leaves each partition in one task.
+        - ``progress``: whether operators, those over readers included, show a bar of the rows read and then of the rows
+          answered; it needs tqdm, ``pip install 'windrow[progress]'``. The default is False. It says nothing about
+          frames in memory, which are one step, nor about Spark, which shows a bar of its own.
 
     Returns
     -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 from .binding import Output, read_items
@@ -12,13 +13,16 @@ from .call import Call
 from .chain import Chain
 from .config import current
 from .derived import levels, place
-from .table import kind_of, schema_of
+from .exceptions import SpecError
+from .metrics import Measured, collected, seconds_text, size_text
+from .table import compute, kind_of, schema_of
 
 __all__ = ["Explanation", "explain"]
 
 _NAME_WIDTH = 32
 _WIDTH = 100
 _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after", "frame")
+_MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
 def explain(
@@ -27,30 +31,39 @@ def explain(
     sort: bool | str | None = None,
     engine: str | None = None,
     spread: str | None = None,
+    metrics: bool = False,
     **named: Any,
 ) -> Explanation:
-    """Say how window calls would be computed, without computing them.
+    """Say how window calls would be computed; with ``metrics`` compute them, and say what that took.
 
     Parameters
     ----------
     frame
-        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read.
+        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read, unless ``metrics`` asks for it.
     *exprs
         Calls as for :func:`windrow.with_columns`.
     sort, engine, spread
-        On Spark frames, as for :func:`windrow.with_columns`.
+        On Spark frames, as for :func:`windrow.with_columns`; ``sort`` with ``metrics`` on every frame.
+    metrics
+        Whether to compute the calls, throw the answers away, and give the figures: rows, sections, bytes spilled, the
+        peak of the process's memory in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is
+        collected. On Spark a job runs into the ``noop`` sink, and each task of windrow's counts as a run; a stage that
+        Spark computes twice (for a sample, or after a failure) tells its figures twice. A column of this name is
+        written in a dict.
     **named
         Further calls by the names of their columns.
 
     Returns
     -------
     Explanation
-        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call.
+        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call, ``metrics`` the figures.
 
     Raises
     ------
     SpecError, UnsupportedError
-        As :func:`windrow.with_columns` would.
+        As :func:`windrow.with_columns` would; with ``metrics``, also for a schema and on Spark Connect.
+    WindrowError
+        With ``metrics``, whatever computing the calls raises.
 
     Examples
     --------
@@ -61,12 +74,20 @@ def explain(
     >>> plan = wr.explain(schema, wr.max("level").over(w).alias("peak"))
     >>> plan.rows[0]["strategy"]
     'two_stacks'
+    >>> table = pa.table({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3.0, 4.0, 5.0]})
+    >>> plan = wr.explain(table, wr.max("level").over(w).alias("peak"), metrics=True)
+    >>> plan.metrics[0].total().rows
+    3
     """
+    if not isinstance(metrics, bool):
+        raise SpecError(f"metrics={metrics!r} is neither True nor False; to call a column so, write {{'metrics': ...}}")
     kind = None if _is_schema(frame) else kind_of(frame)
+    if metrics and kind is None:
+        raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
     if kind == "spark":
         from .spark.dataframe import Way, explain_spark
 
-        return explain_spark(frame, exprs, named, Way(sort, engine, spread))
+        return explain_spark(frame, exprs, named, Way(sort, engine, spread), metrics=metrics)
     arrow, _, _ = schema_of(frame)
     outputs = read_items(exprs, named, arrow.names)
     operator = Chain(outputs, [], arrow, current(), None)
@@ -75,11 +96,22 @@ def explain(
     steps: list[str] = []
     for number, level in enumerate(operator.levels, 1):
         for row in level.explain_rows():
-            sort = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
-            rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
+            place_of = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
+            rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": place_of})
         steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
     steps += [f"Polars evaluates {text} into {name} last" for name, text in operator.expressions_over_calls()]
-    return Explanation(rows, steps)
+    if not metrics:
+        return Explanation(rows, steps)
+    begun = perf_counter()
+    with collected() as runs:
+        result = compute(frame, exprs, named, sort, engine, spread, selecting=False)
+        if kind == "reader":
+            for _ in result:
+                pass
+        elif kind == "polars lazy":
+            result.collect()
+    seconds = perf_counter() - begun
+    return Explanation(rows, steps, [Measured(", ".join(o.name for o in outputs), runs)], seconds)
 
 
 def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
@@ -115,11 +147,23 @@ class Explanation:
         ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``.
     steps
         What the host does around the calls.
+    metrics
+        Where the calls were computed: what each operator's runs came to.
+    seconds
+        And how long all took.
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], steps: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        steps: Sequence[str] = (),
+        metrics: Sequence[Measured] = (),
+        seconds: float | None = None,
+    ) -> None:
         self.rows = [dict(r) for r in rows]
         self.steps = list(steps)
+        self.metrics = list(metrics)
+        self.seconds = seconds
 
     def __repr__(self) -> str:
         """Give the plan as text."""
@@ -130,11 +174,7 @@ class Explanation:
         lines: list[str] = []
         for order, rows in self._by_order():
             lines.append(order)
-            cells = [self._cells(r) for r in rows]
-            widths = [max(len(c[i]) for c in [_COLUMNS, *cells]) for i in range(len(_COLUMNS) - 1)]
-            lines.append("  " + _line(_COLUMNS[:-1], widths))
-            lines.append("  " + _line(["-" * w for w in widths], widths))
-            lines += ["  " + _line(c[:-1], widths) for c in cells]
+            lines += _table(_COLUMNS[:-1], [self._cells(r)[:-1] for r in rows])
             lines.append("")
             for row in rows:
                 call = _text(row["call"])
@@ -145,24 +185,28 @@ class Explanation:
                 lines.append(f"    {row['strategy']}: {row['reason']}")
             lines.append("")
         lines += self.steps
+        if self.seconds is not None:
+            lines += [*([""] if self.steps else []), f"computed in {self.seconds:.3f} s"]
+            lines += _table(_MEASURED, self._measured()) if self.metrics else []
         return "\n".join(lines).rstrip()
 
     def _repr_html_(self) -> str:
         """Give the plan as HTML tables, for notebooks."""
         parts = ["<div class='windrow-plan'>"]
-        heads = "".join(f"<th style='text-align:left'>{h}</th>" for h in (*_COLUMNS[:-1], "why"))
+        heads = _html_heads((*_COLUMNS[:-1], "why"))
         for order, rows in self._by_order():
-            parts.append(f"<p><b>{html.escape(order)}</b></p><table><thead><tr>{heads}</tr></thead><tbody>")
+            parts.append(f"<p><b>{html.escape(order)}</b></p><table>{heads}<tbody>")
             for row in rows:
                 cells = [*self._cells(row)[:-1], str(row["reason"])]
                 tip = html.escape(str(row["call"]), quote=True)
-                parts.append(
-                    f"<tr title='{tip}'>"
-                    + "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
-                    + "</tr>"
-                )
+                parts.append(f"<tr title='{tip}'>{_html_cells(cells)}</tr>")
             parts.append("</tbody></table>")
         parts += [f"<p>{html.escape(s)}</p>" for s in self.steps]
+        if self.seconds is not None:
+            parts.append(f"<p><b>computed in {self.seconds:.3f} s</b></p>")
+            if self.metrics:
+                rows_of = "".join(f"<tr>{_html_cells(cells)}</tr>" for cells in self._measured())
+                parts.append(f"<table>{_html_heads(_MEASURED)}<tbody>{rows_of}</tbody></table>")
         return "".join(parts) + "</div>"
 
     def _by_order(self) -> list[tuple[str, list[dict[str, Any]]]]:
@@ -176,6 +220,26 @@ class Explanation:
             where = "" if sort is None else sort if isinstance(sort, str) else f"sort {sort}"
             titled.append((f"{where}: {title}" if where else title, rows))
         return titled
+
+    def _measured(self) -> list[list[str]]:
+        """Give a line of cells for each operator."""
+        lines = []
+        for measured in self.metrics:
+            total = measured.total()
+            lines.append(
+                [
+                    _short(measured.name),
+                    f"{len(measured.runs):,}",
+                    f"{total.rows:,}",
+                    f"{measured.most_rows():,}",
+                    f"{total.sections:,}",
+                    size_text(total.spilled_bytes),
+                    "-" if total.peak_bytes is None else size_text(total.peak_bytes),
+                    f"{total.elapsed:.3f} s",
+                    seconds_text(total.seconds),
+                ]
+            )
+        return lines
 
     def _cells(self, row: Mapping[str, Any]) -> list[str]:
         return [
@@ -208,6 +272,19 @@ def _folded(text: str, indent: int) -> list[str]:
 
 def _says_frame(call: str) -> bool:
     return any(f" {units} " in call for units in ("ROWS", "RANGE", "GROUPS"))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(r[i]) for r in [heads, *rows]) for i in range(len(heads))]
+    return ["  " + _line(cells, widths) for cells in (heads, ["-" * w for w in widths], *rows)]
+
+
+def _html_heads(heads: Sequence[str]) -> str:
+    return "<thead><tr>" + "".join(f"<th style='text-align:left'>{h}</th>" for h in heads) + "</tr></thead>"
+
+
+def _html_cells(cells: Sequence[str]) -> str:
+    return "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

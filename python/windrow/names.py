@@ -7,7 +7,20 @@ from typing import Literal as OneOf, NoReturn
 
 from .exceptions import SpecError, near
 
-__all__ = ["HostKind", "ambiguous", "columns_named", "find_column", "fresh", "own_names", "unique_names", "unknown"]
+__all__ = [
+    "HIDDEN",
+    "HostKind",
+    "ambiguous",
+    "columns_named",
+    "find_column",
+    "fresh",
+    "own_names",
+    "unique_names",
+    "unknown",
+]
+
+#: How the names of columns begin that nobody is to see.
+HIDDEN = "__windrow"
 
 #: Who evaluates expressions.
 HostKind = OneOf["polars", "spark"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from . import spilling
 from .binding import BoundCalls, Slot, arrange, read_items
 from .config import Options, current
 from .exceptions import DataError, SpecError
+from .metrics import Report, Run, log_in_task, logs
+from .names import HIDDEN
 from .native import checked, compact, input_table, make_plan, output_fields, whole
 from .user import telling
 
@@ -29,6 +32,10 @@ __all__ = ["Operator", "columns_in_order", "operator"]
 
 def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
     """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
+
+    Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes
+    spilled, seconds by stage; in Spark's tasks where that logger listened when the operator was made. Outside Spark
+    ``wr.config(progress=True)`` shows a bar.
 
     Parameters
     ----------
@@ -56,6 +63,11 @@ def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
         While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
     SpillError
         ``spill_dir`` takes no more rows.
+
+    See Also
+    --------
+    windrow.config : ``memory_limit``, ``spill_dir``, ``progress``.
+    windrow.explain : With ``metrics=True``, the figures of a run in place of its answers.
 
     Examples
     --------
@@ -87,8 +99,11 @@ class Operator:
 
     So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there.
     ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
-    ``share`` others have further rows of the same partitions, all before or all after these.
+    ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
+    figures of each run; it travels to the processes where these are.
     """
+
+    report: Report | None = None
 
     def __init__(
         self,
@@ -113,6 +128,7 @@ class Operator:
         self._leaves = leaves
         self._share = share
         self._spark = spark
+        self._logs = logs()
         self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self._bound.native, options))
 
@@ -153,8 +169,11 @@ class Operator:
 
     def __repr__(self) -> str:
         """Show the calls."""
-        calls = ", ".join(f"{c['display']} AS {c['name']}" for c in self._bound.native)
-        return f"<windrow.Operator {calls}>"
+        return f"<windrow.Operator {self._calls()}>"
+
+    def _calls(self) -> str:
+        named = [(c["display"], "" if c["name"].startswith(HIDDEN) else f" AS {c['name']}") for c in self._bound.native]
+        return ", ".join(call + name for call, name in named)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute over batches.
@@ -169,23 +188,36 @@ class Operator:
         pyarrow.RecordBatch
             Batches with the new columns.
         """
+        task = _spark_task()
+        if task is not None:
+            log_in_task(self._logs)
+        run = Run(
+            self._calls,
+            self.report,
+            progress=bool(self._options.progress) and task is None,
+            partition=None if task is None else task.partitionId(),
+        )
+        answered = run.output(self._answered(run.input(batches), run))
+        return answered if task is None else telling(answered)
+
+    def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         options = self._options
         batches = self._alike(batches)
-        in_task = _in_spark_task()
-        if in_task:
-            options = spilling.in_task(options)
+        task = _spark_task()
+        in_task = task is not None
+        if task is not None:
+            options = spilling.in_task(options, task.getLocalProperty)
         if in_task and options.threads is None:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
         if in_task and self._leaves:
             options = replace(options, list_views=True)  # Spark reads them as it reads lists
         if self._share is not None:
             limit = sys.maxsize if options.memory_limit is None else spilling.room(options.memory_limit)
-            return telling(self._spilled(batches, options, limit))
+            return self._spilled(batches, options, limit, run)
         sort = in_task if self._sort is None else self._sort
-        answered = self._sorted(batches, options) if sort else self._streamed(batches, options)
-        return telling(answered) if in_task else answered
+        return self._sorted(batches, options, run) if sort else self._streamed(batches, options, run)
 
-    def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else spilling.room(options.memory_limit)
@@ -193,17 +225,20 @@ class Operator:
         coming = iter(batches)
         for batch in coming:
             waiting.append(batch)
-            inputs.append(self._table(batch))
+            inputs.append(self._table(batch, run))
             held += spilling.size(batch, seen)
             if limit is not None and held * spilling.IN_MEMORY > limit:
                 inputs.clear()
-                yield from self._spilled(chain(_drained(waiting), coming), options, limit)
+                # what making the batches takes is known now
+                limit = spilling.room(options.memory_limit or limit, held)
+                yield from self._spilled(chain(_drained(waiting), coming), options, limit, run)
                 return
         if not inputs:
             return
         plan = make_plan(self._empty, self._bound.native, options)
         new = pa.table(plan.compute(pa.concat_tables(inputs)))
         inputs.clear()
+        run.metrics.sections += 1
         schema = self._schema(waiting[0].schema, plan)
         offset = 0
         while waiting:
@@ -212,41 +247,44 @@ class Operator:
             offset += batch.num_rows
             yield self._arranged(batch.columns, part, schema)
 
-    def _spilled(self, batches: Iterable[pa.RecordBatch], options: Options, limit: int) -> Iterator[pa.RecordBatch]:
+    def _spilled(
+        self, batches: Iterable[pa.RecordBatch], options: Options, limit: int, run: Run
+    ) -> Iterator[pa.RecordBatch]:
         schema = None
         width = len(self._bound.names)
 
         def full() -> Iterator[pa.RecordBatch]:
             nonlocal schema
             for batch in batches:
-                made = self._full(batch)
+                made = self._full(batch, run)
                 if schema is None:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in spilling.answered(full(), self._bound.native, options, limit, self._share):
+        for batch in spilling.answered(full(), self._bound.native, options, limit, run, self._share):
             new = [compact(c) for c in batch.columns[batch.num_columns - len(self._bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
-    def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         stream = None
         schema = self._input
         width = len(self._bound.names)
         for batch in batches:
-            full = self._full(batch)
+            full = self._full(batch, run)
             if stream is None:
                 plan = self._stream_plan(full.schema, options)
                 schema = self._schema(batch.schema, plan)
                 stream = plan.stream()
-            yield from self._unpack(stream.push(full), width, schema)
+            yield from self._unpack(stream.push(full), width, schema, run)
         if stream is not None:
-            yield from self._unpack(stream.finish(), width, schema)
+            yield from self._unpack(stream.finish(), width, schema, run)
 
     def _stream_plan(self, schema: pa.Schema, options: Options) -> Plan:
         # a stream carries all columns, so a new one that will replace an old one needs a name of its own meanwhile
         return make_plan(schema, self._bound.beside(schema.names), options)
 
-    def _unpack(self, finished: Sequence[Any], width: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _unpack(self, finished: Sequence[Any], width: int, schema: pa.Schema, run: Run) -> Iterator[pa.RecordBatch]:
+        run.metrics.sections += bool(finished)
         for item in finished:
             batch = pa.record_batch(item)
             new = [compact(c) for c in batch.columns[len(batch.columns) - len(self._bound.native) :]]
@@ -263,7 +301,7 @@ class Operator:
         fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self._slots]
         return pa.schema(fields, metadata=input_schema.metadata)
 
-    def _columns(self, batch: pa.RecordBatch | pa.Table) -> tuple[list[Any], list[Any]]:
+    def _columns(self, batch: pa.RecordBatch | pa.Table, run: Run | None = None) -> tuple[list[Any], list[Any]]:
         """Give the input columns with the declared types, and the evaluated expressions."""
         columns: list[Any] = list(batch.columns)
         for index in self._bound.read:
@@ -275,7 +313,8 @@ class Operator:
         from .polars import evaluate
 
         by_name = dict(zip(self._bound.names, columns, strict=True))
-        return columns, evaluate(self._bound.temporaries, by_name, batch.num_rows)
+        with run.stage("evaluate") if run is not None else nullcontext():
+            return columns, evaluate(self._bound.temporaries, by_name, batch.num_rows)
 
     def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
         try:
@@ -285,13 +324,13 @@ class Operator:
                 f"column {self._bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
-    def _table(self, batch: pa.RecordBatch) -> pa.Table:
-        table = input_table(self._bound, *self._columns(batch), batch.num_rows, self._input)
+    def _table(self, batch: pa.RecordBatch, run: Run) -> pa.Table:
+        table = input_table(self._bound, *self._columns(batch, run), batch.num_rows, self._input)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
-    def _full(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _full(self, batch: pa.RecordBatch, run: Run) -> pa.RecordBatch:
         """Give a batch with all columns and the evaluated expressions, for the stream."""
-        columns, temporaries = self._columns(batch)
+        columns, temporaries = self._columns(batch, run)
         for name, column in zip(self._bound.names, columns, strict=True):
             checked(column, name)
         arrays = [*columns, *(whole(t) for t in temporaries)]
@@ -370,6 +409,7 @@ def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield waiting.popleft()
 
 
-def _in_spark_task() -> bool:
+def _spark_task() -> Any:
+    """Give the context of the Spark task that this is, or None."""
     module = sys.modules.get("pyspark.taskcontext")
-    return module is not None and module.TaskContext.get() is not None
+    return None if module is None else module.TaskContext.get()

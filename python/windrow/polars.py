@@ -14,6 +14,7 @@ from .config import Options, current
 from .derived import Derived, levels, place, without_places
 from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Host, Literal, Scalar, identifier
+from .metrics import Run, in_memory, listener
 from .native import checked, input_table, window_columns
 
 if TYPE_CHECKING:
@@ -177,11 +178,12 @@ def run_frame(
         The frame with the new columns, its own columns shared.
     """
     outputs = read_items(items, named, frame.columns, selecting=selecting)
-    return _compute(frame, outputs, current(), selecting=selecting, in_order=in_order)
+    with in_memory(lambda: Output.shown(outputs), frame.height) as run:
+        return _compute(frame, outputs, current(), run, selecting=selecting, in_order=in_order)
 
 
 def _compute(
-    frame: pl.DataFrame, outputs: Sequence[Output], options: Options, *, selecting: bool, in_order: bool
+    frame: pl.DataFrame, outputs: Sequence[Output], options: Options, run: Run, *, selecting: bool, in_order: bool
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -189,13 +191,15 @@ def _compute(
     for calls in levels(o.item for o in outputs if o.item is not None):
         level = [Output(at, call) for at, call in calls.items()]
         bound = bind(_enums_by_position(level, working.schema), working.columns)
-        table = _read(working, bound)
+        with run.stage("evaluate"):
+            table = _read(working, bound)
         if in_order:
             from .operator import columns_in_order
 
             _, columns = columns_in_order(table, bound, options)
         else:
             _, columns = window_columns(table, bound, options)
+        run.metrics.sections += 1
         computed = pl.DataFrame(pa.table(columns, names=list(calls)))
         working = working.hstack(
             [
@@ -203,7 +207,8 @@ def _compute(
                 for series in computed.iter_columns()
             ]
         )
-    made = _scalars(working, scalars(outputs, working.columns))
+    with run.stage("evaluate"):
+        made = _scalars(working, scalars(outputs, working.columns))
     new = [
         made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
     ]
@@ -317,10 +322,13 @@ def run_lazy(
     outputs = read_items(items, named, columns, selecting=selecting)
     options = current()
     # what is wrong is found on no rows
-    result = _compute(pl.DataFrame(schema=schema), outputs, options, selecting=selecting, in_order=False).schema
+    nothing, unheard = pl.DataFrame(schema=schema), Run(str)
+    result = _compute(nothing, outputs, options, unheard, selecting=selecting, in_order=False).schema
+    report = listener()  # Polars may compute on a thread of its own
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
-        return _compute(collected, outputs, options, selecting=selecting, in_order=in_order)
+        with in_memory(lambda: Output.shown(outputs), collected.height, report) as run:
+            return _compute(collected, outputs, options, run, selecting=selecting, in_order=in_order)
 
     # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
     # must stay after it.

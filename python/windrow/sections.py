@@ -17,14 +17,16 @@ from .exceptions import SpillError
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sections
+    from .metrics import Run
 
 __all__ = ["Share", "alone", "answered"]
 
 #: Gives the summaries of all sections that there are, in order, and how many come before one's own.
 Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
 
-# Rows of a section: enough that the rows around it are few beside its own.
+# Rows of a section: enough that the rows around it are few beside its own; fewer where these are wide.
 _ROWS = 1 << 18
+_FEWEST = 1 << 14
 
 # Rows of a batch that is handed on.
 _BATCH = 1 << 15
@@ -47,7 +49,7 @@ def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
 
 
 def answered(
-    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None
+    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None, run: Run
 ) -> Iterator[pa.RecordBatch]:
     """Answer a plan's calls.
 
@@ -63,6 +65,8 @@ def answered(
         How many bytes of rows may be held; the rest goes to a file.
     spill_dir
         Where that file is, which has no name; None: where the system keeps such files.
+    run
+        Whose figures these are.
 
     Yields
     ------
@@ -76,52 +80,73 @@ def answered(
     """
     sections = plan.sections()
     summaries = []
-    with _Kept(limit, spill_dir) as kept:
-        for section in _cut(rows, sections):
-            summaries.append(sections.summarise(section))
+    with _Kept(limit, spill_dir, run) as kept:
+        for section in _cut(rows, sections, limit):
+            with run.stage("summarise"):
+                summaries.append(sections.summarise(section))
             kept.add(section)
-        everyone, before = share(summaries)
-        around = sections.scan(everyone)[before : before + len(summaries)]
+        with run.stage("exchange"):
+            everyone, before = share(summaries)
+        with run.stage("summarise"):
+            around = sections.scan(everyone)[before : before + len(summaries)]
+        run.metrics.sections += len(summaries)
         new = list(pa.schema(plan.output_schema))
-        for section, lying in zip(kept, around, strict=True):
+        again = iter(kept)
+        for lying in around:
+            section = next(again)
             answer = pa.record_batch(sections.answer(section, lying))
             whole = pa.RecordBatch.from_arrays(
                 [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
             )
+            del section, answer
             for at in range(0, whole.num_rows, _BATCH):
                 yield whole.slice(at, _BATCH)
+            del whole  # before the next is read
 
 
-def _cut(rows: Iterable[pa.RecordBatch], sections: Sections) -> Iterator[pa.RecordBatch]:
+def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
     """Cut rows in order where a section may begin."""
     held: list[pa.RecordBatch] = []
-    count, wanted = 0, _ROWS
+    count, wanted = 0, _FEWEST
     for batch in rows:
         held.append(batch)
         count += batch.num_rows
         if count <= wanted:
             continue
         joined = _joined(held)
-        cut = sections.last_cut(joined)
+        most = min(max(limit * count // max(joined.nbytes, 1), _FEWEST), _ROWS)
         held = [joined]
+        if count <= most:
+            wanted = most
+            continue
+        cut = sections.last_cut(joined)
         if cut is None:
             wanted = 2 * count  # peers as many as that
             continue
         yield joined.slice(0, cut)
-        held, count, wanted = [joined.slice(cut)], count - cut, _ROWS
+        held, count, wanted = [joined.slice(cut)], count - cut, most
     if count:
         yield _joined(held)
 
 
 def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    columns = [_own(column) for column in joined.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=joined.schema)
+
+
+def _own(column: pa.Array) -> pa.Array:
+    """Give views a buffer with their own texts: they bring those of all batches they came with, and files get all."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+    return column if plain is None else column.cast(plain).cast(column.type)
 
 
 class _Kept:
     """Batches to be read again, once: in memory up to a limit, then in a file without a name."""
 
-    def __init__(self, limit: int, spill_dir: str | None) -> None:
+    def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
         self._limit, self._dir = limit, spill_dir
+        self._run = run
         self._held: list[pa.RecordBatch] = []
         self._bytes = 0
         self._file: Any = None
@@ -140,11 +165,12 @@ class _Kept:
         if self._bytes <= self._limit:
             return
         try:
-            if self._writer is None:
-                self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
-                self._writer = pa.ipc.new_stream(self._file, batch.schema)
-            while self._held:
-                self._writer.write_batch(self._held.pop(0))
+            with self._run.stage("spill"):
+                if self._writer is None:
+                    self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
+                    self._writer = pa.ipc.new_stream(self._file, batch.schema)
+                while self._held:
+                    self._writer.write_batch(self._held.pop(0))
         except OSError as error:
             raise self._failed(error) from error
 
@@ -152,8 +178,11 @@ class _Kept:
         if self._writer is not None:
             try:
                 self._writer.close()
+                self._run.metrics.spilled_bytes += self._file.tell()
                 self._file.seek(0)
-                yield from pa.ipc.open_stream(self._file)
+                # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
+                with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
+                    yield from self._run.timed("spill", pa.ipc.open_stream(file))
             except OSError as error:
                 raise self._failed(error) from error
         while self._held:

@@ -11,14 +11,15 @@ names the call.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ._windrow import keep_at_most
-from .config import Options
+from .config import Options, size_of
+from .memory import let_go
 from .names import fresh
 from .native import make_plan
 from .orders import by_order
@@ -26,6 +27,7 @@ from .sections import Share, alone, answered as in_sections
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sorter, Stream
+    from .metrics import Run
 
 __all__ = ["IN_MEMORY", "answered", "in_task", "room", "size"]
 
@@ -42,31 +44,55 @@ _STEP = 1 << 20
 # The share of the limit that may be kept for the next allocation.
 _KEPT = 32
 
+# Rows that are given between two looks at what allocators keep.
+_TIDIED = 1 << 18
+
 # The least share of the limit that is left for rows, whatever the process holds beside them.
 _LEAST = 4
 
+# Masters that hold executors to their memory, and end those that take more.
+_STRICT = ("yarn", "k8s")
 
-def in_task(options: Options) -> Options:
+
+def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:
     """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
 
     Parameters
     ----------
     options
         The settings that came with the operator.
+    setting
+        Spark's settings by name; None: not set.
 
     Returns
     -------
     Options
         With ``memory_limit`` from ``spark.executor.pyspark.memory``, of which Spark gives each worker a share and makes
-        it a hard limit, and ``spill_dir`` one of Spark's local directories.
+        it a hard limit, or else from ``spark.executor.memoryOverhead``, and ``spill_dir`` one of Spark's local
+        directories.
     """
-    if options.memory_limit is None and (megabytes := int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))) > 0:
-        options = replace(options, memory_limit=(megabytes << 20) * 4 // 5)
+    if options.memory_limit is None:
+        megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
+        share = megabytes << 20 if megabytes > 0 else _share_of_overhead(setting)
+        options = replace(options, memory_limit=None if share is None else max(share * 4 // 5, 1))
     if options.spill_dir is None:
         there = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
         if there:
             options = replace(options, spill_dir=there[os.getpid() % len(there)])
     return options
+
+
+def _share_of_overhead(setting: Callable[[str], str | None]) -> int | None:
+    """Give a task's share of the memory beside the JVM's, where somebody set it and the executor is held to it.
+
+    Spark's own default, a tenth of the JVM's memory, says nothing of Python's needs, and so is nobody's limit.
+    """
+    overhead = setting("spark.executor.memoryOverhead")
+    if not overhead or not (setting("spark.master") or "").startswith(_STRICT):
+        return None
+    share = size_of(f"{overhead.strip()}m" if overhead.strip().isdigit() else overhead)  # a bare number is MiB
+    cores, of_a_task = (float(setting(f"spark.{name}") or 1) for name in ("executor.cores", "task.cpus"))
+    return None if not share else int(share / max(cores // of_a_task, 1))
 
 
 def size(batch: pa.RecordBatch, seen: set[int]) -> int:
@@ -97,18 +123,20 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
     return total
 
 
-def room(limit: int) -> int:
+def room(limit: int, rows: int = 0) -> int:
     """Say how many bytes rows may take so that the process stays within a limit; it keeps little for later from now on.
 
     Parameters
     ----------
     limit
         The limit for the process, in bytes.
+    rows
+        The bytes of rows that it holds already.
 
     Returns
     -------
     int
-        What the process does not hold yet, but at least a quarter of the limit.
+        What the process does not hold for other things, but at least a quarter of the limit.
     """
     keep_at_most(limit // _KEPT)
     try:
@@ -116,7 +144,7 @@ def room(limit: int) -> int:
             held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # not on Linux
         held = 0
-    return max(limit - held, limit // _LEAST)
+    return max(limit - held + rows, limit // _LEAST)
 
 
 def answered(
@@ -124,6 +152,7 @@ def answered(
     calls: Sequence[dict[str, Any]],
     options: Options,
     limit: int,
+    run: Run,
     share: Share | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Answer calls over batches in any order.
@@ -138,6 +167,8 @@ def answered(
         The settings in force.
     limit
         How many bytes of rows may be held.
+    run
+        Whose figures these are.
     share
         How to hear of rows that others have, all before or all after these in the order of the calls, which is one.
 
@@ -157,13 +188,19 @@ def answered(
     orders = by_order(calls, range(len(calls)))
     most = limit // len(orders)
     for members in orders:
-        batches = _in_one_order(batches, [calls[i] for i in members], options, most, share)
+        batches = _in_one_order(batches, [calls[i] for i in members], options, most, run, share)
     made = [i for members in orders for i in members]
     last = [made.index(i) - len(calls) for i in range(len(calls))]
+    given = 0
     for batch in batches:
         width = batch.num_columns - len(calls)
         chosen = [*range(width), *(batch.num_columns + i for i in last)]
+        given += batch.num_rows
         yield batch.select(chosen)
+        del batch
+        if given >= _TIDIED:
+            let_go()
+            given = 0
 
 
 def _in_one_order(
@@ -171,6 +208,7 @@ def _in_one_order(
     calls: Sequence[dict[str, Any]],
     options: Options,
     limit: int,
+    run: Run,
     share: Share | None,
 ) -> Iterator[pa.RecordBatch]:
     half = max(limit // 2, _STEP)
@@ -185,20 +223,30 @@ def _in_one_order(
             plan = make_plan(batch.schema, named, options)
             stream = plan.stream(half)
             made = stream.sorter(batch.schema, half, options.spill_dir, options.threads or 0), stream, plan
-        made[0].push(batch)
+        with run.stage("sort"):
+            made[0].push(batch)
     if made is None:
         if share is not None:
-            share([])  # others wait for it
+            with run.stage("exchange"):
+                share([])  # others wait for it
         return
     sorter, stream, plan = made
-    sorter.finish()
+    with run.stage("sort"):
+        run.metrics.spilled_bytes += sorter.finish()
+    let_go()  # what reading needed
+    rows = run.timed("sort", _drained(sorter))
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
-        yield from in_sections(_drained(sorter), plan, share or alone, half // 2, options.spill_dir)
+        yield from in_sections(rows, plan, share or alone, half // 2, options.spill_dir, run)
         return
-    for rows in _drained(sorter):
-        yield from map(pa.record_batch, stream.push(rows))
-    yield from map(pa.record_batch, stream.finish())
+    for batch in rows:
+        yield from _passed(stream.push(batch), run)
+    yield from _passed(stream.finish(), run)
+
+
+def _passed(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:
+    run.metrics.sections += bool(finished)
+    yield from map(pa.record_batch, finished)
 
 
 def _drained(sorter: Sorter) -> Iterator[pa.RecordBatch]:

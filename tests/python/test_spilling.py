@@ -1,14 +1,17 @@
 """Rows that memory does not hold: sorted by way of the disk, and answered as in memory."""
 
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
@@ -180,6 +183,36 @@ def test_a_process_stays_within_its_limit(keys, tmp_path):
     assert total == keys * per_key * (per_key + 1) // 2
     assert peak <= limit * 1.25, f"{peak >> 20} MiB"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("keys", [1, 1000])
+def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
+    """Parquet to Parquet: examples/large_parquet.py, 0.4 GB through 256 MB."""
+    pytest.importorskip("polars")
+    pytest.importorskip("sqlglot")
+    source, target, spilled = tmp_path / "trips.parquet", tmp_path / "answered.parquet", tmp_path / "spilled"
+    spilled.mkdir()
+    example = [sys.executable, "-W", "error", str(Path(__file__).parents[2] / "examples" / "large_parquet.py")]
+    subprocess.run([*example, "--make", "0.4", "--keys", str(keys), source], check=True)
+    done = subprocess.run(
+        [*example, "--limit", "256MB", source, target],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"WINDROW_SPILL_DIR": str(spilled)},
+    )
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_metadata(source).num_rows
+    assert f": rows {rows:,}, batches " in done.stderr
+    assert re.search(r", spilled [1-9][\d.]* [MG]iB, ", done.stderr), done.stderr
+    first, *_ = done.stdout.splitlines()
+    assert first.startswith(f"{rows:,} rows in ")
+    assert int(first.split()[-2]) <= 320, first
+    answered = pq.read_table(target, columns=["k", "t", "trip"])
+    assert pc.sum(answered["trip"]).as_py() == sum(
+        n * (n + 1) // 2 for n in pc.value_counts(answered["k"]).field("counts").to_pylist()
+    )
+    assert not list(spilled.iterdir())
 
 
 def test_a_killed_process_leaves_no_file(tmp_path):

@@ -22,12 +22,14 @@ from ..config import ENGINES, SPREADS, current
 from ..derived import place
 from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..explain import Explanation, shown_names
+from ..metrics import Measured
 from ..names import unique_names
 from ..operator import Operator
 from ..orders import by_order
 from ..sections import Share
 from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
+from .measured import Heard, computed, listening
 from .plan import Level, Plan, functions_of, make_plan, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
 from .spread import gathered, parted, ranged, slots, sorted_by
@@ -104,6 +106,7 @@ class _Done:
     exchange: bool
     by_windrow: bool
     rows: list[dict[str, Any]]
+    heard: Heard | None = None
 
 
 def run_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way, *, selecting: bool) -> Any:
@@ -128,7 +131,9 @@ def run_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: W
     return _Run(make_plan(frame, items, named, selecting=selecting), way).result()
 
 
-def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way) -> Explanation:
+def explain_spark(
+    frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way, *, metrics: bool
+) -> Explanation:
     """Say how window calls on a DataFrame would be computed.
 
     Parameters
@@ -139,20 +144,28 @@ def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], wa
         What the user wrote.
     way
         Who sorts, and who computes.
+    metrics
+        Whether to run the job.
 
     Returns
     -------
     Explanation
-        The native plans, and the exchanges around them.
+        The native plans, and the exchanges around them; with ``metrics``, what the tasks say of their runs.
+
+    Raises
+    ------
+    UnsupportedError
+        For ``metrics`` on Spark Connect.
     """
     plan = make_plan(frame, items, named, selecting=False)
-    run = _Run(plan, way)
+    run = _Run(plan, way, listening(frame.sparkSession) if metrics else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the steps say it
-        run.result()
+        result = run.result()
     shown = shown_names(plan.outputs)
     rows: list[dict[str, Any]] = []
     steps = []
+    measured: list[tuple[str, Heard]] = []
     number = 0
     for level, done in zip(plan.levels, run.done, strict=True):
         steps += [f"Spark evaluates {t.text} into a column first" for t in level.bound.temporaries]
@@ -164,10 +177,15 @@ def explain_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], wa
                 names.append(shown[level.places[index]] or row["call"])
                 sort = f", sort {row['sort']}" if one.by_windrow else ""
                 rows.append({**row, "name": names[-1], "sort": title + sort})
+            if one.heard is not None:
+                measured.append((f"{title}: {', '.join(names)}", one.heard))
             who = "mapInArrow computes" if one.by_windrow else "Spark's own windows compute"
             steps.append(f"{title}: {one.together}, then {who} {', '.join(names)}")
     steps += [f"Spark evaluates {t.text} into {t.name} last" for t in plan.scalars]
-    return Explanation(rows, steps)
+    if not metrics:
+        return Explanation(rows, steps)
+    seconds = computed(result)
+    return Explanation(rows, steps, [Measured(name, heard.runs) for name, heard in measured], seconds)
 
 
 @dataclass(slots=True)
@@ -179,6 +197,8 @@ class _Run:
 
     plan: Plan
     way: Way
+    #: Spark's context, where what the tasks say of their runs is to be heard.
+    context: Any = None
     engine: str = field(init=False)
     functions: Any = field(init=False)
     working: Any = field(init=False)
@@ -343,10 +363,11 @@ class _Run:
                 self.working = self.working.sortWithinPartitions(*[sorted_by(k, self.functions) for k in keys])
                 sorting = f", Spark's sort by {', '.join(dict.fromkeys(k['column'] for k in keys))}"
             schema = operator.spark_schema
+            heard = self._heard(operator)
             self.working = self.working.mapInArrow(operator, schema)
             made |= dict(zip(calls, schema.names[len(names) :], strict=True))
             names = schema.names
-            self.done[-1].append(_Done(calls, together + sorting, exchange, True, operator.explain_rows()))
+            self.done[-1].append(_Done(calls, together + sorting, exchange, True, operator.explain_rows(), heard))
             together, exchange = "the rows are there", False
         return schema, made
 
@@ -377,6 +398,7 @@ class _Run:
             keys = [] if shortest is None else _sort_keys(shortest)
             self.working = ranged(self.working, keys, tasks, self.functions)
             schema = operator.spark_schema
+            heard = self._heard(operator)
             self.working = self.working.mapInArrow(operator, schema, barrier=True)
             columns = list(dict.fromkeys(k["column"] for k in keys))
             self.working = parted(self.working, columns, self.functions)
@@ -385,8 +407,15 @@ class _Run:
             by = "ranges of " + ", ".join(columns) if columns else "equal shares"
             together = f"{by} over {tasks} tasks at once (barrier), which tell each other what lies around their rows"
             self.clustered = None
-            self.done[-1].append(_Done(calls, together, True, True, operator.explain_rows()))
+            self.done[-1].append(_Done(calls, together, True, True, operator.explain_rows(), heard))
         return schema, made, replace(stage, calls=tuple(i for i in stage.calls if i not in able))
+
+    def _heard(self, operator: Operator) -> Heard | None:
+        """Listen to an operator's runs, where these are asked for."""
+        if self.context is None:
+            return None
+        operator.report = heard = Heard(self.context)
+        return heard
 
     def _exchange(self, level: Level, stage: Stage) -> tuple[str, bool]:
         """Bring the rows of a stage's partitions together; say how, and whether the exchange is windrow's own."""
