@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import pytest
 
@@ -187,6 +188,16 @@ def test_an_error_in_one_task_is_the_jobs(frame):
     with pytest.raises(Py4JJavaError, match="ArithmeticOverflowError: sum"):  # of a barrier stage Spark tells no more
         wr.with_columns(frame, calls).collect()
     assert frame.count() == ROWS
+
+
+def test_nobody_waits_for_ever():
+    from windrow.spark.spread import patience
+
+    with pytest.raises(wr.WindrowError, match="have not come for 1 s"), patience(1):
+        time.sleep(10)
+    with patience(1):
+        pass
+    time.sleep(1.1)
 
 
 def test_little_memory(frame, tmp_path):

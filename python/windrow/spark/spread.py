@@ -10,15 +10,22 @@ rows of its share up to the memory limit, and spills the rest. Such a stage is a
 
 from __future__ import annotations
 
+import signal
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..exceptions import WindrowError
 from .plan import quoted
 
-__all__ = ["gathered", "parted", "ranged", "slots", "sorted_by"]
+__all__ = ["gathered", "parted", "patience", "ranged", "slots", "sorted_by"]
+
+# Spark itself waits for 365 days, also for a task that cannot come: one that lost its shuffle files needs the slots
+# of those that wait for it. So these give up some time, and the stage starts again.
+_PATIENCE = 3600
 
 
 def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
@@ -37,10 +44,44 @@ def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
     from pyspark import BarrierTaskContext
 
     context = BarrierTaskContext.get()
-    # what is gathered is text
-    told = context.allGather(",".join(b64encode(s).decode() for s in summaries))
+    with patience(_PATIENCE):  # what is gathered is text
+        told = context.allGather(",".join(b64encode(s).decode() for s in summaries))
     each = [[b64decode(one) for one in text.split(",") if one] for text in told]
     return [s for of_task in each for s in of_task], sum(map(len, each[: context.partitionId()]))
+
+
+@contextmanager
+def patience(seconds: int) -> Iterator[None]:
+    """Wait within a block no longer than so many seconds, where that can be had: on the main thread, not on Windows.
+
+    Parameters
+    ----------
+    seconds
+        How long.
+
+    Raises
+    ------
+    WindrowError
+        It took longer.
+    """
+
+    def give_up(*_: object) -> None:
+        raise WindrowError(
+            f"the other tasks of this barrier stage have not come for {seconds} s: one of them may wait for a slot to "
+            "run again; spread='never' does without such a stage"
+        )
+
+    try:
+        before = signal.signal(signal.SIGALRM, give_up)
+    except (AttributeError, ValueError):
+        yield
+        return
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def slots(session: Any) -> int | None:
