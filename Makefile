@@ -127,6 +127,12 @@ bench:
 bench-compare: build
 	@"$(PY)" -m benches.compare $(ARGS)
 
+## bench-spark: windrow inside PySpark beside Spark's own windows, then windows without PARTITION BY over all tasks
+.PHONY: bench-spark
+bench-spark: build
+	@"$(PY)" -m benches.compare.spark $(ARGS)
+	@"$(PY)" -m benches.compare.spread
+
 ## bench-check: every bench compiles and answers right, and as the peers do; nothing is timed
 .PHONY: bench-check
 bench-check: build
