@@ -7,6 +7,7 @@ from typing import Any
 
 from ..exceptions import UnsupportedError
 from ..metrics import Metrics
+from .plan import context_of
 
 __all__ = ["Heard", "computed", "listening"]
 
@@ -61,12 +62,13 @@ def listening(session: Any) -> Any:
     UnsupportedError
         On Spark Connect.
     """
-    if not hasattr(session, "_jsparkSession"):
+    context = context_of(session)
+    if context is None:
         raise UnsupportedError(
             "explain(metrics=True) hears of tasks by an accumulator, which Spark Connect has not; the tasks log the "
             "same figures at INFO to the logger 'windrow'"
         )
-    return session.sparkContext
+    return context
 
 
 def computed(frame: Any) -> float:

@@ -20,7 +20,23 @@ from .columns import is_literal, locator
 from .left import left_to_spark
 from .schema import session_timezone
 
-__all__ = ["Level", "Plan", "functions_of", "make_plan", "quoted", "spark_column", "users_line"]
+__all__ = ["Level", "Plan", "context_of", "functions_of", "make_plan", "quoted", "spark_column", "users_line"]
+
+
+def context_of(session: Any) -> Any:
+    """Give a session's SparkContext; None on Spark Connect, where the client has none.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    pyspark.SparkContext or None
+        The context.
+    """
+    return session.sparkContext if hasattr(session, "_jsparkSession") else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..exceptions import WindrowError
-from .plan import quoted
+from .plan import context_of, quoted
 
 __all__ = ["gathered", "parted", "patience", "ranged", "slots", "sorted_by"]
 
@@ -97,10 +97,8 @@ def slots(session: Any) -> int | None:
     int or None
         None where that cannot be known or relied on: on Spark Connect, and where executors come and go.
     """
-    if not hasattr(session, "_jsparkSession"):
-        return None
-    context = session.sparkContext
-    if context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
+    context = context_of(session)
+    if context is None or context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return None
     scala = context._jsc.sc()
     return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile())) or None
