@@ -61,6 +61,15 @@ impl Edges {
         self.begin(row)..self.end(row)
     }
 
+    /// The runs of some rows, the first of which begins one, in a bitmap of their own.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
+        if rows.len() == self.len() {
+            return self.clone();
+        }
+        let bits = self.starts.inner().bit_slice(self.starts.offset() + rows.start, rows.len());
+        Self { starts: BooleanBuffer::new(bits, 0, rows.len()) }
+    }
+
     /// Calls `f` with each run.
     pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
         let mut begin = 0;

@@ -1,5 +1,10 @@
 //! All rows at once: sort once per order, evaluate in parallel, write back in input order.
 //!
+//! ```text
+//!   order      7 2 5 | 0 6 | 4 1 3 8      blocks of whole partitions, each one thread's
+//!   gather  -> evaluate all calls -> write back, while the block is in the cache
+//! ```
+//!
 //! Calls that have one answer per partition, whatever the order of its rows, are answered without a sort.
 
 use std::ops::Range;
@@ -17,8 +22,11 @@ use crate::evaluate::{Cancel, Strategy};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, SortColumn};
+use crate::rows::{self, Arranged, Restored, SortColumn};
 use crate::section::Section;
+
+/// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
+const BLOCK: usize = 32 * 1024;
 
 /// The calls' columns for the rows of `batch`.
 pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
@@ -41,11 +49,9 @@ pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Resu
 /// The numbers of calls, those together that one evaluation answers.
 type Passes<'a> = Vec<&'a [usize]>;
 
-/// Puts the columns of a pass in their calls' places.
-fn put(results: &mut [Option<ArrayRef>], pass: &[usize], columns: Vec<ArrayRef>) {
-    for (&call, column) in pass.iter().zip(columns) {
-        results[call] = Some(column);
-    }
+/// Puts an answer into the columns of a pass, from the row `begin` on.
+pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Result<()> {
+    columns_of(columns.len(), answer).into_iter().zip(columns).try_for_each(|(piece, column)| column.put(begin, piece))
 }
 
 /// All rows, to be answered in one of the plan's orders.
@@ -59,12 +65,18 @@ struct Work<'a> {
     cancel: &'a Cancel,
 }
 
-/// The columns of a pass, of which an evaluator makes a struct if they are several.
-pub(crate) fn columns_of(pass: &[usize], answer: ArrayRef) -> Vec<ArrayRef> {
-    match answer.as_struct_opt().filter(|_| pass.len() > 1) {
+/// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
+pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
+    match answer.as_struct_opt().filter(|_| calls > 1) {
         Some(several) => several.columns().to_vec(),
         None => vec![answer],
     }
+}
+
+/// The rows of a section in pieces, one for each thread that is to answer a call. A user's code is called from the
+/// caller's own thread.
+pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) -> Vec<Range<usize>> {
+    if call.user.is_some() { vec![own.clone()] } else { threads.ranges(own) }
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
@@ -96,10 +108,10 @@ impl<'a> Work<'a> {
                 let evaluator = dispatch::evaluator(self.plan, pass, &section)?;
                 let Some(values) = evaluator.by_group(&groups, self.threads, self.cancel)? else { return Ok(None) };
                 let spread = |values| groups.spread(values, self.threads, self.cancel);
-                columns_of(pass, values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
+                columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
             match answer().map_err(|error| error.of_call(&self.plan.leader(pass).display))? {
-                Some(columns) => put(results, pass, columns),
+                Some(columns) => pass.iter().zip(columns).for_each(|(&call, column)| results[call] = Some(column)),
                 None => left.push(pass),
             }
         }
@@ -111,53 +123,87 @@ impl<'a> Work<'a> {
         if passes.is_empty() {
             return Ok(());
         }
-        let Self { order, rows, threads, cancel, .. } = *self;
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let sorted = self.sort(&calls)?;
+        let (blockwise, others): (Passes, Passes) = passes.into_iter().partition(|pass| self.in_blocks(pass));
+        self.answer(&sorted, blockwise, sorted.blocks(), results)?;
+        self.answer(&sorted, others, std::iter::once(0..self.rows).collect(), results)
+    }
+
+    /// Whether a pass is answered block by block: a user's code is called by one thread at a time, and text and nested
+    /// values would have to be put together again.
+    fn in_blocks(&self, pass: &[usize]) -> bool {
+        let fixed = |&call: &usize| self.plan.calls[call].signature.output.primitive_width().is_some();
+        self.plan.leader(pass).user.is_none() && pass.iter().all(fixed)
+    }
+
+    /// Answers `passes` in blocks of whole partitions, each while its rows are in the cache.
+    fn answer(
+        &self,
+        sorted: &Sorted,
+        passes: Passes<'a>,
+        blocks: Vec<Range<usize>>,
+        results: &mut [Option<ArrayRef>],
+    ) -> Result<()> {
+        if passes.is_empty() {
+            return Ok(());
+        }
         // The calls of a pass read the same columns, over the same frames.
         let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
-        let Sorted { order: sorted, partitions, peers } = self.sort(&calls)?;
-        let columns = match &sorted {
-            None => self.columns.clone(),
-            Some(sorted) => {
-                let read = read_by(order, &calls);
-                let wanted: Vec<_> = read.iter().map(|&place| self.columns[place].clone()).collect();
-                // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
-                let nothing: ArrayRef = Arc::new(NullArray::new(rows));
-                let mut columns = vec![nothing; self.columns.len()];
-                for (place, column) in read.into_iter().zip(rows::gather_on(&wanted, sorted, threads, cancel)?) {
-                    columns[place] = column;
-                }
-                columns
+        let read = read_by(self.order, &calls);
+        let column = |&call: &usize| self.plan.column_of(call, self.rows, sorted.order.as_deref());
+        let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
+        let alone = Threads::new(1);
+        self.threads.map(blocks, |block| {
+            self.cancel.check()?;
+            // One large partition is worth all threads.
+            let threads = if block.len() > 2 * BLOCK { self.threads } else { &alone };
+            let section = self.section(sorted, &block, &read, threads)?;
+            for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
+                let found = |begin, answer| put(columns, block.start + begin, answer);
+                self.evaluate(pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
-        };
-        let section = Section::whole(partitions, peers, columns)?;
-        for (pass, call) in passes.into_iter().zip(calls) {
-            let pieces = self.answer(pass, &section).map_err(|error| error.of_call(&call.display))?;
-            let mut columns = vec![Vec::with_capacity(pieces.len()); pass.len()];
-            for (begin, piece) in pieces {
-                for (column, piece) in columns.iter_mut().zip(columns_of(pass, piece)) {
-                    column.push((begin, piece));
-                }
+            Ok(())
+        })?;
+        for (pass, columns) in passes.into_iter().zip(columns) {
+            for (&call, column) in pass.iter().zip(columns) {
+                results[call] = Some(column.finish(self.threads)?);
             }
-            let whole = |pieces: Vec<_>| match &sorted {
-                Some(sorted) => rows::restore_on(&pieces, sorted, threads),
-                None => rows::join(pieces, threads),
-            };
-            put(results, pass, columns.into_iter().map(whole).collect::<Result<_>>()?);
         }
         Ok(())
     }
 
-    /// What the evaluator of a pass says of all rows of a section of whole partitions, in pieces, each with its first
-    /// row.
-    fn answer(&self, pass: &[usize], section: &Section) -> Result<Vec<(usize, ArrayRef)>> {
+    /// Some of the rows in order, whole partitions, with the columns `read`.
+    fn section(&self, sorted: &Sorted, rows: &Range<usize>, read: &[usize], threads: &Threads) -> Result<Section> {
+        let column = |&place: &usize| self.columns[place].clone();
+        let found = match &sorted.order {
+            None => read.iter().map(|place| column(place).slice(rows.start, rows.len())).collect(),
+            Some(order) => {
+                let wanted: Vec<_> = read.iter().map(column).collect();
+                rows::gather_on(&wanted, &order[rows.clone()], threads, self.cancel)?
+            }
+        };
+        // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
+        let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
+        let mut columns = vec![nothing; self.columns.len()];
+        for (&place, column) in read.iter().zip(found) {
+            columns[place] = column;
+        }
+        Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
+    }
+
+    /// Gives `found` what the evaluator of a pass says of all rows of a section, in pieces, each with its first row.
+    fn evaluate(
+        &self,
+        pass: &[usize],
+        section: &Section,
+        threads: &Threads,
+        found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
         let (evaluator, frames) = self.plan.pass(pass, section, 0)?;
         let carry = Carry::default();
-        let evaluate = |rows: Range<usize>| Ok((rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?));
-        if self.plan.leader(pass).user.is_some() {
-            // A user's code is called from the caller's own thread, and by one at a time.
-            return Ok(vec![evaluate(section.own.clone())?]);
-        }
-        self.threads.map(self.threads.ranges(&section.own), evaluate)
+        let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?);
+        threads.map(ranges(self.plan.leader(pass), &section.own, threads), evaluate).map(drop)
     }
 
     /// The rows in order, with their edges.
@@ -196,6 +242,24 @@ struct Sorted {
     order: Option<Vec<u32>>,
     partitions: Edges,
     peers: Edges,
+}
+
+impl Sorted {
+    /// The rows in blocks of whole partitions: of [`BLOCK`] rows or few more, unless a partition alone has more.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        let rows = self.partitions.len();
+        let mut blocks = Vec::with_capacity(rows / BLOCK + 1);
+        let mut begin = 0;
+        while begin < rows || blocks.is_empty() {
+            let limit = begin + BLOCK;
+            // The partition that goes beyond the block's length is the next block's, unless it is all there is.
+            let end = if limit >= rows { rows } else { self.partitions.begin(limit) };
+            let end = if end > begin || rows == 0 { end } else { self.partitions.end(begin) };
+            blocks.push(begin..end);
+            begin = end;
+        }
+        blocks
+    }
 }
 
 /// Whether the call's answers depend on which rows are peers.

@@ -4,6 +4,8 @@
 //! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
 //! for its arrays. What is given back is kept, up to a thirty-second of the machine's memory and 1 GiB, since a computation
 //! soon wants as much again; the system may take it meanwhile, and what came back longest ago makes room for what comes.
+//! Columns of a block of rows are smaller, come and go by the hundred, and the system's allocator gives each back to the
+//! system; of 64 KiB and more some are kept too, on pages as they are.
 //! Everything else, and every other system, goes to the system's allocator as it is.
 //!
 //! ```
@@ -14,14 +16,14 @@
 //! assert_eq!(column.iter().sum::<i64>(), 1 << 20);
 //! ```
 //!
-//! The Python package is built with it. Cost: some system calls per allocation of 2 MiB or more, and up to an eighth of
+//! The Python package is built with it. Cost: some system calls per allocation that nothing kept fits, and up to an eighth of
 //! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
 
 #![allow(unsafe_code)] // an allocator is nothing else; DESIGN.md, "Memory", has what it brings
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with huge pages for allocations of 2 MiB or more on Linux.
+/// The system's allocator; on Linux with huge pages for allocations of 2 MiB or more, and some of 64 KiB or more kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HugePages;
 
@@ -43,17 +45,26 @@ mod mapped {
     /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
     pub(super) const PAGE: usize = 2 << 20;
 
+    /// The least that is mapped, and on which boundary if it is no huge page.
+    const LEAST: usize = 64 << 10;
+    const BOUNDARY: usize = 4 << 10;
+
     /// Sizes between two powers of two: what one computation gives back fits the next one of about as many rows.
     const STEPS: usize = 8;
 
-    /// Memory kept for the next time: the share of the machine's, the most of it in bytes, and in pieces.
+    /// Memory kept for the next time: the share of the machine's, the most of it in bytes, that of less than a huge page,
+    /// and the most of each in pieces.
     const SHARE: usize = 32;
     const KEPT: usize = 1 << 30;
+    const KEPT_SMALL: usize = 16 << 20;
     const PIECES: usize = 64;
 
     /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never
     /// waited for: in a process forked meanwhile nobody would ever let go of it.
-    static BACK: Mutex<Back> = Mutex::new(Back { pieces: [(0, 0); PIECES], count: 0, bytes: 0 });
+    static BACK: Mutex<Back> = Mutex::new(Back::NOTHING);
+
+    /// The same, of less than a huge page each.
+    static SMALL_BACK: Mutex<Back> = Mutex::new(Back::NOTHING);
 
     struct Back {
         pieces: [(usize, usize); PIECES],
@@ -63,14 +74,15 @@ mod mapped {
 
     /// The size of the mapping for `layout`, if it is large enough for one. It depends on nothing else.
     pub(super) fn size(layout: Layout) -> Option<usize> {
-        if layout.size() < PAGE || layout.align() > PAGE {
+        let boundary = if layout.size() < PAGE { BOUNDARY } else { PAGE };
+        if layout.size() < LEAST || layout.align() > boundary {
             return None;
         }
         let step = (1 << layout.size().ilog2()) / STEPS;
         layout.size().checked_next_multiple_of(step)
     }
 
-    /// `size` bytes that begin on a huge page, and whether they are zeroed; or null.
+    /// `size` bytes on their boundary, and whether they are zeroed; or null.
     pub(super) fn get(size: usize) -> (*mut u8, bool) {
         match take_back(size) {
             Some(memory) => (memory, false),
@@ -83,18 +95,20 @@ mod mapped {
     /// # Safety
     /// `memory` is from `get(size)` and is used no more.
     pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
-        let keep = keep();
+        let (back, keep) = if size < PAGE { (&SMALL_BACK, keep().min(KEPT_SMALL)) } else { (&BACK, keep()) };
         if size <= keep
-            && let Ok(mut back) = BACK.try_lock()
+            && let Ok(mut back) = back.try_lock()
         {
             // Of a size that nobody asked for lately there may be no more need.
             while back.count == PIECES || back.bytes + size > keep {
                 back.unmap_oldest();
             }
-            // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
-            // written again.
-            unsafe {
-                libc::madvise(memory.cast(), size, libc::MADV_FREE);
+            if size >= PAGE {
+                // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
+                // written again.
+                unsafe {
+                    libc::madvise(memory.cast(), size, libc::MADV_FREE);
+                }
             }
             let count = back.count;
             back.pieces[count] = (memory.expose_provenance(), size);
@@ -111,7 +125,8 @@ mod mapped {
     /// See [`super::HugePages::keep_at_most`].
     pub(super) fn keep_at_most(bytes: usize) {
         KEEP.store(keep().min(bytes.max(1)), Ordering::Relaxed);
-        if let Ok(mut back) = BACK.try_lock() {
+        for back in [&BACK, &SMALL_BACK] {
+            let Ok(mut back) = back.try_lock() else { continue };
             while back.bytes > bytes {
                 back.unmap_oldest();
             }
@@ -136,6 +151,8 @@ mod mapped {
     }
 
     impl Back {
+        const NOTHING: Self = Self { pieces: [(0, 0); PIECES], count: 0, bytes: 0 };
+
         /// Takes out a piece: where it is and how large.
         fn remove(&mut self, place: usize) -> (usize, usize) {
             let piece = self.pieces[place];
@@ -155,7 +172,7 @@ mod mapped {
     }
 
     fn take_back(size: usize) -> Option<*mut u8> {
-        let mut back = BACK.try_lock().ok()?;
+        let mut back = if size < PAGE { &SMALL_BACK } else { &BACK }.try_lock().ok()?;
         let found = back.pieces[..back.count].iter().rposition(|piece| piece.1 == size)?;
         let (memory, _) = back.remove(found);
         Some(std::ptr::with_exposed_provenance_mut(memory))
@@ -163,15 +180,19 @@ mod mapped {
 
     /// A new mapping, zeroed.
     fn map(size: usize) -> *mut u8 {
-        let Some(reserved) = size.checked_add(PAGE) else { return null_mut() };
+        let Some(reserved) = size.checked_add(if size < PAGE { 0 } else { PAGE }) else { return null_mut() };
         // SAFETY: a new mapping where the system likes it takes nothing from anyone. What is unmapped lies within it,
-        // before and behind the `size` bytes that are handed out; sizes are multiples of 256 KiB and so of a page. Advice
-        // changes how memory is backed and nothing that can be read in it; where it is not taken, nothing happens.
+        // before and behind the `size` bytes that are handed out; sizes are multiples of 8 KiB and so of a page, and those
+        // of huge pages multiples of 256 KiB. Advice changes how memory is backed and nothing that can be read in it; where
+        // it is not taken, nothing happens.
         unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let all = libc::mmap(null_mut(), reserved, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
             if all == libc::MAP_FAILED {
                 return null_mut();
+            }
+            if size < PAGE {
+                return all.cast();
             }
             let before = all.align_offset(PAGE);
             let memory = all.byte_add(before);
@@ -203,7 +224,7 @@ mod mapped {
 }
 
 // SAFETY: what is mapped depends on the layout alone, so memory goes back to where it came from, and by the size it was
-// taken with. Mapped memory is on a boundary of 2 MiB, which no layout that is mapped exceeds.
+// taken with. Mapped memory is on a boundary of 2 MiB, or of 4 KiB if it is smaller, which no layout that is mapped exceeds.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match mapped::size(layout) {
@@ -258,8 +279,8 @@ mod tests {
 
     #[test]
     fn large_and_small_come_and_go() {
-        for size in [1, 4096, PAGE - 1, PAGE, PAGE + 1, 5 * PAGE + 123] {
-            for align in [1, 8, 64, 2 * PAGE] {
+        for size in [1, 4096, 64 << 10, 100_000, PAGE / 2 + 1, PAGE - 1, PAGE, PAGE + 1, 5 * PAGE + 123] {
+            for align in [1, 8, 64, 4096, 8192, 2 * PAGE] {
                 let layout = Layout::from_size_align(size, align).unwrap();
                 // SAFETY: the layout is not empty; the memory is used within its size and given back once.
                 unsafe {

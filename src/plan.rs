@@ -24,6 +24,7 @@ use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function
 use crate::functions::signature::{self, Modifiers, Signature};
 use crate::functions::user::UserFunction;
 use crate::literal;
+use crate::rows::Restored;
 use crate::section::Section;
 use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
 
@@ -234,6 +235,11 @@ impl Plan {
     pub(crate) fn pass(&self, pass: &[usize], section: &Section, base: usize) -> Result<(Box<dyn Evaluator>, Frames)> {
         let frames = Frames::new(&self.leader(pass).frame, section, base)?;
         Ok((crate::dispatch::evaluator(self, pass, section)?, frames))
+    }
+
+    /// Room for the column of the call of this number: so many rows, in their order or the one of these row numbers.
+    pub(crate) fn column_of<'a>(&self, call: usize, rows: usize, order: Option<&'a [u32]>) -> Restored<'a> {
+        Restored::new(&self.calls[call].signature.output, rows, order)
     }
 
     /// The call that says how a pass is answered.

@@ -29,12 +29,11 @@ use arrow_select::concat::concat_batches;
 use crate::bitmap::Edges;
 use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, columns_of, edges};
+use crate::compute::{check_schema, edges, put, ranges};
 use crate::error::{Error, Result};
 use crate::evaluate::{Cancel, Evaluator};
 use crate::parallel::Threads;
 use crate::plan::{Order, Plan, PlannedCall};
-use crate::rows;
 use crate::section::Section;
 use crate::stream::longest_order;
 
@@ -220,6 +219,7 @@ impl Plan {
         // Per section what the rows of its first partition came to, its own and those behind.
         let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
         let none = || vec![None; self.passes.len()];
+        let states = self.looks_ahead();
         for (number, summary) in summaries.iter().enumerate().rev() {
             let on = |next: usize| goes_on.get(next) == Some(&true);
             let rest = |of: &Summary, next: usize| if of.single && on(next) { onward[next].clone() } else { none() };
@@ -231,15 +231,21 @@ impl Plan {
                 next += 1;
                 let whole = of.single && of.head.num_rows() == of.rows;
                 if !whole || self.reached(&concat_batches(&schema, &heads)?)? {
-                    after = self.joined(&of.head, &of.after, &rest(of, next))?;
+                    if states {
+                        after = self.joined(&of.head, &of.after, &rest(of, next))?;
+                    }
                     break;
                 }
             }
             arounds[number].behind = concat_batches(&schema, &heads[1..])?;
             arounds[number].after = after;
             let rest = rest(summary, number + 1);
-            let first = self.joined(&summary.head, &self.states(&summary.head)?, &summary.after)?;
-            onward[number] = self.joined(&summary.head, &first, &rest)?;
+            onward[number] = if states {
+                let first = self.joined(&summary.head, &self.states(&summary.head)?, &summary.after)?;
+                self.joined(&summary.head, &first, &rest)?
+            } else {
+                none()
+            };
         }
         Ok(arounds)
     }
@@ -265,13 +271,15 @@ impl Plan {
         for ((pass, calls), carry) in
             self.over(&all, own.clone(), false, continues, &carries)?.iter().zip(&self.passes).zip(&carries)
         {
+            let columns: Vec<_> = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None)).collect();
             let evaluate = |rows: Range<usize>| {
-                Ok((rows.start - own.start, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?))
+                let begin = rows.start - own.start;
+                put(&columns, begin, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?)
             };
-            let ranges = if pass.call.user.is_some() { vec![own.clone()] } else { threads.ranges(&own) };
-            let pieces = pass.of_call(threads.map(ranges, evaluate))?;
-            let column = rows::join(pieces, &threads)?;
-            results.extend(calls.iter().zip(columns_of(calls, column)));
+            pass.of_call(threads.map(ranges(pass.call, &own, &threads), evaluate))?;
+            for (call, column) in calls.iter().zip(columns) {
+                results.push((call, column.finish(&threads)?));
+            }
         }
         results.sort_unstable_by_key(|(call, _)| **call);
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));

@@ -252,7 +252,7 @@ impl Stream {
         for ((evaluation, carry), pass) in evaluations.iter().zip(&self.carries).zip(&plan.passes) {
             let Evaluation { call, evaluator, frames } = evaluation;
             let answer = evaluator.evaluate(frames, self.answered..settled, carry, &self.cancel);
-            let columns = columns_of(pass, answer.map_err(|error| error.of_call(&call.display))?);
+            let columns = columns_of(pass.len(), answer.map_err(|error| error.of_call(&call.display))?);
             results.extend(pass.iter().zip(columns));
         }
         results.sort_unstable_by_key(|(call, _)| **call);

@@ -1,0 +1,202 @@
+//! Results back in the order of the rows: the inverse of [`gather`](super::gather()).
+//!
+//! ```text
+//!   order     2 0 1            out[order[i]] = in[i]     c a b -> a b c
+//! ```
+//!
+//! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond. Text, bytes and nested values wait,
+//! and are gathered in the end. Memory: the column itself; of values that wait, twice.
+//!
+//! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
+//! order promises and the compiler cannot know.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+use arrow_select::concat::concat;
+
+use super::gather::gather_on;
+use super::neighbours::WORD;
+use crate::error::{Error, Result};
+use crate::evaluate::Cancel;
+use crate::parallel::Threads;
+
+/// A column in the order of the row numbers `order`, back in the order of the rows.
+///
+/// # Errors
+/// An order of another length than the column.
+pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
+    let restored = Restored::new(column.data_type(), order.len(), Some(order));
+    restored.put(0, column.clone())?;
+    restored.finish(&Threads::new(1))
+}
+
+/// A column that is put together from pieces, by several threads at once.
+pub(crate) struct Restored<'a> {
+    data_type: DataType,
+    rows: usize,
+    /// The rows' numbers; `None`: they come in order.
+    order: Option<&'a [u32]>,
+    /// Where values of fixed width go.
+    cells: OnceLock<Cells>,
+    /// Bits of such values, once one is null.
+    validity: OnceLock<Vec<AtomicU64>>,
+    /// All others, and the only piece of rows in order, which is the column; each with its first row.
+    waiting: Mutex<Vec<(usize, ArrayRef)>>,
+    /// How many rows have come.
+    come: AtomicUsize,
+}
+
+impl<'a> Restored<'a> {
+    /// Room for so many rows.
+    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>) -> Self {
+        Self {
+            data_type: data_type.clone(),
+            rows,
+            order,
+            cells: OnceLock::new(),
+            validity: OnceLock::new(),
+            waiting: Mutex::default(),
+            come: AtomicUsize::new(0),
+        }
+    }
+
+    /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
+    pub(crate) fn put(&self, begin: usize, piece: ArrayRef) -> Result<()> {
+        let rows = begin..begin + piece.len();
+        if rows.end > self.rows || *piece.data_type() != self.data_type {
+            return Err(Error::internal(format!(
+                "a result of rows {rows:?} of {} for {} rows of {}",
+                piece.data_type(),
+                self.rows,
+                self.data_type
+            )));
+        }
+        self.come.fetch_add(rows.len(), Relaxed);
+        let whole = rows.len() == self.rows && self.order.is_none();
+        match self.data_type.primitive_width().filter(|_| !whole) {
+            None => self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece)),
+            Some(width) => self.write(&piece, width, begin, self.order.map(|order| &order[rows])),
+        }
+        Ok(())
+    }
+
+    /// Writes values of fixed width to these rows, or to those from `begin` on.
+    fn write(&self, piece: &ArrayRef, width: usize, begin: usize, rows: Option<&[u32]>) {
+        let data = piece.to_data();
+        let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
+        self.cells.get_or_init(|| Cells::new(width, self.rows)).store(&values, begin, rows);
+        let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
+        let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let validity = self.validity.get_or_init(all_valid);
+        for position in (!nulls.inner()).set_indices() {
+            let row = rows.map_or(begin + position, |rows| rows[position] as usize);
+            validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
+        }
+    }
+
+    /// The column, all of whose rows have come.
+    pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
+        let Self { data_type, rows, order, cells, validity, waiting, come } = self;
+        let come = come.into_inner();
+        if come != rows {
+            return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
+        }
+        if let Some(cells) = cells.into_inner() {
+            let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
+            let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
+            let data = ArrayData::builder(data_type).len(rows).add_buffer(cells.into_buffer()).nulls(nulls);
+            return Ok(make_array(data.align_buffers(true).build()?));
+        }
+        let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        pieces.sort_unstable_by_key(|(begin, _)| *begin);
+        let pieces: Vec<_> = pieces.into_iter().map(|(_, piece)| piece).collect();
+        let column = match pieces.as_slice() {
+            [] => arrow_array::new_empty_array(&data_type),
+            [only] => only.clone(),
+            several => concat(&several.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+        };
+        drop(pieces);
+        let Some(order) = order else { return Ok(column) };
+        let inverse = Cells::new(size_of::<u32>(), rows);
+        threads.map(threads.ranges(&(0..rows)), |share| {
+            let positions: Vec<u32> = (share.start as u32..share.end as u32).collect();
+            inverse.store(&Buffer::from_vec(positions), 0, Some(&order[share]));
+            Ok(())
+        })?;
+        let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads, &Cancel::default())?;
+        gathered.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
+    }
+}
+
+/// Room for values of one width, to be written by several threads at once, each row by one.
+enum Cells {
+    Bytes(Vec<AtomicU8>),
+    Halves(Vec<AtomicU16>),
+    Words(Vec<AtomicU32>),
+    Longs(Vec<AtomicU64>),
+    /// Several longs a row.
+    Wide(Vec<AtomicU64>, usize),
+}
+
+impl Cells {
+    fn new(width: usize, rows: usize) -> Self {
+        match width {
+            1 => Self::Bytes(vec![0; rows].into_iter().map(AtomicU8::new).collect()),
+            2 => Self::Halves(vec![0; rows].into_iter().map(AtomicU16::new).collect()),
+            4 => Self::Words(vec![0; rows].into_iter().map(AtomicU32::new).collect()),
+            8 => Self::Longs(vec![0; rows].into_iter().map(AtomicU64::new).collect()),
+            _ => {
+                let longs = width.div_ceil(size_of::<u64>());
+                Self::Wide(vec![0; rows * longs].into_iter().map(AtomicU64::new).collect(), longs)
+            }
+        }
+    }
+
+    /// Writes the values, one for each of `rows`, or of those from `begin` on.
+    fn store(&self, values: &Buffer, begin: usize, rows: Option<&[u32]>) {
+        macro_rules! store {
+            ($cells:expr, $type:ty) => {{
+                let values = values.typed_data::<$type>().iter();
+                match rows {
+                    Some(rows) => {
+                        values.zip(rows).for_each(|(&value, &row)| $cells[row as usize].store(value, Relaxed))
+                    }
+                    None => values.zip(&$cells[begin..]).for_each(|(&value, cell)| cell.store(value, Relaxed)),
+                }
+            }};
+        }
+        match self {
+            Self::Bytes(cells) => store!(cells, u8),
+            Self::Halves(cells) => store!(cells, u16),
+            Self::Words(cells) => store!(cells, u32),
+            Self::Longs(cells) => store!(cells, u64),
+            Self::Wide(cells, longs) => {
+                for (position, value) in values.typed_data::<u64>().chunks_exact(*longs).enumerate() {
+                    let begin = longs * rows.map_or(begin + position, |rows| rows[position] as usize);
+                    for (cell, &long) in cells[begin..begin + longs].iter().zip(value) {
+                        cell.store(long, Relaxed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The values. Collected in place: nothing moves.
+    fn into_buffer(self) -> Buffer {
+        match self {
+            Self::Bytes(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU8::into_inner).collect::<Vec<_>>()),
+            Self::Halves(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU16::into_inner).collect::<Vec<_>>()),
+            Self::Words(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>()),
+            Self::Longs(cells) | Self::Wide(cells, _) => {
+                Buffer::from_vec(cells.into_iter().map(AtomicU64::into_inner).collect::<Vec<_>>())
+            }
+        }
+    }
+}
