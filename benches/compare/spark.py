@@ -136,6 +136,7 @@ def new_session(workers: int = 2) -> Any:
     settings = {
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "8g",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.driver.extraJavaOptions": "-Dlog4j2.level=error",

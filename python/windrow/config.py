@@ -248,8 +248,9 @@ def config(**settings: Unpack[Settings]) -> Config:
           ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.
         - ``spread``: whether one partition may be shared out over Spark's tasks, each of which gets a range of the
           order keys and hears from the others what lies before and behind it. ``"auto"``, the default, does so where
-          there is no PARTITION BY; ``"always"`` for every call with an ORDER BY, which helps where few keys have most
-          rows; ``"never"`` leaves each partition in one task.
+          there is no PARTITION BY, and where a sample of a large input finds a key with far more rows than a task
+          should have; ``"always"`` for every call with an ORDER BY, unasked; ``"never"`` leaves each partition in one
+          task.
         - ``progress``: whether operators, those over readers included, show a bar of the rows read and then of the rows
           answered; it needs tqdm, ``pip install 'windrow[progress]'``. The default is False. It says nothing about
           frames in memory, which are one step, nor about Spark, which shows a bar of its own.

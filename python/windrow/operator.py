@@ -104,6 +104,7 @@ class Operator:
     """
 
     report: Report | None = None
+    share: Share | None = None
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class Operator:
         self._options = options
         self._sort = sort
         self._leaves = leaves
-        self._share = share
+        self.share = share
         self._spark = spark
         self._logs = logs()
         self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
@@ -200,22 +201,42 @@ class Operator:
         answered = run.output(self._answered(run.input(batches), run))
         return answered if task is None else telling(answered)
 
+    def summarised(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[bytes]]:
+        """Say what others must know of rows, to answer further ones of the same partitions.
+
+        Parameters
+        ----------
+        batches
+            Record batches of the operator's input schema.
+
+        Returns
+        -------
+        tuple
+            How many rows there are, and the summaries of their sections, in order.
+        """
+        options = self._settings()
+        run = Run(self._calls)
+        rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
+        summaries = spilling.summarised(rows, self._bound.native, options, _limit(options), run)
+        return run.metrics.rows, summaries
+
     def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
-        options = self._options
+        options = self._settings()
         batches = self._alike(batches)
-        task = _spark_task()
-        in_task = task is not None
-        if task is not None:
-            options = spilling.in_task(options, task.getLocalProperty)
-        if in_task and options.threads is None:
-            options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
-        if in_task and self._leaves:
-            options = replace(options, list_views=True)  # Spark reads them as it reads lists
-        if self._share is not None:
-            limit = sys.maxsize if options.memory_limit is None else spilling.room(options.memory_limit)
-            return self._spilled(batches, options, limit, run)
-        sort = in_task if self._sort is None else self._sort
+        if self.share is not None:
+            return self._spilled(batches, options, _limit(options), run)
+        sort = _spark_task() is not None if self._sort is None else self._sort
         return self._sorted(batches, options, run) if sort else self._streamed(batches, options, run)
+
+    def _settings(self) -> Options:
+        """Give the settings where this runs."""
+        options, task = self._options, _spark_task()
+        if task is None:
+            return options
+        options = spilling.in_task(options, task.getLocalProperty)
+        if options.threads is None:
+            options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
+        return replace(options, list_views=True) if self._leaves else options  # Spark reads them as it reads lists
 
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
@@ -261,7 +282,7 @@ class Operator:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in spilling.answered(full(), self._bound.native, options, limit, run, self._share):
+        for batch in spilling.answered(full(), self._bound.native, options, limit, run, self.share):
             new = [compact(c) for c in batch.columns[batch.num_columns - len(self._bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
@@ -401,6 +422,11 @@ def columns_in_order(
     pieces = [pa.record_batch(b) for b in done]
     first = table.num_columns
     return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
+
+
+def _limit(options: Options) -> int:
+    """Say how many bytes rows may take where a partition is shared out: that there may be many needs no saying."""
+    return spilling.room(options.memory_limit or spilling.SHARED)
 
 
 def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._windrow import Plan, Sections
     from .metrics import Run
 
-__all__ = ["Share", "alone", "answered"]
+__all__ = ["Share", "alone", "answered", "summarised"]
 
 #: Gives the summaries of all sections that there are, in order, and how many come before one's own.
 Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
@@ -102,6 +102,33 @@ def answered(
             for at in range(0, whole.num_rows, _BATCH):
                 yield whole.slice(at, _BATCH)
             del whole  # before the next is read
+
+
+def summarised(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run) -> list[bytes]:
+    """Sum rows up for those who answer others of the same partitions.
+
+    Parameters
+    ----------
+    rows
+        Batches in the plan's order.
+    plan
+        A plan that may be cut.
+    limit
+        How many bytes of rows may be held.
+    run
+        Whose figures these are.
+
+    Returns
+    -------
+    list of bytes
+        A summary per section.
+    """
+    sections = plan.sections()
+    summaries = []
+    for section in _cut(rows, sections, limit):
+        with run.stage("summarise"):
+            summaries.append(sections.summarise(section))
+    return summaries
 
 
 def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:

@@ -23,17 +23,20 @@ from .memory import let_go
 from .names import fresh
 from .native import make_plan
 from .orders import by_order
-from .sections import Share, alone, answered as in_sections
+from .sections import Share, alone, answered as in_sections, summarised as of_sections
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sorter, Stream
     from .metrics import Run
 
-__all__ = ["IN_MEMORY", "answered", "in_task", "room", "size"]
+__all__ = ["IN_MEMORY", "SHARED", "answered", "in_task", "room", "size", "summarised"]
 
 #: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
 #: into one piece and once into order, and then there are the results.
 IN_MEMORY = 4
+
+#: What a task may hold of a partition that is shared out, where nobody set a limit. Less costs hardly any time.
+SHARED = 1 << 29
 
 # Bytes of a view of a text.
 _VIEW = 16
@@ -203,6 +206,36 @@ def answered(
             given = 0
 
 
+def summarised(
+    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
+) -> list[bytes]:
+    """Sum up batches in any order, for those who answer calls over further rows.
+
+    Parameters
+    ----------
+    batches
+        Batches of one schema, with all columns that the calls read.
+    calls
+        The native calls, all of one order.
+    options
+        The settings in force.
+    limit
+        How many bytes of rows may be held.
+    run
+        Whose figures these are.
+
+    Returns
+    -------
+    list of bytes
+        A summary per section of the rows in order.
+    """
+    ordered = _ordered(batches, calls, options, limit, run)
+    if ordered is None:
+        return []
+    rows, _, plan = ordered
+    return of_sections(rows, plan, max(limit // 2, _STEP) // 2, run)
+
+
 def _in_one_order(
     batches: Iterable[pa.RecordBatch],
     calls: Sequence[dict[str, Any]],
@@ -211,6 +244,26 @@ def _in_one_order(
     run: Run,
     share: Share | None,
 ) -> Iterator[pa.RecordBatch]:
+    ordered = _ordered(batches, calls, options, limit, run)
+    if ordered is None:
+        if share is not None:
+            with run.stage("exchange"):
+                share([])  # others wait for it
+        return
+    rows, stream, plan = ordered
+    sections = plan.sections()
+    if share is not None or (sections.looks_ahead and sections.refusal is None):
+        yield from in_sections(rows, plan, share or alone, max(limit // 2, _STEP) // 2, options.spill_dir, run)
+        return
+    for batch in rows:
+        yield from _passed(stream.push(batch), run)
+    yield from _passed(stream.finish(), run)
+
+
+def _ordered(
+    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
+) -> tuple[Iterator[pa.RecordBatch], Stream, Plan] | None:
+    """Sort batches, and give them with the plan of the calls and a stream that has half of the limit."""
     half = max(limit // 2, _STEP)
     made: tuple[Sorter, Stream, Plan] | None = None
     for batch in batches:
@@ -226,22 +279,12 @@ def _in_one_order(
         with run.stage("sort"):
             made[0].push(batch)
     if made is None:
-        if share is not None:
-            with run.stage("exchange"):
-                share([])  # others wait for it
-        return
+        return None
     sorter, stream, plan = made
     with run.stage("sort"):
         run.metrics.spilled_bytes += sorter.finish()
     let_go()  # what reading needed
-    rows = run.timed("sort", _drained(sorter))
-    sections = plan.sections()
-    if share is not None or (sections.looks_ahead and sections.refusal is None):
-        yield from in_sections(rows, plan, share or alone, half // 2, options.spill_dir, run)
-        return
-    for batch in rows:
-        yield from _passed(stream.push(batch), run)
-    yield from _passed(stream.finish(), run)
+    return run.timed("sort", _drained(sorter)), stream, plan
 
 
 def _passed(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:

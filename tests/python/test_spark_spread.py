@@ -2,8 +2,11 @@
 
 import math
 import random
+import re
 import time
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
@@ -59,6 +62,14 @@ ONE_TASK = [
 ]  # fmt: skip
 
 
+@pytest.fixture(params=["barrier", "read twice"])
+def how(request, monkeypatch):
+    """Give how tasks hear of each other: at once, or where slots are not known."""
+    if request.param == "read twice":
+        monkeypatch.setattr("windrow.spark.build.slots", lambda _: None)
+    return request.param
+
+
 def same(found, expected):
     if isinstance(found, float) and isinstance(expected, float):
         return (
@@ -84,9 +95,9 @@ def check(frame, calls, **how):
             assert same(found[key][name], row[name]), (call, key, found[key][name], row[name])
 
 
-def test_no_task_has_all_rows(frame):
+def test_no_task_has_all_rows(frame, how):
     plan = wr.explain(frame, {f"c{i}": call for i, call in enumerate(SPREAD)})
-    assert "barrier" in str(plan)
+    assert how in str(plan)
     assert "ONE task" not in str(plan)
     check(frame, SPREAD)
 
@@ -100,13 +111,13 @@ def test_what_cannot_be_parted_says_so(frame, call):
     assert result.count() == 100
 
 
-def test_hot_keys(frame):
+def test_hot_keys(frame, how):
     calls = [c.replace("OVER (ORDER", "OVER (PARTITION BY k ORDER") for c in SPREAD if "OVER (ORDER" in c]
     plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(calls)}, spread="always"))
     assert "ranges of k, t" in plan
-    assert "barrier" in plan
+    assert how in plan
     check(frame, calls, spread="always")
-    assert "barrier" not in str(wr.explain(frame, calls))
+    assert how not in str(wr.explain(frame, calls))
 
 
 def test_never(frame):
@@ -121,11 +132,12 @@ def test_never(frame):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 5])
-def test_few_rows(frame, rows):
+def test_few_rows(frame, rows, how):
     few = frame.orderBy("id").limit(rows)
     check(few, SPREAD)
 
 
+@pytest.mark.usefixtures("how")
 def test_parts_of_the_rows_can_be_read(frame):
     """Spark refuses a barrier stage below what reads some of its partitions."""
     result = wr.with_columns(frame, {"n": "row_number() OVER (ORDER BY id)", "all": "count(*) OVER ()"})
@@ -136,13 +148,15 @@ def test_parts_of_the_rows_can_be_read(frame):
     assert {row["n"] - row["id"] for row in result.where("id % 100 = 0").collect()} == {1}
 
 
-def test_one_key_for_all(frame, spark):
+@pytest.mark.usefixtures("how")
+def test_one_key_for_all(frame):
     """All rows are peers, in one task of several; the others have none."""
     from pyspark.sql import functions as F  # noqa: N812
 
     check(frame.withColumn("t", F.lit(3)), ["rank() OVER (ORDER BY t)", "sum(v) OVER (ORDER BY t)", "count(*) OVER ()"])
 
 
+@pytest.mark.usefixtures("how")
 def test_beside_calls_of_partitions(frame):
     calls = [
         "sum(v) OVER (PARTITION BY k)",
@@ -159,7 +173,7 @@ def test_beside_calls_of_partitions(frame):
     assert all(found[key][name] == row[name] for key, row in expected.items() for name in mixed)
 
 
-def test_a_user_aggregate_with_merge(frame):
+def test_a_user_aggregate_with_merge(frame, how):
     class Total:
         def initialize(self):
             return 0
@@ -177,8 +191,71 @@ def test_a_user_aggregate_with_merge(frame):
     result = wr.with_columns(
         frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a"), wr.sum("v").over(w).alias("b")
     )
-    assert "barrier" in str(wr.explain(frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a")))
+    assert how in str(wr.explain(frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a")))
     assert all(row["a"] == row["b"] for row in result.collect())
+
+
+def test_a_second_reading_that_differs_is_an_error(frame):
+    """The ranges of the second reading must be those of the first."""
+    from windrow.spark.twice import _Everyone
+
+    told = [{"place": 2, "rows": 2, "summaries": [b"own"]}, {"place": 3, "rows": 7, "summaries": [b"x", b"y"]}]
+    batch = pa.record_batch({"v": [1, 2], "place": [2, 2], "told": [None, None]})
+    everyone = _Everyone(2, told)
+    assert [b.num_columns for b in everyone.counted(iter([batch]))] == [1]
+    assert everyone([b"one", b"two"]) == ([b"one", b"two", b"x", b"y"], 0)
+    for other in ([{**told[0], "rows": 3}], told[1:], []):
+        everyone = _Everyone(2, other)
+        list(everyone.counted(iter([batch])))
+        with pytest.raises(wr.DataError, match=r"came otherwise at the second reading.*exchange\.reuse"):
+            everyone([b"one"])
+
+
+def test_the_exchange_of_two_readings_is_one(frame, spark, monkeypatch):
+    monkeypatch.setattr("windrow.spark.build.slots", lambda _: None)
+    result = wr.select(frame, "id", {"n": "row_number() OVER (ORDER BY t, id)", "m": "max(s) OVER (ORDER BY t, id)"})
+    result.collect()
+    plan = result._jdf.queryExecution().executedPlan().toString()
+    exchanges = [line for line in plan.partition("== Initial Plan ==")[0].splitlines() if "rangepartitioning" in line]
+    assert sorted("ReusedExchange" in line for line in exchanges) == [False, True], plan
+
+
+@pytest.fixture(scope="module")
+def skewed(spark, tmp_path_factory):
+    """Give a file in which one key has most rows."""
+    rng = random.Random(3)
+    rows = 40_000
+    keys = [7 if rng.random() < 0.8 else rng.randrange(500) for _ in range(rows)]
+    table = pa.table({"id": range(rows), "k": keys, "v": [rng.randrange(-99, 99) for _ in range(rows)]})
+    path = tmp_path_factory.mktemp("skewed") / "rows.parquet"
+    pq.write_table(table, path, row_group_size=5_000)
+    return spark.read.parquet(str(path))
+
+
+CALLS = ["row_number() OVER (PARTITION BY k ORDER BY id)", f"sum(v) OVER (PARTITION BY k ORDER BY id {ROWS_1000})"]
+
+
+@pytest.mark.usefixtures("how")
+def test_a_sample_finds_hot_keys(skewed):
+    with wr.config(memory_limit="100KB"):
+        plan = str(wr.explain(skewed, CALLS))
+        assert re.search(
+            r"ranges of k, id over \d tasks.*, as (79|80|81) % of (\d+,000) sampled rows have one key", plan
+        )
+        check(skewed, CALLS)
+
+
+def test_where_no_key_is_hot_nothing_is_spread(skewed):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    assert "ranges" not in str(wr.explain(skewed, CALLS))  # 1 GiB would be large
+    with wr.config(memory_limit="100KB"):
+        even = skewed.withColumn("k", F.col("id") % 100)
+        assert "ranges" not in str(wr.explain(even, CALLS))
+        assert "ranges" not in str(wr.explain(skewed, CALLS, spread="never"))
+        assert "ranges" not in str(wr.explain(skewed.limit(0), CALLS))
+        joined = skewed.join(skewed.select("id"), "id")  # which a sample would compute once more
+        assert "ranges" not in str(wr.explain(joined, CALLS))
 
 
 def test_an_error_in_one_task_is_the_jobs(frame):
@@ -200,6 +277,7 @@ def test_nobody_waits_for_ever():
     time.sleep(1.1)
 
 
+@pytest.mark.usefixtures("how")
 def test_little_memory(frame, tmp_path):
     """Each task spills its rows, and those of its sections."""
     with wr.config(memory_limit=1, spill_dir=str(tmp_path)):

@@ -23,7 +23,8 @@ from .catalyst import class_of, items
 
 __all__ = ["STAGE_NAME", "Clustering", "clustering_of", "exchanged"]
 
-#: By this name of its function a ``mapInArrow`` of windrow's is known in a plan: it gives its input's columns first.
+#: By this name of its function a ``mapInArrow`` of windrow's is known in a plan: what it gives under the name of an
+#: input column is that column.
 STAGE_NAME = "windrow_stage"
 
 # Physical nodes that give each row of a task's input in that task, whatever adaptive execution does.
@@ -145,7 +146,8 @@ def _of_windrow(plan: Any) -> tuple[tuple[int, ...], bool] | None:
         below: list[int]
         if kind == "MapInArrow" and str(plan.functionExpr().name()) == STAGE_NAME:
             passed = True
-            below = list(range(len(items(plan.child().output()))))
+            named = {str(a.name()): i for i, a in enumerate(items(plan.child().output()))}
+            below = [named.get(str(a.name()), -1) for a in items(plan.output())]
         elif kind == "Project":
             known = {_id(a): i for i, a in enumerate(items(plan.child().output()))}
             below = [_source(e, known) for e in items(plan.projectList())]

@@ -21,7 +21,7 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 from ..exceptions import WindrowError
 from .plan import context_of, quoted
 
-__all__ = ["gathered", "parted", "patience", "ranged", "slots", "sorted_by"]
+__all__ = ["gathered", "parted", "partitions", "patience", "ranged", "slots", "sorted_by"]
 
 # Spark itself waits for 365 days, also for a task that cannot come: one that lost its shuffle files needs the slots
 # of those that wait for it. So these give up some time, and the stage starts again.
@@ -104,6 +104,22 @@ def slots(session: Any) -> int | None:
     return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile())) or None
 
 
+def partitions(session: Any) -> int:
+    """Say into how many partitions an exchange parts rows.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    int
+        The session's setting.
+    """
+    return int(session.conf.get("spark.sql.shuffle.partitions"))
+
+
 def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: Any) -> Any:
     """Share the rows of a frame out in ranges.
 
@@ -148,7 +164,7 @@ def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
     plain = [
         f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
     ]
-    by = [functions.col(quoted(name)) for name in keys or plain]
+    by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
     return frame.repartition(*(by or [functions.spark_partition_id()]))
 
 
