@@ -53,6 +53,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod frame;
 pub mod functions;
+mod halo;
 mod huge_pages;
 pub mod inclusion;
 pub mod literal;

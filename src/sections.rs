@@ -27,14 +27,13 @@ use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
 use crate::bitmap::Edges;
-use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, edges, put, ranges};
 use crate::error::{Error, Result};
-use crate::evaluate::{Cancel, Evaluator};
+use crate::evaluate::Cancel;
+use crate::halo::{Halo, Pass};
 use crate::parallel::Threads;
-use crate::plan::{Order, Plan, PlannedCall};
-use crate::section::Section;
+use crate::plan::{Plan, PlannedCall};
 use crate::stream::longest_order;
 
 /// What other sections may need of one.
@@ -74,18 +73,7 @@ pub struct Around {
     pub after: Vec<Option<RecordBatch>>,
 }
 
-/// A pass over a section.
-struct Pass<'a> {
-    call: &'a PlannedCall,
-    evaluator: Box<dyn Evaluator>,
-    frames: Frames,
-}
-
 impl Pass<'_> {
-    fn of_call<T>(&self, result: Result<T>) -> Result<T> {
-        result.map_err(|error| error.of_call(&self.call.display))
-    }
-
     /// The state of `rows` for those before whose frames reach to the end of the partition.
     fn ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
         let reached = self.call.after == Reach::State && !rows.is_empty();
@@ -160,13 +148,12 @@ impl Plan {
         let kept = rows.project(&self.columns())?;
         let end = rows.num_rows();
         let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
-        let partitions = self.partitions(&kept)?;
+        let (passes, partitions) = self.all(&kept)?;
         let first_end = partitions.end(0);
-        let passes = self.over(&kept, 0..end, true, false, &[])?;
         let head = self.head(&kept.slice(0, first_end))?;
         let after = passes.iter().map(|pass| pass.ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
-        let none = Before { rows: kept.slice(0, 0), continues: false, carries: vec![Carry::default(); passes.len()] };
-        let before = none.released(&kept, partitions.begin(last), &passes)?;
+        let none = vec![Carry::default(); passes.len()];
+        let before = Before::new(&kept, Halo::of(&passes, &none, false, partitions.begin(last), end)?);
         Ok(Summary { rows: end, single: first_end == end, head, before, after })
     }
 
@@ -191,7 +178,8 @@ impl Plan {
 
     /// Whether `rows` are all that their first one needs.
     fn reached(&self, rows: &RecordBatch) -> Result<bool> {
-        Ok(rows.num_rows() > self.rows_after() && self.over(rows, 0..1, true, false, &[])?.iter().all(Pass::reached))
+        let passes = || self.over(rows.columns(), rows.num_rows(), 0..1, true, false, &[]);
+        Ok(rows.num_rows() > self.rows_after() && passes()?.0.iter().all(Pass::reached))
     }
 
     /// What lies around each of the sections that these are the summaries of, in order.
@@ -268,9 +256,8 @@ impl Plan {
         let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
         let threads = Threads::new(self.options.threads);
         let mut results = Vec::with_capacity(self.calls.len());
-        for ((pass, calls), carry) in
-            self.over(&all, own.clone(), false, continues, &carries)?.iter().zip(&self.passes).zip(&carries)
-        {
+        let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
+        for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
             let columns: Vec<_> = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None)).collect();
             let evaluate = |rows: Range<usize>| {
                 let begin = rows.start - own.start;
@@ -287,66 +274,16 @@ impl Plan {
         Ok(RecordBatch::try_new_with_options(self.output_schema().clone(), columns, &options)?)
     }
 
-    /// Every pass over a section of the columns read.
-    fn over(
-        &self,
-        kept: &RecordBatch,
-        own: Range<usize>,
-        open: bool,
-        continues: bool,
-        carries: &[Carry],
-    ) -> Result<Vec<Pass<'_>>> {
-        let section =
-            |order: &Order| self.section(order, kept.columns(), kept.num_rows(), own.clone(), open, continues);
-        let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let pass = |(number, calls): (usize, &Vec<usize>)| {
-            let call = self.leader(calls);
-            let made = self.pass(calls, &sections[call.order], carries.get(number).map_or(0, |carry| carry.base));
-            let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
-            Ok(Pass { call, evaluator, frames })
-        };
-        (0..).zip(&self.passes).map(pass).collect()
-    }
-
-    /// Rows of the columns read, as a section in one of the plan's orders. All of them are known, and none is empty.
-    pub(crate) fn section(
-        &self,
-        order: &Order,
-        kept: &[ArrayRef],
-        rows: usize,
-        own: Range<usize>,
-        open: bool,
-        continues: bool,
-    ) -> Result<Section> {
-        let read = self.columns();
-        let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
-        let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
-        let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
-        let (partitions, peers) = edges(order, &columns, rows)?;
-        let mut section = Section::whole(partitions, peers, columns)?;
-        (section.own, section.open) = (own, open);
-        if continues {
-            section.partitions = without_first(&section.partitions);
-        }
-        Ok(section)
-    }
-
-    /// Where partitions begin among rows of the columns read; all orders have the same.
-    fn partitions(&self, kept: &RecordBatch) -> Result<Edges> {
-        match self.orders.first() {
-            None => Ok(Edges::single(kept.num_rows())),
-            Some(order) => {
-                let rows = kept.num_rows();
-                Ok(self.section(order, kept.columns(), rows, 0..rows, true, false)?.partitions)
-            }
-        }
+    /// Every pass over rows before which nothing is.
+    fn all(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Edges)> {
+        self.over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
     }
 
     /// Whether the last row of `left` and the first of `right` are of one partition.
     fn one_partition(&self, left: &RecordBatch, right: &RecordBatch) -> Result<bool> {
         let last = left.slice(left.num_rows() - 1, 1);
         let rows = concat_batches(&left.schema(), [&last, &right.slice(0, 1)])?;
-        Ok(!self.partitions(&rows)?.starts().value(1))
+        Ok(!self.partitions(rows.columns(), 2)?.starts().value(1))
     }
 
     /// What lies before the section behind one that goes on a partition, and that has no other.
@@ -354,12 +291,13 @@ impl Plan {
         if !summary.before.continues {
             // All of its rows are in the summary.
             let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;
-            let passes = self.over(&rows, 0..rows.num_rows(), true, before.continues, &before.carries)?;
-            return before.released(&rows, 0, &passes);
+            let end = rows.num_rows();
+            let (passes, _) = self.over(rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+            return Ok(Before::new(&rows, Halo::of(&passes, &before.carries, before.continues, 0, end)?));
         }
         // None of the rows before are needed any more.
         let end = before.rows.num_rows();
-        let passes = self.over(&before.rows, 0..end, true, before.continues, &before.carries)?;
+        let (passes, _) = self.over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
         let mut carries = Vec::with_capacity(passes.len());
         for ((pass, old), new) in passes.iter().zip(&before.carries).zip(&summary.before.carries) {
             let Some(state) = &new.state else {
@@ -375,13 +313,13 @@ impl Plan {
 
     /// Per pass the state of `rows`, where frames reach to the end of their partition.
     fn states(&self, rows: &RecordBatch) -> Result<States> {
-        let passes = self.over(rows, 0..rows.num_rows(), true, false, &[])?;
+        let (passes, _) = self.all(rows)?;
         passes.iter().map(|pass| pass.ahead(0..rows.num_rows())).collect()
     }
 
     /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
     fn joined(&self, some: &RecordBatch, left: &States, right: &States) -> Result<States> {
-        let passes = self.over(some, 0..some.num_rows(), true, false, &[])?;
+        let (passes, _) = self.all(some)?;
         let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
             (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),
             (one, other) => Ok(one.as_ref().or(other.as_ref()).cloned()),
@@ -391,31 +329,9 @@ impl Plan {
 }
 
 impl Before {
-    /// What must stay of `rows`, whose last partition begins at `partition`, for those that come behind, with carries for
-    /// the rest of that partition. They begin with this one's, if it has any.
-    fn released(&self, rows: &RecordBatch, partition: usize, passes: &[Pass]) -> Result<Self> {
-        let end = rows.num_rows();
-        let releases: Vec<_> =
-            passes.iter().map(|pass| pass.evaluator.release(&pass.frames, end).max(partition)).collect();
-        // The last row always stays, to tell whether the next one begins a partition or a peer group.
-        let keep = releases.iter().copied().min().unwrap_or(end).min(end - 1).max(partition);
-        let continues = keep > partition || self.continues;
-        let mut carries = Vec::with_capacity(passes.len());
-        for ((pass, old), release) in passes.iter().zip(&self.carries).zip(releases) {
-            carries.push(if pass.call.before == Reach::State && continues {
-                let from = if old.state.is_some() { old.base } else { partition };
-                let state = pass.of_call(pass.evaluator.advance(old.state.as_ref(), from..release))?;
-                Carry { base: release - keep, state: Some(state), after: None }
-            } else {
-                Carry::default()
-            });
-        }
-        Ok(Self { rows: rows.slice(keep, end - keep), continues, carries })
+    /// What a halo says of rows.
+    fn new(rows: &RecordBatch, halo: Halo) -> Self {
+        let Halo { from, continues, carries } = halo;
+        Self { rows: rows.slice(from, rows.num_rows() - from), continues, carries }
     }
-}
-
-/// The edges with the first row no beginning.
-fn without_first(edges: &Edges) -> Edges {
-    let starts = edges.starts();
-    Edges::new(arrow_buffer::BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }

@@ -20,11 +20,11 @@ use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
 use crate::bitmap::Edges;
-use crate::bounds::Frames;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, columns_of};
 use crate::error::{Error, Result};
-use crate::evaluate::{Cancel, Evaluator};
+use crate::evaluate::Cancel;
+use crate::halo::{Halo, Pass};
 use crate::plan::{Order, Plan, PlannedCall};
 use crate::rows::SortKey;
 
@@ -234,33 +234,23 @@ impl Stream {
         }
         let plan = self.plan.clone();
         let own = self.answered..self.rows;
-        let section = |order| plan.section(order, &self.kept, self.rows, own.clone(), open, self.continues);
-        let sections = plan.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let mut evaluations = Vec::with_capacity(plan.passes.len());
-        let mut settled = self.rows;
-        for (pass, carry) in plan.passes.iter().zip(&self.carries) {
-            let call = plan.leader(pass);
-            let made = plan.pass(pass, &sections[call.order], carry.base);
-            let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
-            settled = settled.min(evaluator.settled(&frames));
-            evaluations.push(Evaluation { call, evaluator, frames });
-        }
+        let (passes, partitions) = plan.over(&self.kept, self.rows, own, open, self.continues, &self.carries)?;
+        let settled = passes.iter().map(|pass| pass.evaluator.settled(&pass.frames)).fold(self.rows, usize::min);
         if settled <= self.answered {
             return Ok(Vec::new());
         }
         let mut results = Vec::with_capacity(plan.calls.len());
-        for ((evaluation, carry), pass) in evaluations.iter().zip(&self.carries).zip(&plan.passes) {
-            let Evaluation { call, evaluator, frames } = evaluation;
-            let answer = evaluator.evaluate(frames, self.answered..settled, carry, &self.cancel);
-            let columns = columns_of(pass.len(), answer.map_err(|error| error.of_call(&call.display))?);
-            results.extend(pass.iter().zip(columns));
+        for ((pass, carry), calls) in passes.iter().zip(&self.carries).zip(&plan.passes) {
+            let answer = pass.evaluator.evaluate(&pass.frames, self.answered..settled, carry, &self.cancel);
+            results.extend(calls.iter().zip(columns_of(calls.len(), pass.of_call(answer)?)));
         }
         results.sort_unstable_by_key(|(call, _)| **call);
         let results: Vec<_> = results.into_iter().map(|(_, column)| column).collect();
         let out = self.send(settled - self.answered, &results)?;
-        match sections.get(self.longest) {
-            Some(section) if open => self.release(&section.partitions, &evaluations, settled)?,
-            _ => self.clear(),
+        if open {
+            self.release(&partitions, &passes, settled)?;
+        } else {
+            self.clear();
         }
         Ok(out)
     }
@@ -284,39 +274,16 @@ impl Stream {
     }
 
     /// Lets go of the rows that no call needs any more, and carries over what they came to.
-    fn release(&mut self, partitions: &Edges, evaluations: &[Evaluation], settled: usize) -> Result<()> {
-        let partition = if settled == self.rows { partitions.begin(settled - 1) } else { partitions.begin(settled) };
-        let releases: Vec<_> = evaluations
-            .iter()
-            .map(|Evaluation { evaluator, frames, .. }| evaluator.release(frames, settled).max(partition))
-            .collect();
-        // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
-        let keep = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
-        let same_partition = partition == 0;
-        // With its first row still here, a partition's frames are answered from the rows alone.
-        let whole = keep == partition && !(same_partition && self.continues);
-        for ((Evaluation { call, evaluator, .. }, carry), release) in
-            evaluations.iter().zip(&mut self.carries).zip(releases)
-        {
-            let before = std::mem::take(carry);
-            if call.before != Reach::State || whole {
-                continue;
-            }
-            let (state, from) = match before.state {
-                Some(state) if same_partition => (Some(state), before.base),
-                _ => (None, partition),
-            };
-            let state =
-                evaluator.advance(state.as_ref(), from..release).map_err(|error| error.of_call(&call.display))?;
-            *carry = Carry { base: release - keep, state: Some(state), after: None };
-        }
-        self.continues = !whole;
-        let length = self.rows - keep;
+    fn release(&mut self, partitions: &Edges, passes: &[Pass], settled: usize) -> Result<()> {
+        let partition = partitions.begin(settled.min(self.rows - 1));
+        let halo = Halo::of(passes, &self.carries, self.continues, partition, settled)?;
+        let length = self.rows - halo.from;
         for kept in &mut self.kept {
-            *kept = compact(kept.slice(keep, length));
+            *kept = compact(kept.slice(halo.from, length));
         }
-        self.answered = settled - keep;
+        self.answered = settled - halo.from;
         self.rows = length;
+        (self.continues, self.carries) = (halo.continues, halo.carries);
         Ok(())
     }
 
@@ -350,14 +317,6 @@ impl Stream {
         }
         Ok(out)
     }
-}
-
-/// A pass being answered over a section.
-struct Evaluation<'a> {
-    /// The first of its calls.
-    call: &'a PlannedCall,
-    evaluator: Box<dyn Evaluator>,
-    frames: Frames,
 }
 
 /// The order that all of the plan's orders are beginnings of.

@@ -1,0 +1,133 @@
+//! The halo: what of rows that are answered must stay for those to come, and the passes over rows with their halo.
+//!
+//! ```text
+//!   . . . . h h h | o o o o o o o | x x x      h = rows kept, for frames to come      o = own: answered here
+//!   carry   ^ base                             . = let go of; a carry has their state
+//! ```
+//!
+//! A stream lets go of rows so, and a section tells those behind it what they need of it.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
+
+use crate::bitmap::Edges;
+use crate::bounds::Frames;
+use crate::carry::{Carry, Reach};
+use crate::compute::edges;
+use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
+use crate::plan::{Order, Plan, PlannedCall};
+use crate::section::Section;
+
+/// A pass over rows in order.
+pub(crate) struct Pass<'a> {
+    /// The first of its calls.
+    pub(crate) call: &'a PlannedCall,
+    pub(crate) evaluator: Box<dyn Evaluator>,
+    pub(crate) frames: Frames,
+}
+
+/// What stays of rows.
+pub(crate) struct Halo {
+    /// The first of them.
+    pub(crate) from: usize,
+    /// Its partition has rows before it.
+    pub(crate) continues: bool,
+    /// Per pass the state of those.
+    pub(crate) carries: Vec<Carry>,
+}
+
+impl Halo {
+    /// What must stay of rows of which those before `settled` are answered. Their last partition begins at `partition`,
+    /// or the one that is answered next does. At 0 it may be the one that `carries` speak of, which `continues` says.
+    pub(crate) fn of(
+        passes: &[Pass],
+        carries: &[Carry],
+        continues: bool,
+        partition: usize,
+        settled: usize,
+    ) -> Result<Self> {
+        let releases: Vec<_> =
+            passes.iter().map(|pass| pass.evaluator.release(&pass.frames, settled).max(partition)).collect();
+        // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
+        let from = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
+        // With its first row still here, a partition's frames are answered from the rows alone.
+        let continues = from > partition || (partition == 0 && continues);
+        let carry = |((pass, old), release): ((&Pass, &Carry), usize)| {
+            if pass.call.before != Reach::State || !continues {
+                return Ok(Carry::default());
+            }
+            let (state, begin) = match &old.state {
+                Some(state) if partition == 0 => (Some(state), old.base),
+                _ => (None, partition),
+            };
+            let state = pass.of_call(pass.evaluator.advance(state, begin..release))?;
+            Ok(Carry { base: release - from, state: Some(state), after: None })
+        };
+        let carries = passes.iter().zip(carries).zip(releases).map(carry).collect::<Result<_>>()?;
+        Ok(Self { from, continues, carries })
+    }
+}
+
+impl Pass<'_> {
+    /// Names the call in an error.
+    pub(crate) fn of_call<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.of_call(&self.call.display))
+    }
+}
+
+impl Plan {
+    /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being `own`, `open` if more may come. With
+    /// `continues` the first is of a partition that began before; `carries` has per pass what was let go of.
+    pub(crate) fn over(
+        &self,
+        kept: &[ArrayRef],
+        rows: usize,
+        own: Range<usize>,
+        open: bool,
+        continues: bool,
+        carries: &[Carry],
+    ) -> Result<(Vec<Pass<'_>>, Edges)> {
+        let section = |order: &Order| {
+            let mut section = self.section(order, kept, rows)?;
+            (section.own, section.open) = (own.clone(), open);
+            if continues {
+                section.partitions = without_first(&section.partitions);
+            }
+            Ok(section)
+        };
+        let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
+        let pass = |(number, calls): (usize, &Vec<usize>)| {
+            let call = self.leader(calls);
+            let made = self.pass(calls, &sections[call.order], carries.get(number).map_or(0, |carry| carry.base));
+            let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
+            Ok(Pass { call, evaluator, frames })
+        };
+        let passes = (0..).zip(&self.passes).map(pass).collect::<Result<_>>()?;
+        Ok((passes, sections.into_iter().next().map_or_else(|| Edges::single(rows), |section| section.partitions)))
+    }
+
+    /// Where partitions begin among rows of the columns read; all orders have the same.
+    pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Edges> {
+        let section = self.orders.first().map(|order| self.section(order, kept, rows)).transpose()?;
+        Ok(section.map_or_else(|| Edges::single(rows), |section| section.partitions))
+    }
+
+    /// Rows of the columns read as a section of whole partitions in one of the plan's orders.
+    fn section(&self, order: &Order, kept: &[ArrayRef], rows: usize) -> Result<Section> {
+        let read = self.columns();
+        let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
+        let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
+        let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
+        let (partitions, peers) = edges(order, &columns, rows)?;
+        Section::whole(partitions, peers, columns)
+    }
+}
+
+/// The edges with the first row no beginning.
+fn without_first(edges: &Edges) -> Edges {
+    let starts = edges.starts();
+    Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
+}
