@@ -1,10 +1,10 @@
 """Windows without PARTITION BY: windrow over all tasks, beside Spark's single one.
 
 ``python -m benches.compare.spread``: 20 M rows from a Parquet file in no order to the ``noop`` sink, on ``local[2]``,
-Spark with its segment tree, in turns; before that all must give the same rows, of fewer. windrow goes both ways: at once
-in a barrier stage, and by a second reading as where slots are not known. The peak is of the largest Python worker of
-the former, read from /proc. Before, windrow alone on 1, 2 and 4 workers, a quarter of the rows: ``local[n]`` has n tasks at
-once, on however many processors there are.
+Spark with its segment tree, in turns; before that all must give the same rows, of fewer. windrow goes both ways: at
+once in a barrier stage, and by a second reading as where slots are not known. The peak is of the largest Python worker
+of the former, read from /proc. Before, windrow alone on 1, 2 and 4 workers, a quarter of the rows: ``local[n]`` has n
+tasks at once, on however many processors there are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -89,7 +90,7 @@ def peak_of_workers() -> Iterator[list[int]]:
         thread.join()
 
 
-def scaling(path: str, workers: int, repeat: int, told: Any) -> None:
+def scaling(path: str, workers: int, repeat: int) -> list[float]:
     """Measure windrow on so many workers, in a process of its own."""
     warnings.simplefilter("ignore", UserWarning)
     session = new_session(workers)
@@ -98,7 +99,7 @@ def scaling(path: str, workers: int, repeat: int, told: Any) -> None:
     for _ in range(repeat + 1):  # the first warms Spark up
         times.append([drain(answers(session, Path(path), case)["windrow"]()) for case in CASES])
     session.stop()
-    told.put([statistics.median(column) for column in zip(*times[1:], strict=True)])
+    return [statistics.median(column) for column in zip(*times[1:], strict=True)]
 
 
 def report(lines: dict[str, dict[str, Any]], scales: dict[int, list[float]], versions: str, rows: int) -> Iterator[str]:
@@ -142,11 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         write_table(few, CHECKED_ROWS)
         spawned = multiprocessing.get_context("spawn")
         for workers in (1, 2, 4):  # a session cannot change its workers
-            told = spawned.Queue()
-            process = spawned.Process(target=scaling, args=(str(part), workers, args.repeat, told))
-            process.start()
-            scales[workers] = told.get()
-            process.join()
+            with ProcessPoolExecutor(1, spawned) as process:
+                scales[workers] = process.submit(scaling, str(part), workers, args.repeat).result()
             print(f"{workers} workers: {[round(t, 1) for t in scales[workers]]} s", flush=True)
         session = new_session(2)
         session.sparkContext.setLogLevel("ERROR")

@@ -254,6 +254,7 @@ def test_where_no_key_is_hot_nothing_is_spread(skewed):
         assert "ranges" not in str(wr.explain(even, CALLS))
         assert "ranges" not in str(wr.explain(skewed, CALLS, spread="never"))
         assert "ranges" not in str(wr.explain(skewed.limit(0), CALLS))
+        assert "ranges" not in str(wr.explain(skewed, "sum(v) OVER (PARTITION BY k)"))  # nothing to cut by
         joined = skewed.join(skewed.select("id"), "id")  # which a sample would compute once more
         assert "ranges" not in str(wr.explain(joined, CALLS))
 

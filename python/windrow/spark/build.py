@@ -220,9 +220,11 @@ class Builder:
         made: dict[int, str] = {}
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
-        how = "" if stage.arrived else self._spreading(stage)
+        able = [] if stage.arrived or not self.way.may_spread() else self._able(level, stage, schema)
+        how = self._spreading(stage) if able else ""
         if how:
-            schema, made, stage = self._by_tasks(level, stage, schema, needed, how)
+            stage = replace(stage, calls=tuple(i for i in stage.calls if i not in able))
+            schema, made = self._by_tasks(level, able, schema, _kept(needed, native, [stage.calls], {}), how)
             if not stage.calls:
                 return schema, made
         together, exchange = self._exchange(level, stage)
@@ -242,35 +244,40 @@ class Builder:
             together, exchange = "the rows are there", False
         return schema, made
 
-    def _spreading(self, stage: Stage) -> str:
-        """Say why the rows of a stage's partitions are shared out over tasks; nothing where they are not."""
-        if not self.way.may_spread():
-            return ""
-        if not stage.keys or self.way.spread_chosen() == "always":
-            return "as there is no PARTITION BY" if not stage.keys else "as spread='always' asks"
-        return hot_key(self.working, stage.keys, self.plan.options.memory_limit, self.functions)
-
-    def _by_tasks(
-        self, level: Level, stage: Stage, schema: T.StructType, needed: Collection[str], how: str
-    ) -> tuple[T.StructType, dict[int, str], Stage]:
-        """Put calls into the plan whose partitions may be shared out over tasks; give the stage that is left."""
+    def _able(self, level: Level, stage: Stage, schema: T.StructType) -> list[int]:
+        """List the calls of a stage whose partitions can be shared out over tasks."""
         native = level.bound.native
-        made: dict[int, str] = {}
         able = []
         for call in stage.calls:
-            ordered = bool(native[call]["order_by"]) or not stage.keys
-            why = self._operator(level, [call], schema, sort=True).refuses_sections() if ordered else ""
+            if stage.keys and not native[call]["order_by"]:
+                continue
+            why = self._operator(level, [call], schema, sort=True).refuses_sections()
             if why is None:
                 able.append(call)
             else:
                 self.why = why
-        left = tuple(i for i in stage.calls if i not in able)
+        return able
+
+    def _spreading(self, stage: Stage) -> str:
+        """Say why the rows of a stage's partitions are shared out over tasks; nothing where they are not."""
+        if not stage.keys:
+            return "as there is no PARTITION BY"
+        if self.way.spread_chosen() == "always":
+            return "as spread='always' asks"
+        return hot_key(self.working, stage.keys, self.plan.options.memory_limit, self.functions)
+
+    def _by_tasks(
+        self, level: Level, able: Sequence[int], schema: T.StructType, needed: Collection[str], how: str
+    ) -> tuple[T.StructType, dict[int, str]]:
+        """Put calls into the plan whose partitions are shared out; give the schema, and the results' names."""
+        native = level.bound.native
+        made: dict[int, str] = {}
         session = self.plan.frame.sparkSession
         tasks = slots(session)
         ranges = tasks or partitions(session)
         parts = by_order(native, able)
         for position, calls in enumerate(parts):
-            kept = _kept(needed, native, [*parts[position + 1 :], left], made)
+            kept = _kept(needed, native, parts[position + 1 :], made)
             # equal keys of the shortest order are peers of some call, and belong together
             shortest = min(
                 (native[i] for i in calls if native[i]["order_by"]), key=lambda c: len(c["order_by"]), default=None
@@ -292,7 +299,7 @@ class Builder:
             schema = self._made(operator, calls, made)
             self.clustered = None
             self.done[-1].append(Done(calls, together, True, True, operator.explain_rows(), heard))
-        return schema, made, replace(stage, calls=left)
+        return schema, made
 
     def _made(self, operator: Operator, calls: Sequence[int], made: dict[int, str]) -> T.StructType:
         """Take down the names that the results of calls have behind an operator; give the schema there."""
