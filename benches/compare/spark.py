@@ -83,8 +83,8 @@ CASES = [
         _calls(
             f"row_number() OVER ({WINDOW})",
             f"sum(v) OVER {RUNNING}",
-            "rank() OVER (PARTITION BY k ORDER BY v)",
-            "min(d) OVER (PARTITION BY k ORDER BY v ROWS 100 PRECEDING)",
+            "rank() OVER (PARTITION BY k ORDER BY v, id)",
+            "min(d) OVER (PARTITION BY k ORDER BY v, id ROWS 100 PRECEDING)",
             "lag(v) OVER (PARTITION BY k ORDER BY d)",
             "avg(d) OVER (PARTITION BY k ORDER BY d ROWS BETWEEN 50 PRECEDING AND 50 FOLLOWING)",
         ),
