@@ -96,14 +96,13 @@ CASES = [
 class MeanOfSquares:
     """The Python aggregate: the same question as Spark's ``arrow_udf`` is asked."""
 
-    def init(self) -> tuple[float, int]:
+    def initialize(self) -> tuple[float, int]:
         """Begin with nothing."""
         return 0.0, 0
 
-    def update(self, state: tuple[float, int], values: pa.Array) -> tuple[float, int]:
-        """Take values in."""
-        found = values.drop_null().to_numpy(zero_copy_only=False)
-        return state[0] + float(np.dot(found, found)), state[1] + len(found)
+    def update(self, state: tuple[float, int], value: float | None) -> tuple[float, int]:
+        """Take a value in."""
+        return state if value is None else (state[0] + value * value, state[1] + 1)
 
     def merge(self, left: tuple[float, int], right: tuple[float, int]) -> tuple[float, int]:
         """Append the values of ``right``."""
