@@ -425,7 +425,7 @@ def columns_in_order(
 
 
 def _limit(options: Options) -> int:
-    """Say how many bytes rows may take where a partition is shared out: that there may be many needs no saying."""
+    """Say how many bytes a task may hold of a partition that is shared out; there is a limit though nobody set one."""
     return spilling.room(options.memory_limit or spilling.SHARED)
 
 

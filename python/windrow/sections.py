@@ -81,10 +81,10 @@ def answered(
     sections = plan.sections()
     summaries = []
     with _Kept(limit, spill_dir, run) as kept:
-        for section in _cut(rows, sections, limit):
-            with run.stage("summarise"):
-                summaries.append(sections.summarise(section))
+        for section, summary in _with_summaries(rows, sections, limit, run):
+            summaries.append(summary)
             kept.add(section)
+            del section  # before the next is read
         with run.stage("exchange"):
             everyone, before = share(summaries)
         with run.stage("summarise"):
@@ -123,12 +123,18 @@ def summarised(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run)
     list of bytes
         A summary per section.
     """
-    sections = plan.sections()
-    summaries = []
+    return [summary for _, summary in _with_summaries(rows, plan.sections(), limit, run)]
+
+
+def _with_summaries(
+    rows: Iterable[pa.RecordBatch], sections: Sections, limit: int, run: Run
+) -> Iterator[tuple[pa.RecordBatch, bytes]]:
+    """Cut rows in order into sections, each with its summary."""
     for section in _cut(rows, sections, limit):
         with run.stage("summarise"):
-            summaries.append(sections.summarise(section))
-    return summaries
+            summary = sections.summarise(section)
+        yield section, summary
+        del section  # before the next is read
 
 
 def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:

@@ -233,7 +233,7 @@ def summarised(
     if ordered is None:
         return []
     rows, _, plan = ordered
-    return of_sections(rows, plan, max(limit // 2, _STEP) // 2, run)
+    return of_sections(rows, plan, _half(limit) // 2, run)
 
 
 def _in_one_order(
@@ -253,7 +253,7 @@ def _in_one_order(
     rows, stream, plan = ordered
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
-        yield from in_sections(rows, plan, share or alone, max(limit // 2, _STEP) // 2, options.spill_dir, run)
+        yield from in_sections(rows, plan, share or alone, _half(limit) // 2, options.spill_dir, run)
         return
     for batch in rows:
         yield from _passed(stream.push(batch), run)
@@ -263,8 +263,8 @@ def _in_one_order(
 def _ordered(
     batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
 ) -> tuple[Iterator[pa.RecordBatch], Stream, Plan] | None:
-    """Sort batches, and give them with the plan of the calls and a stream that has half of the limit."""
-    half = max(limit // 2, _STEP)
+    """Sort batches, and give them with the plan of the calls and a stream; each of the two has half of the limit."""
+    half = _half(limit)
     made: tuple[Sorter, Stream, Plan] | None = None
     for batch in batches:
         if made is None:
@@ -285,6 +285,11 @@ def _ordered(
         run.metrics.spilled_bytes += sorter.finish()
     let_go()  # what reading needed
     return run.timed("sort", _drained(sorter)), stream, plan
+
+
+def _half(limit: int) -> int:
+    """Give the share of a step where two are at work: what sorts, and what answers."""
+    return max(limit // 2, _STEP)
 
 
 def _passed(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:
