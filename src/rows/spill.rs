@@ -16,8 +16,11 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::error::{Error, Result};
 
-/// Bytes that a file is written and read in.
-const BUFFER: usize = 256 << 10;
+/// Bytes that a file is written in.
+const WRITTEN: usize = 256 << 10;
+
+/// Bytes that a file is read in, but for longer columns: many files are read at once.
+const READ: usize = 32 << 10;
 
 /// Where rows are spilled to.
 #[derive(Debug, Clone)]
@@ -37,7 +40,7 @@ impl Disk {
     /// The directory takes no file.
     pub(crate) fn writer(&self, schema: &SchemaRef) -> Result<SpillWriter> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|error| self.failed(&error))?;
-        let writer = StreamWriter::try_new(BufWriter::with_capacity(BUFFER, file), schema);
+        let writer = StreamWriter::try_new(BufWriter::with_capacity(WRITTEN, file), schema);
         Ok(SpillWriter { writer: writer.map_err(|error| self.failed_in_arrow(error))?, disk: self.clone(), bytes: 0 })
     }
 
@@ -106,7 +109,7 @@ impl Spilled {
     /// The file cannot be read.
     pub(crate) fn read(mut self) -> Result<SpillReader> {
         self.file.rewind().map_err(|error| self.disk.failed(&error))?;
-        let reader = StreamReader::try_new(BufReader::with_capacity(BUFFER, self.file), None);
+        let reader = StreamReader::try_new(BufReader::with_capacity(READ, self.file), None);
         Ok(SpillReader { reader: reader.map_err(|error| self.disk.failed_in_arrow(error))?, disk: self.disk })
     }
 }

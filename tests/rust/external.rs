@@ -99,6 +99,26 @@ fn many_runs_are_merged_level_by_level() {
     assert!(spilled > 2 * 16 * 20_000, "{spilled} bytes: two levels write each row twice");
 }
 
+/// Runs that do not overlap, each of many small batches: what comes after the sort is not to pay for these.
+#[test]
+fn rows_that_came_in_order_leave_in_large_batches() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..60_000));
+    let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
+    let key = SortKey { column: 0, descending: false, nulls_first: true };
+    let mut sort = ExternalSort::new(batch.schema(), vec![key], 1 << 20, None, 1, &Cancel::default());
+    for begin in (0..60_000).step_by(100) {
+        sort.push(batch.slice(begin, 100)).unwrap();
+    }
+    let mut rows = sort.finish().unwrap();
+    assert!(rows.spilled_bytes() > 0);
+    let mut batches = Vec::new();
+    while let Some(batch) = rows.next_batch().unwrap() {
+        batches.push(batch);
+    }
+    assert_eq!(concat_batches(&batch.schema(), &batches).unwrap(), batch);
+    assert!(batches.len() < 60, "{} batches", batches.len());
+}
+
 #[test]
 fn a_disk_that_takes_nothing_is_named() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));

@@ -72,8 +72,6 @@ class Builder:
     present: list[int] = field(init=False)
     clustered: Clustering | None = field(init=False, default=None)
     done: list[list[Done]] = field(init=False, default_factory=list)
-    #: Why calls that might be shared out over tasks are not.
-    why: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         plan = self.plan
@@ -220,14 +218,14 @@ class Builder:
         made: dict[int, str] = {}
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
-        able = [] if stage.arrived or not self.way.may_spread() else self._able(level, stage, schema)
+        able, why = ([], "") if stage.arrived or not self.way.may_spread() else self._able(level, stage, schema)
         how = self._spreading(stage) if able else ""
         if how:
             stage = replace(stage, calls=tuple(i for i in stage.calls if i not in able))
             schema, made = self._by_tasks(level, able, schema, _kept(needed, native, [stage.calls], {}), how)
             if not stage.calls:
                 return schema, made
-        together, exchange = self._exchange(level, stage)
+        together, exchange = self._exchange(level, stage, why)
         spark_sorts = self.way.sort == "spark"
         parts = by_order(native, stage.calls) if spark_sorts else [stage.calls]
         for position, calls in enumerate(parts):
@@ -244,10 +242,10 @@ class Builder:
             together, exchange = "the rows are there", False
         return schema, made
 
-    def _able(self, level: Level, stage: Stage, schema: T.StructType) -> list[int]:
-        """List the calls of a stage whose partitions can be shared out over tasks."""
+    def _able(self, level: Level, stage: Stage, schema: T.StructType) -> tuple[list[int], str]:
+        """List the calls of a stage whose partitions can be shared out over tasks, and say why another is none."""
         native = level.bound.native
-        able = []
+        able, refusal = [], ""
         for call in stage.calls:
             if stage.keys and not native[call]["order_by"]:
                 continue
@@ -255,8 +253,8 @@ class Builder:
             if why is None:
                 able.append(call)
             else:
-                self.why = why
-        return able
+                refusal = f" ({why})"
+        return able, refusal
 
     def _spreading(self, stage: Stage) -> str:
         """Say why the rows of a stage's partitions are shared out over tasks; nothing where they are not."""
@@ -314,8 +312,11 @@ class Builder:
         operator.report = heard = Heard(self.context)
         return heard
 
-    def _exchange(self, level: Level, stage: Stage) -> tuple[str, bool]:
-        """Bring the rows of a stage's partitions together; say how, and whether the exchange is windrow's own."""
+    def _exchange(self, level: Level, stage: Stage, why: str) -> tuple[str, bool]:
+        """Bring the rows of a stage's partitions together; say how, and whether the exchange is windrow's own.
+
+        ``why`` says what keeps the rows from being shared out over tasks.
+        """
         by = ", ".join(stage.keys)
         if self.way.in_order:
             return "the rows come grouped and in order", False
@@ -323,7 +324,6 @@ class Builder:
         if at is not None and at.arrived:
             return (f"the rows are together by {by}" if by else "all rows are in ONE task"), False
         self.clustered = self._lasting(stage.keys, arrived=True)
-        why = f" ({self.why})" if self.why else ""
         if not stage.keys:
             shown = "; ".join(level.bound.native[i]["display"] for i in stage.calls)
             warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=users_line())

@@ -1,0 +1,218 @@
+//! Runs merged, some rows of each at a time.
+//!
+//! ```text
+//!   run 0   1 3 4 7 | 9 ...        at hand | not read yet
+//!   run 1   2 5 8 8 | 8 ...
+//!   run 2   1 6 6 9 | 9 ...        the least last row at hand is run 0's 7: all rows up to it are here
+//!   round   1 3 4 7 2 5 1 6 6  ->  sorted like any rows
+//! ```
+//!
+//! Each round has the same number of rows of each run at hand, so little is left over, and sorts what it takes at once
+//! instead of comparing rows with each other: pieces of sorted rows or not, a radix sort takes less time than a comparison
+//! per row and level of a tree of runs.
+//!
+//! Cost: a sort of each round; comparisons only to find where each run's rows end. Stable: ties in the order of the runs.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use arrow_array::RecordBatch;
+
+use super::external::SortKey;
+use super::held::Held;
+use super::keys;
+use super::sort::SortColumn;
+use super::spill::{SpillReader, Spilled};
+use crate::error::Result;
+use crate::evaluate::Cancel;
+
+/// Runs being merged.
+pub(super) struct Merge {
+    keys: Vec<SortKey>,
+    /// Those that have rows left, in the order of the runs.
+    cursors: Vec<Cursor>,
+    /// How many rows of all of them are at hand, about.
+    rows: usize,
+    threads: usize,
+    cancel: Cancel,
+    round: Held,
+}
+
+impl std::fmt::Debug for Merge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merge").field("runs", &self.cursors.len()).finish_non_exhaustive()
+    }
+}
+
+impl Merge {
+    /// The rows of the runs in the order of the keys, about `rows` of them in memory.
+    ///
+    /// # Errors
+    /// A run that cannot be read.
+    pub(super) fn new(
+        keys: Vec<SortKey>,
+        runs: Vec<Spilled>,
+        rows: usize,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        let cursors = runs.into_iter().map(Cursor::new).collect::<Result<_>>()?;
+        Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: Held::default() })
+    }
+
+    /// The next rows, so many at most; `None`: there are no more.
+    ///
+    /// # Errors
+    /// A run that cannot be read, cancellation.
+    pub(super) fn next_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+        self.cancel.check()?;
+        loop {
+            if let Some(batch) = self.round.next_batch(most)? {
+                return Ok(Some(batch));
+            }
+            // The last round's rows go before others are read.
+            self.round = Held::default();
+            let pieces = self.pieces()?;
+            if pieces.is_empty() {
+                return Ok(None);
+            }
+            self.round = Held::new(pieces, &self.keys, self.threads, &self.cancel)?;
+        }
+    }
+
+    /// The rows of the next round: of each run those that come before all that is not read yet.
+    fn pieces(&mut self) -> Result<Vec<RecordBatch>> {
+        let share = (self.rows / self.cursors.len().max(1)).max(1);
+        for cursor in &mut self.cursors {
+            cursor.read(share)?;
+        }
+        self.cursors.retain(|cursor| cursor.rows > 0);
+        let bound = self.bound()?;
+        let mut pieces = Vec::new();
+        for (number, cursor) in self.cursors.iter_mut().enumerate() {
+            cursor.take(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
+        }
+        Ok(pieces)
+    }
+
+    /// The least of the last rows at hand of runs that go on, of ties that of the earliest run; `None`: all are read.
+    fn bound(&self) -> Result<Option<Bound>> {
+        let mut least: Option<Bound> = None;
+        for (run, cursor) in self.cursors.iter().enumerate() {
+            let Some(end) = cursor.end(&self.keys)? else { continue };
+            let is_less = match &least {
+                Some(least) => comparison(&end, &least.row)?(0).is_lt(),
+                None => true,
+            };
+            if is_less {
+                least = Some(Bound { run, row: end });
+            }
+        }
+        Ok(least)
+    }
+}
+
+/// Where a round ends.
+struct Bound {
+    run: usize,
+    /// The keys of this run's last row at hand.
+    row: Vec<SortColumn>,
+}
+
+impl Bound {
+    /// How many of a batch's rows come before all rows of the bound's run that are not at hand.
+    fn rows_before(&self, keys: &[SortKey], batch: &RecordBatch, run: usize) -> Result<usize> {
+        let compare = comparison(&columns(keys, batch)?, &self.row)?;
+        let (mut low, mut high) = (0, batch.num_rows());
+        while low < high {
+            let middle = low.midpoint(high);
+            let order = compare(middle);
+            // Of rows equal to the bound those of later runs come behind what its own may still have.
+            if order.is_lt() || (order.is_eq() && run < self.run) { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+}
+
+/// A run being read.
+struct Cursor {
+    /// `None`: it is read to its end.
+    reader: Option<SpillReader>,
+    /// What is at hand.
+    batches: VecDeque<RecordBatch>,
+    rows: usize,
+}
+
+impl Cursor {
+    fn new(run: Spilled) -> Result<Self> {
+        Ok(Self { reader: Some(run.read()?), batches: VecDeque::new(), rows: 0 })
+    }
+
+    /// Has so many rows at hand, or all that there are.
+    fn read(&mut self, rows: usize) -> Result<()> {
+        while self.rows < rows
+            && let Some(reader) = &mut self.reader
+        {
+            match reader.next()? {
+                Some(batch) => {
+                    self.rows += batch.num_rows();
+                    self.batches.push_back(batch);
+                }
+                None => self.reader = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys of the last row at hand; `None` if the run has no more.
+    fn end(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
+        let last = self.reader.as_ref().and(self.batches.back());
+        last.map(|batch| columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
+    }
+
+    /// Moves the rows that come before the bound, or all, to `pieces`.
+    fn take(
+        &mut self,
+        keys: &[SortKey],
+        bound: Option<&Bound>,
+        run: usize,
+        pieces: &mut Vec<RecordBatch>,
+    ) -> Result<()> {
+        while let Some(batch) = self.batches.pop_front() {
+            let all = batch.num_rows();
+            let rows = bound.map_or(Ok(all), |bound| bound.rows_before(keys, &batch, run))?;
+            self.rows -= rows;
+            if rows < all {
+                self.batches.push_front(batch.slice(rows, all - rows));
+            }
+            if rows > 0 {
+                pieces.push(batch.slice(0, rows));
+            }
+            if rows < all {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A batch's keys, ready to be compared.
+fn columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
+    let column = |key: &SortKey| {
+        let column = key.over(batch);
+        Ok(SortColumn { values: keys::normalise(&column.values)?, ..column })
+    };
+    keys.iter().map(column).collect()
+}
+
+/// How rows of `columns` stand to the one row of `row`.
+fn comparison(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
+    let comparator = |(column, row): (&SortColumn, &SortColumn)| {
+        keys::comparator(&column.values, &row.values, column.descending, column.nulls_first)
+    };
+    let comparators = columns.iter().zip(row).map(comparator).collect::<Result<Vec<_>>>()?;
+    Ok(move |number| {
+        let mut orders = comparators.iter().map(|compare| compare(number, 0));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    })
+}
