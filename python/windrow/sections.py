@@ -175,7 +175,7 @@ def _own(column: pa.Array) -> pa.Array:
 
 
 class _Kept:
-    """Batches to be read again, once: in memory up to a limit, then in a file without a name."""
+    """Batches to be read again, once: in memory as far as a limit has room, the others in a file without a name."""
 
     def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
         self._limit, self._dir = limit, spill_dir
@@ -194,32 +194,32 @@ class _Kept:
 
     def add(self, batch: pa.RecordBatch) -> None:
         self._bytes += batch.nbytes
-        self._held.append(batch)
         if self._bytes <= self._limit:
+            self._held.append(batch)
             return
         try:
             with self._run.stage("spill"):
                 if self._writer is None:
                     self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
                     self._writer = pa.ipc.new_stream(self._file, batch.schema)
-                while self._held:
-                    self._writer.write_batch(self._held.pop(0))
+                self._writer.write_batch(batch)
         except OSError as error:
             raise self._failed(error) from error
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        if self._writer is not None:
-            try:
-                self._writer.close()
-                self._run.metrics.spilled_bytes += self._file.tell()
-                self._file.seek(0)
-                # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
-                with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
-                    yield from self._run.timed("spill", pa.ipc.open_stream(file))
-            except OSError as error:
-                raise self._failed(error) from error
         while self._held:
             yield self._held.pop(0)
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+            self._run.metrics.spilled_bytes += self._file.tell()
+            self._file.seek(0)
+            # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
+            with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
+                yield from self._run.timed("spill", pa.ipc.open_stream(file))
+        except OSError as error:
+            raise self._failed(error) from error
 
     def _failed(self, error: OSError) -> SpillError:
         where = self._dir or tempfile.gettempdir()

@@ -35,8 +35,8 @@ __all__ = ["IN_MEMORY", "SHARED", "answered", "in_task", "room", "size", "summar
 #: into one piece and once into order, and then there are the results.
 IN_MEMORY = 4
 
-#: What a task may hold of a partition that is shared out, where nobody set a limit. Less costs hardly any time.
-SHARED = 1 << 29
+#: What a task with a share of a partition may take where nobody set a limit: its worker stays below a gigabyte.
+SHARED = 896 << 20
 
 # Bytes of a view of a text.
 _VIEW = 16
@@ -142,6 +142,7 @@ def room(limit: int, rows: int = 0) -> int:
         What the process does not hold for other things, but at least a quarter of the limit.
     """
     keep_at_most(limit // _KEPT)
+    let_go()  # a worker may have run before
     try:
         with open("/proc/self/statm") as statm:
             held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -263,8 +264,10 @@ def _in_one_order(
 def _ordered(
     batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
 ) -> tuple[Iterator[pa.RecordBatch], Stream, Plan] | None:
-    """Sort batches, and give them with the plan of the calls and a stream; each of the two has half of the limit."""
-    half = _half(limit)
+    """Sort batches, and give them with the plan of the calls and a stream.
+
+    The sort has the limit, and half of it once it gives rows; the stream has the other half.
+    """
     made: tuple[Sorter, Stream, Plan] | None = None
     for batch in batches:
         if made is None:
@@ -274,8 +277,8 @@ def _ordered(
                 named.append({**call, "name": fresh(call["name"], taken)})
                 taken.add(named[-1]["name"].lower())
             plan = make_plan(batch.schema, named, options)
-            stream = plan.stream(half)
-            made = stream.sorter(batch.schema, half, options.spill_dir, options.threads or 0), stream, plan
+            stream = plan.stream(_half(limit))
+            made = stream.sorter(batch.schema, limit, options.spill_dir, options.threads or 0), stream, plan
         with run.stage("sort"):
             made[0].push(batch)
     if made is None:

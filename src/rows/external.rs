@@ -29,8 +29,11 @@ use crate::evaluate::Cancel;
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
 
-/// The share of the limit for the rows of all runs that are being merged.
-const MERGED: usize = 2;
+/// The share of the limit for rows in memory that are handed on in order; whoever takes them has the rest.
+const GIVEN: usize = 2;
+
+/// The share of the limit for the rows of all runs that are being merged: there is what was handed on, too.
+const MERGED: usize = 4;
 
 /// Batches that a merge of as many runs as can be has of each, so that all of them get on alike.
 const BATCHES_PER_RUN: usize = 4;
@@ -60,7 +63,8 @@ impl SortKey {
     }
 }
 
-/// Takes rows in any order, and gives them in that of the keys, holding not much more than `limit` bytes of them.
+/// Takes rows in any order, and gives them in that of the keys. While it takes them, it holds not much more than `limit`
+/// bytes, and half of that while it gives them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -141,7 +145,7 @@ impl ExternalSort {
     /// # Errors
     /// As for `push`.
     pub fn finish(mut self) -> Result<InOrder> {
-        if self.runs.is_empty() {
+        if self.runs.is_empty() && self.bytes - self.rows * SORT_BYTES <= self.limit / GIVEN {
             return Ok(InOrder { source: Source::Held(self.sort_held()?), spilled: 0 });
         }
         self.spill()?;
