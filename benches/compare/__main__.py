@@ -29,11 +29,15 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _number(text: str) -> int:
+def _number(text: str, least: int = 1) -> int:
     number = int(float(text))
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be at least {least}")
     return number
+
+
+def _count(text: str) -> int:
+    return _number(text, least=0)
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -47,13 +51,14 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--keys", type=_number, help="and its partitions (default 100)")
     parser.add_argument("--h2o-rows", type=_number, metavar="N", help="rows of the h2o table (default 1e7; quick 1e6)")
     parser.add_argument("--threads", type=_number, default=2, help="threads of each engine (default 2)")
-    parser.add_argument("--repeat", type=_number, help="runs of each engine and case (default 5; quick 3)")
+    parser.add_argument("--repeat", type=_count, help="runs of each engine and case (default 5; quick 3; 0: no times)")
     parser.add_argument("--quick", action="store_true", help="only 1M rows in 100 partitions, three runs, no memory")
     parser.add_argument("--check", action="store_true", help="only see whether the answers agree")
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, help="peak memory (default: unless quick)")
     parser.add_argument("--output", type=Path, default=RECORD, metavar="DIR", help="where to write (benches/record)")
     args = parser.parse_args(argv)
-    args.repeat = args.repeat or (3 if args.quick else 5)
+    if args.repeat is None:
+        args.repeat = 3 if args.quick else 5
     args.h2o_rows = args.h2o_rows or (1_000_000 if args.quick else 10_000_000)
     args.memory = not args.quick if args.memory is None else args.memory
     rivals = args.engines or list(ENGINES)
@@ -162,15 +167,15 @@ def take(
     """Take times and peaks of a case."""
     from . import measure, memory
 
-    table = suite.table(case, shape)
-    prepared = [(engine, engine.prepare(table)) for engine in engines]
-
     def run(engine: Engine, frame: Any) -> Any:
         return lambda: engine.run(frame, case)
 
-    line.times = measure.clock({engine.name: run(engine, frame) for engine, frame in prepared}, args.repeat)
-    del prepared, table
-    gc.collect()
+    if args.repeat:
+        table = suite.table(case, shape)
+        prepared = [(engine, engine.prepare(table)) for engine in engines]
+        line.times = measure.clock({engine.name: run(engine, frame) for engine, frame in prepared}, args.repeat)
+        del prepared, table
+        gc.collect()
     if args.memory and memory.available():
         for engine in engines:
             asked = (shape.rows, shape.keys, shape.ordered)
@@ -210,7 +215,8 @@ def compare(args: argparse.Namespace, record: Record, interrupt: Interrupt) -> N
         shown = ", ".join(
             f"{engine} {1e3 * measured:.1f}" for engine in line.times if (measured := line.median(engine))
         )
-        _say(f"  {shown} ms; ratio {line.ratio or float('nan'):.2f}")
+        if args.repeat:
+            _say(f"  {shown} ms; ratio {line.ratio or float('nan'):.2f}")
     if args.suite in ("exact", "all") and not args.cases:
         from . import exactness
 

@@ -266,13 +266,29 @@ def python_aggregate(session: Any, path: Path, rows: int, width: int, repeat: in
     return line
 
 
-def report(lines: Sequence[Line], versions: str) -> Iterator[str]:
+def way_alone(session: Any, path: Path, rows: int, repeat: int) -> float:
+    """Measure what no call can do without: an exchange by ``k`` and Arrow to Python and back, in nanoseconds a row."""
+
+    def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.select(["id", "v"])
+
+    times = []
+    for _ in range(repeat):
+        needed = session.read.parquet(str(path)).select("id", "k", "ts", "v").repartition("k")
+        times.append(drain(needed.mapInArrow(unchanged, "id bigint, v bigint")))
+    return statistics.median(times) / rows * 1e9
+
+
+def report(lines: Sequence[Line], alone: float | None, versions: str) -> Iterator[str]:
     """Give the lines of the table."""
     yield "# windrow inside PySpark, beside Spark's own windows"
     yield ""
     yield versions
     yield ""
     yield "Medians in nanoseconds a row, `local[2]`, Parquet to `noop`; ratio is windrow's by Spark's."
+    if alone is not None:
+        yield f"An exchange by `k` and Arrow to Python and back, nothing computed: {alone:,.0f} ns a row."
     yield ""
     yield "| case | rows | windrow | Spark, tree | Spark, plain | ratio | limit | |"
     yield "|---|--:|--:|--:|--:|--:|--:|---|"
@@ -320,7 +336,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 write_table(path, rows, max(1, rows // a_key))
             return path
 
-        lines = []
+        lines: list[Line] = []
+        alone = None
         for case in chosen:
             check(session, table(CHECKED_ROWS), case)
             if not args.check:
@@ -329,6 +346,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                     f"{case.name}: { ({w: round(lines[-1].per_row(w) or 0) for w in lines[-1].times}) } ns/row",
                     flush=True,
                 )
+        if not args.check and not args.cases:
+            rows = max(CHECKED_ROWS, int(ROWS * args.scale))
+            alone = way_alone(session, table(rows), rows, args.repeat)
         if not args.check and (not args.cases or "python_aggregate" in args.cases):
             rows = max(CHECKED_ROWS, int(200_000 * args.scale))
             lines += [
@@ -344,12 +364,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{when}, {platform.machine()}, {os.cpu_count()} CPUs; python {platform.python_version()}, "
         f"pyspark {pyspark.__version__}, pyarrow {pa.__version__}, windrow {wr.__version__}."
     )
-    text = "\n".join(report(lines, versions)) + "\n"
+    text = "\n".join(report(lines, alone, versions)) + "\n"
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "spark.md").write_text(text)
     with (args.output / "spark.jsonl").open("a") as record:
         entry = {line.case.name: {who: line.per_row(who) for who in line.times} for line in lines}
-        record.write(json.dumps({"when": when, "ns_per_row": entry}) + "\n")
+        record.write(json.dumps({"when": when, "ns_per_row": entry, "way_alone": alone}) + "\n")
     print(text)
     return 0
 
