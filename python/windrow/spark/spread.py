@@ -140,7 +140,7 @@ def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: An
         The frame; rows of equal keys are in one range, and ranges come in the order of the keys.
     """
     if not keys:
-        return frame.repartition(tasks)
+        return frame.repartition(tasks, *_evenly(frame, [], functions))  # by turns Spark would sort the rows before
     return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
 
 
@@ -161,11 +161,16 @@ def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
     pyspark.sql.DataFrame
         The same rows.
     """
+    return frame.repartition(*_evenly(frame, keys, functions))
+
+
+def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
+    """Give Columns whose hashes spread rows: of the keys that there are, else of whatever can be hashed."""
     plain = [
         f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
     ]
     by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
-    return frame.repartition(*(by or [functions.spark_partition_id()]))
+    return by or [functions.spark_partition_id()]
 
 
 def sorted_by(key: dict[str, Any], functions: Any) -> Any:
