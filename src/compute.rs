@@ -153,11 +153,10 @@ impl<'a> Work<'a> {
         let read = read_by(self.order, &calls);
         let column = |&call: &usize| self.plan.column_of(call, self.rows, sorted.order.as_deref());
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
-        let alone = Threads::new(1);
         self.threads.map(blocks, |block| {
             self.cancel.check()?;
             // One large partition is worth all threads.
-            let threads = if block.len() > 2 * BLOCK { self.threads } else { &alone };
+            let threads = self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, &read, threads)?;
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
                 let found = |begin, answer| put(columns, block.start + begin, answer);

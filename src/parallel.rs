@@ -19,6 +19,9 @@ pub struct Threads {
     pool: OnceLock<std::result::Result<ThreadPool, String>>,
 }
 
+/// The caller's own thread.
+static ALONE: Threads = Threads { count: 1, pool: OnceLock::new() };
+
 impl Threads {
     /// As many as `asked`, or as the machine has when 0.
     #[must_use]
@@ -34,6 +37,11 @@ impl Threads {
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// These threads, or the caller's own where so few rows are not worth the start of another.
+    pub(crate) fn for_rows(&self, rows: usize) -> &Self {
+        if rows < 2 * MIN_ROWS { &ALONE } else { self }
     }
 
     /// `rows` cut into pieces of about the same length, one for each thread that is worth its start.

@@ -106,6 +106,7 @@ pub(crate) fn arrange(
         return Err(Error::internal("sort keys of different lengths"));
     }
     check_rows(rows)?;
+    let threads = threads.for_rows(rows);
     let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
     if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads, cancel)? {
         return Ok(Arranged { order: None, starts });
