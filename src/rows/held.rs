@@ -12,7 +12,7 @@ use arrow_select::concat::{concat, concat_batches};
 use arrow_select::interleave::interleave_record_batch;
 
 use super::external::SortKey;
-use super::sort::{SortColumn, arrange, check_rows};
+use super::sort::{SortColumn, arrange};
 use crate::error::Result;
 use crate::evaluate::Cancel;
 use crate::parallel::Threads;
@@ -43,8 +43,6 @@ impl Held {
     /// A key without an order, more than `u32::MAX` rows, cancellation.
     pub(super) fn new(batches: Vec<RecordBatch>, keys: &[SortKey], threads: usize, cancel: &Cancel) -> Result<Self> {
         let order = order(&batches, keys, threads, cancel)?;
-        let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
-        check_rows(rows)?;
         let (mut begins, mut pages) = (vec![0], Vec::new());
         if order.is_some() {
             let mut end = 0;
