@@ -66,6 +66,11 @@ mod mapped {
     /// The same, of less than a huge page each.
     static SMALL_BACK: Mutex<Back> = Mutex::new(Back::NOTHING);
 
+    /// Where memory of that size is kept.
+    fn back(size: usize) -> &'static Mutex<Back> {
+        if size < PAGE { &SMALL_BACK } else { &BACK }
+    }
+
     struct Back {
         pieces: [(usize, usize); PIECES],
         count: usize,
@@ -95,9 +100,9 @@ mod mapped {
     /// # Safety
     /// `memory` is from `get(size)` and is used no more.
     pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
-        let (back, keep) = if size < PAGE { (&SMALL_BACK, keep().min(KEPT_SMALL)) } else { (&BACK, keep()) };
+        let keep = if size < PAGE { keep().min(KEPT_SMALL) } else { keep() };
         if size <= keep
-            && let Ok(mut back) = back.try_lock()
+            && let Ok(mut back) = back(size).try_lock()
         {
             // Of a size that nobody asked for lately there may be no more need.
             while back.count == PIECES || back.bytes + size > keep {
@@ -172,7 +177,7 @@ mod mapped {
     }
 
     fn take_back(size: usize) -> Option<*mut u8> {
-        let mut back = if size < PAGE { &SMALL_BACK } else { &BACK }.try_lock().ok()?;
+        let mut back = back(size).try_lock().ok()?;
         let found = back.pieces[..back.count].iter().rposition(|piece| piece.1 == size)?;
         let (memory, _) = back.remove(found);
         Some(std::ptr::with_exposed_provenance_mut(memory))

@@ -82,3 +82,23 @@ impl Threads {
         results.into_iter().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn threads_start_for_many_rows_only() {
+        let threads = Threads::new(2);
+        let places = |rows: usize| {
+            let threads = threads.for_rows(rows);
+            threads.map(vec![0, 1], |_| Ok(std::thread::current().id())).unwrap()
+        };
+        let own = std::thread::current().id();
+        assert_eq!(places(2 * MIN_ROWS - 1), [own, own]);
+        assert!(threads.pool.get().is_none());
+        assert!(places(2 * MIN_ROWS).iter().all(|place| *place != own));
+        assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+    }
+}
