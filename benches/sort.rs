@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use criterion::{BenchmarkId, Criterion, Throughput};
-use windrow::evaluate::Cancel;
+use windrow::Cancel;
 use windrow::rows::{SortColumn, gather, group, restore, sort, starts};
 
 /// Numbers from a seed (splitmix64).

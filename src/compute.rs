@@ -7,6 +7,7 @@
 //!
 //! Calls that have one answer per partition, whatever the order of its rows, are answered without a sort.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,10 +16,11 @@ use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
 
 use crate::bitmap::Edges;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::dispatch;
 use crate::error::{Error, Result};
-use crate::evaluate::{Cancel, Strategy};
+use crate::evaluate::Strategy;
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Order, Plan, PlannedArg, PlannedCall};
@@ -31,7 +33,7 @@ const BLOCK: usize = 32 * 1024;
 /// The calls' columns for the rows of `batch`.
 pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
-    let threads = Threads::new(plan.options.threads);
+    let threads = Threads::new(plan.options.threads, cancel);
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
@@ -142,7 +144,7 @@ impl<'a> Work<'a> {
         &self,
         sorted: &Sorted,
         passes: Passes<'a>,
-        blocks: Vec<Range<usize>>,
+        mut blocks: Vec<Range<usize>>,
         results: &mut [Option<ArrayRef>],
     ) -> Result<()> {
         if passes.is_empty() {
@@ -153,6 +155,8 @@ impl<'a> Work<'a> {
         let read = read_by(self.order, &calls);
         let column = |&call: &usize| self.plan.column_of(call, self.rows, sorted.order.as_deref());
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
+        // Large partitions first, while there are others to answer them with, and so that none is begun last.
+        blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
         self.threads.map(blocks, |block| {
             self.cancel.check()?;
             // One large partition is worth all threads.

@@ -113,7 +113,7 @@ impl<'a> Inputs<'a> {
             None => None,
         };
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
-        let threads = Threads::new(plan.options().threads).count();
+        let threads = Threads::count(plan.options().threads);
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { pass, call, section, ansi, threads, order_by, args, inclusion, passing })

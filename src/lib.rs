@@ -45,6 +45,7 @@ pub mod aggregate;
 mod arrival;
 pub mod bitmap;
 pub mod bounds;
+mod cancel;
 pub mod carry;
 mod compute;
 mod dispatch;
@@ -65,8 +66,9 @@ pub mod sections;
 pub mod spec;
 pub mod stream;
 
+pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
-pub use evaluate::{Cancel, Strategy};
+pub use evaluate::Strategy;
 pub use explain::Explanation;
 pub use frame::{Bound, Exclude, Frame, Shape, Units};
 pub use huge_pages::HugePages;

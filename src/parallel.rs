@@ -1,42 +1,43 @@
 //! Threads: work cut into pieces, each answered on its own.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
 
-/// The threads of one computation, started when they are first needed. They live no longer than it does, so none is
-/// ever there before a fork.
+/// The threads of one computation: the caller's own, and others that are started when they are first needed. These live
+/// no longer than the computation does, so none is ever there before a fork.
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
-    pool: OnceLock<std::result::Result<ThreadPool, String>>,
+    cancel: Cancel,
+    helpers: OnceLock<std::result::Result<ThreadPool, String>>,
 }
 
 /// The caller's own thread.
-static ALONE: Threads = Threads { count: 1, pool: OnceLock::new() };
+static ALONE: LazyLock<Threads> = LazyLock::new(|| Threads::new(1, &Cancel::default()));
 
 impl Threads {
-    /// As many as `asked`, or as the machine has when 0.
+    /// As many as `asked`, or as the machine has when 0. `cancel` goes on being asked where the caller's thread waits for
+    /// the others.
     #[must_use]
-    pub fn new(asked: usize) -> Self {
-        let count = match asked {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            asked => asked,
-        };
-        Self { count, pool: OnceLock::new() }
+    pub fn new(asked: usize, cancel: &Cancel) -> Self {
+        Self { count: Self::count(asked), cancel: cancel.clone(), helpers: OnceLock::new() }
     }
 
-    /// How many there are.
+    /// How many there are if so many are asked for.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
+    pub fn count(asked: usize) -> usize {
+        // The system reads files to tell, which takes as long as a small computation.
+        static ALL: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+        if asked == 0 { *ALL } else { asked }
     }
 
     /// These threads, or the caller's own where so few rows are not worth the start of another.
@@ -58,7 +59,8 @@ impl Threads {
         rows.div_ceil(self.ranges(&(0..rows)).len()).max(1)
     }
 
-    /// `work` on each item; results in the items' order.
+    /// `work` on each item; results in the items' order. The caller's thread takes items as the others do, each the first
+    /// that is left; once one has failed, no further one is begun.
     ///
     /// # Errors
     /// The first item's error that there is; the system has no threads left.
@@ -67,38 +69,139 @@ impl Threads {
         items: Vec<I>,
         work: impl Fn(I) -> Result<T> + Send + Sync,
     ) -> Result<Vec<T>> {
-        if self.count <= 1 || items.len() <= 1 {
+        let others = self.count.min(items.len()).saturating_sub(1);
+        if others == 0 {
             return items.into_iter().map(work).collect();
         }
-        let start = || {
-            let pool =
-                ThreadPoolBuilder::new().num_threads(self.count).thread_name(|number| format!("windrow-{number}"));
-            pool.build().map_err(|error| error.to_string())
+        let helpers = self.helpers()?;
+        let mut results: Vec<_> = items.iter().map(|_| None).collect();
+        let left = Mutex::new(items.into_iter().zip(&mut results));
+        let take = || {
+            while let Some((item, result)) = next(&left) {
+                let answer = work(item);
+                if answer.is_err() {
+                    while next(&left).is_some() {}
+                }
+                *result = Some(answer);
+            }
         };
-        let pool = self.pool.get_or_init(start).as_ref();
-        let pool =
-            pool.map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))?;
-        let results: Vec<Result<T>> = pool.install(|| items.into_par_iter().map(work).collect());
-        results.into_iter().collect()
+        let (done, waiting) = channel::<()>();
+        helpers.in_place_scope(|scope| {
+            for _ in 0..others {
+                let (done, take) = (done.clone(), &take);
+                scope.spawn(move |_| {
+                    take();
+                    drop(done);
+                });
+            }
+            drop(done);
+            take();
+            // A helper that has to wait goes on with what other helpers have left.
+            while rayon::current_thread_index().is_none()
+                && waiting.recv_timeout(Cancel::ASKED) == Err(RecvTimeoutError::Timeout)
+                && self.cancel.check().is_ok()
+            {}
+        });
+        // Items are begun in order: all before one that failed have been answered.
+        results.into_iter().flatten().collect()
     }
+
+    /// The other threads.
+    fn helpers(&self) -> Result<&ThreadPool> {
+        let start = || {
+            let name = |number| format!("windrow-{number}");
+            let pool = ThreadPoolBuilder::new().num_threads(self.count - 1).thread_name(name).build();
+            pool.map_err(|error| error.to_string())
+        };
+        let helpers = self.helpers.get_or_init(start).as_ref();
+        helpers.map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))
+    }
+}
+
+/// The next of items that several threads take.
+fn next<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
+    let mut left: MutexGuard<I> = left.lock().unwrap_or_else(PoisonError::into_inner);
+    left.next()
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
+
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn threads_start_for_many_rows_only() {
-        let threads = Threads::new(2);
+        let threads = Threads::new(2, &Cancel::default());
         let places = |rows: usize| {
             let threads = threads.for_rows(rows);
             threads.map(vec![0, 1], |_| Ok(std::thread::current().id())).unwrap()
         };
         let own = std::thread::current().id();
         assert_eq!(places(2 * MIN_ROWS - 1), [own, own]);
-        assert!(threads.pool.get().is_none());
-        assert!(places(2 * MIN_ROWS).iter().all(|place| *place != own));
+        assert!(threads.helpers.get().is_none());
+        places(2 * MIN_ROWS);
+        assert!(threads.helpers.get().is_some());
         assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+    }
+
+    /// Two items wait for each other, so two threads must have them; and within each the same again.
+    #[test]
+    fn several_threads_work_at_once() {
+        let threads = Threads::new(3, &Cancel::default());
+        let both = Barrier::new(2);
+        let found = threads.map(vec![10, 20], |item| {
+            both.wait();
+            threads.map(vec![1, 2, 3], |inner| Ok(item + inner))
+        });
+        assert_eq!(found.unwrap(), [[11, 12, 13], [21, 22, 23]]);
+    }
+
+    #[test]
+    fn the_first_failure_is_told() {
+        let threads = Threads::new(2, &Cancel::default());
+        let begun = AtomicUsize::new(0);
+        let found = threads.map((0..1000).collect(), |item: i32| {
+            begun.fetch_add(1, Relaxed);
+            std::thread::sleep(Duration::from_millis(u64::from(item == 3) * 20));
+            if item < 3 { Ok(()) } else { Err(Error::data(format!("item {item}"))) }
+        });
+        assert_eq!(found.unwrap_err().message(), "item 3");
+        assert!(begun.into_inner() < 10);
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_is_the_callers() {
+        let threads = Threads::new(2, &Cancel::default());
+        let work = || threads.map(vec![0, 1, 2, 3], |item| if item == 1 { panic!("item {item}") } else { Ok(item) });
+        assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
+    }
+
+    /// Whoever waits for a helper still hears that it is to stop.
+    #[test]
+    fn cancellation_is_asked_for_while_waiting() {
+        let own = std::thread::current().id();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let cancel = Cancel::asking(move || {
+            assert_eq!(std::thread::current().id(), own);
+            count.fetch_add(1, Relaxed) == 1
+        });
+        let (threads, both) = (Threads::new(2, &cancel), Barrier::new(2));
+        let found = threads.map(vec![0, 1], |_| {
+            both.wait();
+            while std::thread::current().id() != own {
+                cancel.check()?;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        });
+        assert_eq!(found.unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(asked.load(Relaxed), 2);
     }
 }

@@ -14,9 +14,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, Frames, OrderColumn};
+use crate::cancel::Cancel;
 use crate::carry::Reach;
 use crate::error::{Error, Result};
-use crate::evaluate::{Cancel, Evaluator, Strategy};
+use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
 use crate::frame::{Bound, Frame};
 use crate::functions::native::Native;
@@ -181,12 +182,6 @@ impl Plan {
         columns.sort_unstable();
         columns.dedup();
         columns
-    }
-
-    /// Whether code of a user's is called: on the thread that computes, and on no other.
-    #[must_use]
-    pub fn calls_user(&self) -> bool {
-        self.calls.iter().any(|call| call.user.is_some())
     }
 
     /// How each call will be answered.

@@ -27,10 +27,10 @@ use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
 use crate::bitmap::Edges;
+use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, edges, put, ranges};
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::halo::{Halo, Pass};
 use crate::parallel::Threads;
 use crate::plan::{Plan, PlannedCall};
@@ -254,7 +254,7 @@ impl Plan {
             carries.into_iter().zip(after).map(|(c, after)| Carry { after: after.clone(), ..c }).collect();
         let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
         let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
-        let threads = Threads::new(self.options.threads);
+        let threads = Threads::new(self.options.threads, cancel);
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {

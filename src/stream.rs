@@ -20,10 +20,10 @@ use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
 use crate::bitmap::Edges;
+use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, columns_of};
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::halo::{Halo, Pass};
 use crate::plan::{Order, Plan, PlannedCall};
 use crate::rows::SortKey;
@@ -121,6 +121,12 @@ impl Stream {
         Self { limit: Some(bytes), ..self }
     }
 
+    /// The same stream, whose `push` and `finish` stop when `cancel` says so.
+    #[must_use]
+    pub fn with_cancel(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
     /// What to sort rows by that come in no order: partition keys, ascending, then the order keys.
     #[must_use]
     pub fn sort_keys(&self) -> Vec<SortKey> {
@@ -145,18 +151,6 @@ impl Stream {
     #[must_use]
     pub fn buffered_rows(&self) -> usize {
         self.rows + self.waiting
-    }
-
-    /// Whether code of a user's is called: on the thread that calls `push` and `finish`, and on no other.
-    #[must_use]
-    pub fn calls_user(&self) -> bool {
-        self.plan.calls_user()
-    }
-
-    /// A handle that stops `push` and `finish`.
-    #[must_use]
-    pub fn cancel(&self) -> Cancel {
-        self.cancel.clone()
     }
 
     /// The bytes of the rows held at this moment.

@@ -7,12 +7,12 @@ use arrow_select::concat::concat_batches;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
-use windrow::{Cancel, Error, Plan, Stream};
+use windrow::{Error, Plan, Stream};
 
 use crate::sections::PySections;
 use crate::spec;
 use crate::stream::PyStream;
-use crate::work::{guarded, interruptible};
+use crate::work::{Signals, guarded};
 
 /// A question checked against a schema.
 #[pyclass(module = "windrow._windrow", name = "Plan", frozen)]
@@ -73,9 +73,8 @@ impl PyPlan {
     fn compute(&self, py: Python<'_>, data: PyRecordBatchReader) -> PyResult<PyTable> {
         let reader = data.into_reader()?;
         let plan = &self.0;
-        let cancel = Cancel::default();
-        let stop = cancel.clone();
-        let result = interruptible(py, &cancel, plan.calls_user(), move || {
+        let signals = Signals::new();
+        let result = signals.during(py, || {
             let schema = plan.schema();
             let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
             let batch = match batches.as_slice() {
@@ -87,7 +86,7 @@ impl PyPlan {
                     ))
                 })?,
             };
-            plan.compute_until(&batch, &stop)
+            plan.compute_until(&batch, &signals.cancel)
         })?;
         let schema = result.schema();
         PyTable::try_new(vec![result], schema)

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyRecordBatch;
+use windrow::Plan;
 use windrow::sections::{Around, Summary};
-use windrow::{Cancel, Plan};
 
-use crate::work::{guarded, interruptible};
+use crate::work::{Signals, guarded};
 
 /// What lies around a section.
 #[pyclass(module = "windrow._windrow", name = "Around", frozen)]
@@ -42,9 +42,7 @@ impl PySections {
     fn summarise<'py>(&self, py: Python<'py>, rows: PyRecordBatch) -> PyResult<Bound<'py, PyBytes>> {
         let (plan, rows) = (&self.0, rows.into_inner());
         let summary = || plan.summarise(&rows)?.to_bytes();
-        // A user's code is called from the caller's own thread.
-        let bytes = interruptible(py, &Cancel::default(), plan.calls_user(), summary)?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(PyBytes::new(py, &guarded(py, summary)?))
     }
 
     /// What lies around each of the sections of which these are the summaries, in order.
@@ -55,15 +53,14 @@ impl PySections {
             let summaries = summaries.iter().map(|bytes| Summary::from_bytes(bytes)).collect::<Result<Vec<_>, _>>()?;
             plan.scan(&summaries)
         };
-        let arounds = interruptible(py, &Cancel::default(), plan.calls_user(), scan)?;
+        let arounds = guarded(py, scan)?;
         Ok(arounds.into_iter().map(PyAround).collect())
     }
 
     /// The calls' columns for a section's rows.
     fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyAround) -> PyResult<PyRecordBatch> {
-        let (plan, rows, cancel) = (&self.0, rows.into_inner(), Cancel::default());
-        let stop = cancel.clone();
-        let answer = move || plan.answer(&rows, &around.0, &stop);
-        Ok(PyRecordBatch::new(interruptible(py, &cancel, plan.calls_user(), answer)?))
+        let (plan, rows, signals) = (&self.0, rows.into_inner(), Signals::new());
+        let answer = signals.during(py, || plan.answer(&rows, &around.0, &signals.cancel))?;
+        Ok(PyRecordBatch::new(answer))
     }
 }

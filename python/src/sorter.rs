@@ -6,17 +6,16 @@ use std::sync::Mutex;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
-use windrow::Cancel;
 use windrow::rows::{ExternalSort, InOrder, SortKey};
 
 use crate::error::raise;
-use crate::work::interruptible;
+use crate::work::Signals;
 
 /// A sort that spills.
 #[pyclass(module = "windrow._windrow", name = "Sorter", frozen)]
 pub(crate) struct PySorter {
     state: Mutex<State>,
-    cancel: Cancel,
+    signals: Signals,
 }
 
 enum State {
@@ -33,9 +32,9 @@ impl PySorter {
         directory: Option<&Path>,
         threads: usize,
     ) -> Self {
-        let cancel = Cancel::default();
-        let sort = ExternalSort::new(schema, keys, limit, directory, threads, &cancel);
-        Self { state: Mutex::new(State::Taking(sort)), cancel }
+        let signals = Signals::new();
+        let sort = ExternalSort::new(schema, keys, limit, directory, threads, &signals.cancel);
+        Self { state: Mutex::new(State::Taking(sort)), signals }
     }
 
     fn step<T: Send>(
@@ -47,9 +46,8 @@ impl PySorter {
             || raise(py, "InternalError", "the sorter is in use by another thread, has failed, or gives rows");
         let mut state = self.state.try_lock().map_err(|_| refused())?;
         let state = &mut *state;
-        interruptible(py, &self.cancel, false, move || Ok(step(state)))?
-            .ok_or_else(refused)?
-            .map_err(|error| crate::error::to_python(py, &error))
+        let answer = self.signals.during(py, move || Ok(step(state)))?;
+        answer.ok_or_else(refused)?.map_err(|error| crate::error::to_python(py, &error))
     }
 }
 

@@ -10,15 +10,19 @@ use windrow::Stream;
 
 use crate::error::raise;
 use crate::sorter::PySorter;
-use crate::work::interruptible;
+use crate::work::Signals;
 
 /// A computation over sorted batches.
 #[pyclass(module = "windrow._windrow", name = "Stream", frozen)]
-pub(crate) struct PyStream(Mutex<Stream>);
+pub(crate) struct PyStream {
+    stream: Mutex<Stream>,
+    signals: Signals,
+}
 
 impl PyStream {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self(Mutex::new(stream))
+        let signals = Signals::new();
+        Self { stream: Mutex::new(stream.with_cancel(&signals.cancel)), signals }
     }
 
     fn step(
@@ -27,10 +31,9 @@ impl PyStream {
         step: impl FnOnce(&mut Stream) -> windrow::Result<Vec<RecordBatch>> + Send,
     ) -> PyResult<Vec<PyRecordBatch>> {
         // Two threads in one stream, or a stream that panicked, have no rows to give.
-        let mut stream = self.0.try_lock().map_err(|_| in_use(py))?;
+        let mut stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &mut *stream;
-        let cancel = stream.cancel();
-        let batches = interruptible(py, &cancel, stream.calls_user(), move || step(stream))?;
+        let batches = self.signals.during(py, move || step(stream))?;
         Ok(batches.into_iter().map(PyRecordBatch::new).collect())
     }
 }
@@ -62,14 +65,14 @@ impl PyStream {
         directory: Option<PathBuf>,
         threads: usize,
     ) -> PyResult<PySorter> {
-        let stream = self.0.try_lock().map_err(|_| in_use(py))?;
+        let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         Ok(PySorter::new(schema.into_inner(), stream.sort_keys(), limit, directory.as_deref(), threads))
     }
 
     /// The rows held now.
     #[getter]
     fn buffered_rows(&self, py: Python<'_>) -> PyResult<usize> {
-        let stream = self.0.try_lock();
+        let stream = self.stream.try_lock();
         stream.map(|stream| stream.buffered_rows()).map_err(|_| in_use(py))
     }
 }

@@ -2,73 +2,58 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use windrow::{Cancel, Error};
 
 use crate::error::{raise, to_python};
 
-/// How often signals are looked for while Rust works.
-const SIGNALS: Duration = Duration::from_millis(50);
-
-/// Runs `work` on a thread of its own and waits, looking for signals; `cancel` is what stops it.
+/// Looks for signals while Rust works on the caller's thread, where alone Python answers them.
 ///
-/// With `here` it runs on the caller's thread: code of the user's that `work` calls finds what it left there (its
-/// context, a debugger, Spark's task) and Python interrupts it itself.
-///
-/// # Errors
-/// What `work` failed with, what a signal handler raised, or `InternalError` for a panic.
-pub(crate) fn interruptible<T: Send>(
-    py: Python<'_>,
-    cancel: &Cancel,
-    here: bool,
-    work: impl FnOnce() -> windrow::Result<T> + Send,
-) -> PyResult<T> {
-    if here {
-        return guarded(py, work);
-    }
-    let (done, finished) = sync_channel::<()>(1);
-    std::thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(work));
-            let _ = done.send(());
-            result
-        });
-        let mut interrupt = None;
-        // Receivers cannot be shared with the closure below unless they move, and it runs more than once.
-        let mut finished = Some(finished);
-        while let Some(receiver) = finished.take() {
-            let (receiver, waited) = py.detach(move || {
-                let waited = receiver.recv_timeout(SIGNALS);
-                (receiver, waited)
-            });
-            if !matches!(waited, Err(RecvTimeoutError::Timeout)) {
-                break;
-            }
-            if interrupt.is_none()
-                && let Err(signal) = py.check_signals()
-            {
-                cancel.cancel();
-                interrupt = Some(signal);
-            }
-            finished = Some(receiver);
-        }
-        let result = py.detach(|| worker.join());
-        match (interrupt, result) {
-            (Some(signal), _) => Err(signal),
-            (None, Ok(Ok(Ok(value)))) => Ok(value),
-            (None, Ok(Ok(Err(error)))) => Err(to_python(py, &error)),
-            (None, Ok(Err(panic)) | Err(panic)) => Err(panicked(py, panic.as_ref())),
-        }
-    })
+/// All that Rust does begins on the caller's thread, and code of the user's is called there and nowhere else: it finds what
+/// it left there (its context, a debugger, Spark's task).
+pub(crate) struct Signals {
+    /// What stops the work once a handler has raised something.
+    pub(crate) cancel: Cancel,
+    raised: Arc<Mutex<Option<PyErr>>>,
 }
 
-/// Runs short `work` without the GIL; a panic is an exception.
+impl Signals {
+    pub(crate) fn new() -> Self {
+        let raised = Arc::<Mutex<Option<PyErr>>>::default();
+        let found = raised.clone();
+        let cancel = Cancel::asking(move || {
+            Python::attach(|py| {
+                let Err(signal) = py.check_signals() else { return false };
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(signal);
+                true
+            })
+        });
+        Self { cancel, raised }
+    }
+
+    /// Runs `work`, which `cancel` stops, without the GIL.
+    ///
+    /// # Errors
+    /// What a signal handler raised, or as for [`guarded`].
+    pub(crate) fn during<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> windrow::Result<T> + Send,
+    ) -> PyResult<T> {
+        let result = guarded(py, work);
+        match self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(signal) => Err(signal),
+            None => result,
+        }
+    }
+}
+
+/// Runs `work` without the GIL.
 ///
 /// # Errors
-/// As for [`interruptible`], but for signals.
+/// What `work` failed with, or `InternalError` for a panic.
 pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> windrow::Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(value)) => Ok(value),

@@ -166,6 +166,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "spread": _one_of("spread", SPREADS),
     "progress": _boolean("progress"),
 }
+_VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name in _READERS}
 _lock = threading.Lock()
 _set = Options()
 
@@ -180,12 +181,9 @@ def current() -> Options:
     """
     options = _set
     from_environment: dict[str, Any] = {}
-    for name, value in os.environ.items():
-        if not name.startswith("WINDROW_"):
-            continue
-        setting = name.removeprefix("WINDROW_").lower()
-        # an unknown name is left alone: the prefix is not ours alone (test suites use it too)
-        if setting in _READERS and value and getattr(options, setting) is None:
+    # only names that are settings: the prefix is not ours alone (test suites use it too)
+    for setting, name in _VARIABLES.items():
+        if (value := os.environ.get(name)) and getattr(options, setting) is None:
             try:
                 from_environment[setting] = _READERS[setting](value)
             except SpecError as error:

@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from .call import Call
@@ -116,7 +117,8 @@ def place(call: Call) -> str:
     str
         The name.
     """
-    return _PLACE + hashlib.sha256(_structure(replace(call, name=None)).encode()).hexdigest()[:16]
+    parts = ",".join(_structure(getattr(call, n)) for n in _names(Call) if n != "name")
+    return _PLACE + hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
 def without_places(message: str) -> str:
@@ -126,18 +128,24 @@ def without_places(message: str) -> str:
 
 def _structure(value: Any) -> str:
     """Write a call down with the types of its literals: 1, 1.0 and True are equal in Python."""
+    if value is None or isinstance(value, SCALARS):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple):
+        return "(" + ",".join(map(_structure, value)) + ")"
     if isinstance(value, Host):
         return f"host {id(value.value)}"
     if is_dataclass(value):
-        parts = ",".join(_structure(getattr(value, f.name)) for f in fields(value))
-        return f"{type(value).__name__}({parts})"
-    if isinstance(value, tuple):
-        return "(" + ",".join(map(_structure, value)) + ")"
+        kind = type(value)
+        return f"{kind.__name__}({','.join(_structure(getattr(value, n)) for n in _names(kind))})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
-    if value is None or isinstance(value, SCALARS):
-        return f"{type(value).__name__} {value!r}"
     return f"object {id(value)}"  # a user's function: it is itself, and no other
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Give the fields of a dataclass; every call of every frame asks."""
+    return tuple(f.name for f in fields(kind))
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:

@@ -6,13 +6,14 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use super::Inputs;
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::blocks::{FrameBlocks, PartitionBlocks};
 use crate::evaluate::dense::Places;
 use crate::evaluate::fold::retractable;
 use crate::evaluate::refold::Refold;
-use crate::evaluate::{Cancel, Evaluator, Strategy};
+use crate::evaluate::{Evaluator, Strategy};
 use crate::frame::{Exclude, Shape};
 use crate::functions::registry::Algebra;
 use crate::functions::user::{Folds, UserAggregate, UserFunction};

@@ -13,8 +13,9 @@ use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::nullif::nullif;
 
-use super::{Cancel, Evaluator};
+use super::Evaluator;
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat;
 
+use super::Evaluator;
 use super::dense::Places;
-use super::{Cancel, Evaluator};
 use crate::bounds::{Bounds, Frames};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::functions::user::{UserFrames, UserPartitions};

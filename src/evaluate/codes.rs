@@ -30,9 +30,10 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_select::take::take;
 
 use super::dense::{self, Dense, Places};
-use super::{Cancel, Evaluator, each_frame};
+use super::{Evaluator, each_frame};
 use crate::bitmap::Edges;
 use crate::bounds::{Frames, SubRanges};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;

@@ -18,9 +18,9 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_select::take::take;
 
-use super::Cancel;
 use super::index::Included;
 use crate::bitmap::{Edges, next_set};
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 use crate::rows::{SortColumn, gather, sort, starts};

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::{Cancel, Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
+use super::{Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
 use crate::aggregate::{Aggregate, Removable, Selective};
 use crate::bounds::{Bounds, Frames};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;

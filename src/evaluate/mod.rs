@@ -46,12 +46,11 @@ pub mod whole;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::bounds::{Bounds, Frames, SubRanges};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
@@ -216,24 +215,5 @@ impl FromStr for Strategy {
             let known: Vec<_> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
             Error::spec(format!("unknown strategy {name:?}; known are {}", known.join(", ")))
         })
-    }
-}
-
-/// Asks long work to stop. Clones share one flag.
-#[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Asks the work to stop at its next step.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether to go on.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Cancelled`] once asked to stop.
-    pub fn check(&self) -> Result<()> {
-        if self.0.load(Ordering::Relaxed) { Err(Error::cancelled()) } else { Ok(()) }
     }
 }

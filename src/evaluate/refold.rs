@@ -16,9 +16,10 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::fold::joined;
-use super::{Cancel, Evaluator, each_frame};
+use super::{Evaluator, each_frame};
 use crate::aggregate::Aggregate;
 use crate::bounds::{Frames, SubRanges};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::rows::{SortColumn, sort};

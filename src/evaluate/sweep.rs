@@ -20,9 +20,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use super::codes::Values;
 use super::state_tree::StateTree;
-use super::{Cancel, Evaluator, each_frame};
+use super::{Evaluator, each_frame};
 use crate::aggregate::Aggregate;
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::rows::restore;

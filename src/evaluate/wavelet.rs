@@ -30,8 +30,8 @@
 
 use std::ops::Range;
 
-use super::Cancel;
 use crate::bitmap::Edges;
+use crate::cancel::Cancel;
 
 /// Ranks are narrower than this.
 const BITS: usize = 32;

@@ -15,9 +15,9 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::Cancel;
 use super::fold::{Fold, Work, behind};
 use crate::aggregate::Aggregate;
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::rows::Groups;

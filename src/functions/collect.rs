@@ -21,12 +21,13 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::codes::{Partition, Tally, Values};
 use crate::evaluate::dense::Places;
 use crate::evaluate::present::Present;
-use crate::evaluate::{Cancel, Evaluator, each_frame};
+use crate::evaluate::{Evaluator, each_frame};
 
 /// An answer made of the values at some places, in their order.
 pub(crate) trait Gather: Send + Sync {

@@ -26,11 +26,12 @@ use arrow_schema::DataType;
 use super::extrema::Ordered;
 use super::native::{labelled, native, saved, saved_column};
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Included, Runs, Walk};
-use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 

@@ -25,11 +25,12 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::native::{labelled, native};
 use crate::bounds::{Frames, Keys, ordered};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Included, Runs, Walk};
-use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 

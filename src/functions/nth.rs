@@ -12,11 +12,12 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::{Frames, SubRanges};
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::index::{Included, Pick, Picks, Walk};
-use crate::evaluate::{Cancel, Evaluator, each_block};
+use crate::evaluate::{Evaluator, each_block};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 

@@ -19,13 +19,14 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Included, Pick, Picks, Runs, Walk};
 use crate::evaluate::shift::shift;
-use crate::evaluate::{Cancel, Evaluator};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
 

@@ -22,11 +22,12 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
 
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::Runs;
-use crate::evaluate::{Cancel, Evaluator};
 use crate::section::Section;
 
 /// Which place.

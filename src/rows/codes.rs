@@ -22,8 +22,8 @@ use super::bytes::{self, Packed, Texts};
 use super::keys::{self, Coded, match_coded};
 use super::radix::Word;
 use super::sort::{SortColumn, sort};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// Some bits of the sort word, and where they come from.

@@ -17,8 +17,8 @@ use arrow_select::concat::concat;
 use super::neighbours::{Neighbours, WORD};
 use super::sort::SortColumn;
 use crate::bitmap::{Edges, next_set};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// So many rows are looked at before the others are.

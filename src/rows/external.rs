@@ -23,8 +23,8 @@ use super::held::Held;
 use super::merge::Merge;
 use super::sort::SortColumn;
 use super::spill::{Disk, Spilled};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;

@@ -15,8 +15,8 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_select::take::take;
 
 use super::neighbours::WORD;
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// Each column with its rows in the order of the row numbers `order`.
@@ -35,7 +35,7 @@ use crate::parallel::Threads;
 /// # Errors
 /// Text or bytes that outgrow their offsets; cancellation.
 pub fn gather(columns: &[ArrayRef], order: &[u32], threads: usize, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-    gather_on(columns, order, &Threads::new(threads), cancel)
+    gather_on(columns, order, &Threads::new(threads, cancel), cancel)
 }
 
 /// As [`gather`], on threads that may be there already.

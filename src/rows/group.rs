@@ -15,8 +15,8 @@ use arrow_array::ArrayRef;
 use super::edges::starts;
 use super::gather::gather_on;
 use super::sort::{SortColumn, arrange, check_rows};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
@@ -33,7 +33,7 @@ use crate::parallel::Threads;
 /// # Errors
 /// As [`sort`](super::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    group_on(columns, &Threads::new(threads), cancel)
+    group_on(columns, &Threads::new(threads, cancel), cancel)
 }
 
 /// As [`group`], on threads that may be there already.

@@ -13,8 +13,8 @@ use arrow_select::interleave::interleave_record_batch;
 
 use super::external::SortKey;
 use super::sort::{SortColumn, arrange};
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
@@ -117,5 +117,5 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
         Ok(SortColumn { values, descending: key.descending, nulls_first: key.nulls_first })
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
-    Ok(arrange(&columns, &[], &Threads::new(threads), cancel)?.order)
+    Ok(arrange(&columns, &[], &Threads::new(threads, cancel), cancel)?.order)
 }

@@ -11,8 +11,8 @@
 use super::codes::{self, Field, Fields};
 use super::radix::{self, DIGIT};
 use super::sort::SortColumn;
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in

@@ -23,8 +23,8 @@ use super::held::Held;
 use super::keys;
 use super::sort::SortColumn;
 use super::spill::{SpillReader, Spilled};
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::evaluate::Cancel;
 
 /// Runs being merged.
 pub(super) struct Merge {

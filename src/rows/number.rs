@@ -15,8 +15,8 @@ use arrow_array::{ArrayRef, new_empty_array};
 use super::gather::gather_on;
 use super::layout::Layout;
 use super::sort::SortColumn;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::literal;
 use crate::parallel::Threads;
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn groups(columns: &[ArrayRef], rows: usize) -> Option<Groups> {
-        number(columns, rows, &Threads::new(2), &Cancel::default()).unwrap()
+        number(columns, rows, &Threads::new(2, &Cancel::default()), &Cancel::default()).unwrap()
     }
 
     fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
@@ -161,7 +161,9 @@ mod tests {
     fn no_keys_are_one_group() {
         let groups = groups(&[], 3).unwrap();
         assert_eq!(runs(&groups), [(0, 0..3)]);
-        let spread = groups.spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1), &Cancel::default()).unwrap();
+        let spread = groups
+            .spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default()), &Cancel::default())
+            .unwrap();
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
     }
 

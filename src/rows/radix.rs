@@ -25,8 +25,8 @@ use arrow_buffer::BooleanBuffer;
 
 use super::codes::{Codes, Field, Push};
 use super::neighbours::WORD;
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// An unsigned integer that holds a key, or a key and a row number.

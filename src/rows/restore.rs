@@ -23,8 +23,8 @@ use arrow_select::concat::concat;
 
 use super::gather::gather_on;
 use super::neighbours::WORD;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// A column in the order of the row numbers `order`, back in the order of the rows.
@@ -34,7 +34,7 @@ use crate::parallel::Threads;
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     let restored = Restored::new(column.data_type(), order.len(), Some(order));
     restored.put(0, column.clone())?;
-    restored.finish(&Threads::new(1))
+    restored.finish(&Threads::new(1, &Cancel::default()))
 }
 
 /// A column that is put together from pieces, by several threads at once.

@@ -23,8 +23,8 @@ use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::radix::{Keys, Ordered};
 use crate::bitmap::Edges;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::evaluate::Cancel;
 use crate::parallel::Threads;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
@@ -77,7 +77,7 @@ impl SortColumn {
 /// # Errors
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    Ok(arrange(columns, &[], &Threads::new(threads), cancel)?.order)
+    Ok(arrange(columns, &[], &Threads::new(threads, cancel), cancel)?.order)
 }
 
 /// Rows in an order, and where they differ from the row before.
@@ -177,7 +177,7 @@ fn sort_at_depth(
             if first_descent_of_all(&neighbours, run.len()).is_none() {
                 return Ok(());
             }
-            let alone = Threads::new(1);
+            let alone = Threads::new(1, cancel);
             let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], &alone, cancel, depth + 1)?;
             if let Some(order) = arranged.order {
                 let rows = run.to_vec();
@@ -324,7 +324,7 @@ mod tests {
         for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {
             for (case, columns) in columns(rows).into_iter().enumerate() {
                 let leading: Vec<_> = (0..=columns.len()).collect();
-                let arranged = arrange(&columns, &leading, &Threads::new(2), &cancel).unwrap();
+                let arranged = arrange(&columns, &leading, &Threads::new(2, &cancel), &cancel).unwrap();
                 let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
                 let sorted = match &arranged.order {
                     None => keys,

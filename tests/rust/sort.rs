@@ -12,8 +12,8 @@ use arrow_buffer::{BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuf
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 use proptest::prelude::*;
+use windrow::Cancel;
 use windrow::bitmap::Edges;
-use windrow::evaluate::Cancel;
 use windrow::rows::{SortColumn, first_descent, gather, group, restore, sort, starts};
 
 /// A value as the naive comparison sees it.
