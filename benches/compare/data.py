@@ -92,7 +92,7 @@ def table(case: Case, shape: Shape) -> pa.Table:
             case "m":
                 return _decimals(v, null)
             case "s":
-                names = pa.array([f"device_{key:05}" for key in range(shape.keys)])
+                names = pa.array([f"device_{key:06}" for key in range(shape.keys)])
                 return names.take(pa.array(k))
             case "a":
                 return pa.array(k // wide)

@@ -62,9 +62,12 @@ pub struct Suffixes<S> {
 }
 
 impl<S: Clone> Suffixes<S> {
-    fn new<A: Aggregate<State = S>>(aggregate: &A, run: Range<usize>) -> Result<Self> {
+    /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
+    fn new<A: Aggregate<State = S>>(aggregate: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
+        let (mut kept, mut states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
+        kept.clear();
+        states.clear();
         let first = run.start / CHUNK + 1;
-        let mut kept = Vec::new();
         let mut end = run.end;
         let mut later: Option<S> = None;
         for edge in (first..=run.end / CHUNK).rev() {
@@ -80,7 +83,7 @@ impl<S: Clone> Suffixes<S> {
             end = edge * CHUNK;
         }
         kept.reverse();
-        Ok(Self { open: run.end..run.end, run, kept, states: Vec::new() })
+        Ok(Self { open: run.end..run.end, run, kept, states })
     }
 
     /// Whether `run` is one of the suffixes.
@@ -147,7 +150,8 @@ impl<S: Clone> Forwards<S> {
             // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
             // A frame that is its partition's only row may do either; forwards is the cheaper guess.
             if run.len() > 1 && run.end == scan.partitions.end(run.start) {
-                let suffixes = backwards.insert(Suffixes::new(aggregate, run.clone())?);
+                let before = backwards.take();
+                let suffixes = backwards.insert(Suffixes::new(aggregate, run.clone(), before)?);
                 return Ok(Some(suffixes.state(aggregate, run.start)?));
             }
             *self = Self { run: run.start..run.start, state: aggregate.init() };

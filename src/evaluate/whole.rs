@@ -81,6 +81,9 @@ const SHARE_PER_STATE: usize = 16;
 /// More shares are merged for longer than they save.
 const SHARES: usize = 16;
 
+/// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
+const FEW: usize = 8;
+
 /// Rows between two looks at whether to go on.
 const STEP: usize = 1 << 16;
 
@@ -100,7 +103,11 @@ pub(super) fn by_group<A: Aggregate>(
         while step.end < share.end {
             cancel.check()?;
             step = step.end..share.end.min(step.end + STEP);
-            groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group], run))?;
+            if groups.runs(&step) > step.len() / FEW {
+                groups.each_row(step.clone(), |group, row| aggregate.append(&mut states[group], row))?;
+            } else {
+                groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group], run))?;
+            }
         }
         Ok(states)
     })?;
@@ -112,9 +119,7 @@ pub(super) fn by_group<A: Aggregate>(
                 aggregate.merge(state, right)?;
             }
         }
-        for state in &states {
-            aggregate.evaluate(state, &mut out)?;
-        }
+        aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
     }
     aggregate.finish(out)
 }

@@ -6,12 +6,12 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryType, BinaryViewType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, StringViewType, Utf8Type,
 };
-use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, GenericByteArray};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::keys::{self, Coded, match_coded};
@@ -115,10 +115,10 @@ fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
         column.data_type(), primitive,
         DataType::Null => Box::new(Equal),
         DataType::Boolean => Box::new(Bits(column.as_boolean().values().clone())),
-        DataType::Utf8 => bytes::<Utf8Type>(column),
-        DataType::LargeUtf8 => bytes::<LargeUtf8Type>(column),
-        DataType::Binary => bytes::<BinaryType>(column),
-        DataType::LargeBinary => bytes::<LargeBinaryType>(column),
+        DataType::Utf8 => Box::new(Bytes(column.as_bytes::<Utf8Type>().clone())),
+        DataType::LargeUtf8 => Box::new(Bytes(column.as_bytes::<LargeUtf8Type>().clone())),
+        DataType::Binary => Box::new(Bytes(column.as_bytes::<BinaryType>().clone())),
+        DataType::LargeBinary => Box::new(Bytes(column.as_bytes::<LargeBinaryType>().clone())),
         DataType::Utf8View => views::<StringViewType>(column),
         DataType::BinaryView => views::<BinaryViewType>(column),
         _ => {
@@ -179,7 +179,7 @@ impl Values for Bits {
 }
 
 #[inline]
-fn rows(at: usize, count: usize, is: impl Fn(usize) -> bool) -> u64 {
+fn rows(at: usize, count: usize, mut is: impl FnMut(usize) -> bool) -> u64 {
     (0..count).fold(0, |word, bit| word | (u64::from(is(at + bit)) << bit))
 }
 
@@ -209,12 +209,51 @@ impl<F: Fn(usize) -> Ordering + Send + Sync> Values for Compared<F> {
     }
 }
 
-fn bytes<T: ByteArrayType>(column: &ArrayRef) -> Box<dyn Values> {
-    let column = column.as_bytes::<T>().clone();
-    Box::new(Compared(move |row| {
-        let (before, now): (&[u8], &[u8]) = (column.value(row - 1).as_ref(), column.value(row).as_ref());
-        now.cmp(before)
-    }))
+/// Texts and bytes. Most are told apart by their first bytes, or have no others.
+struct Bytes<T: ByteArrayType>(GenericByteArray<T>);
+
+impl<T: ByteArrayType> Bytes<T> {
+    /// The first bytes of a value as a number that orders like them, zeros behind what is shorter; and its length.
+    #[inline]
+    fn head(&self, row: usize) -> (u128, usize) {
+        let offsets = self.0.value_offsets();
+        let (begin, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
+        let (bytes, length) = (&self.0.value_data()[begin..], end - begin);
+        let head = match bytes.first_chunk::<HEAD>() {
+            Some(head) => *head,
+            None => std::array::from_fn(|at| bytes.get(at).copied().unwrap_or_default()),
+        };
+        let foreign = u128::MAX.checked_shr(8 * length.min(HEAD) as u32).unwrap_or(0);
+        (u128::from_be_bytes(head) & !foreign, length)
+    }
+
+    /// Bit `i`: what `is` says of value `at + i` beside the value before it.
+    #[inline]
+    fn compare(&self, at: usize, count: usize, is: impl Fn(Ordering) -> bool) -> u64 {
+        let mut before = self.head(at - 1);
+        rows(at, count, |row| {
+            let now = self.head(row);
+            let ordering = now.0.cmp(&before.0).then_with(|| match now.1.max(before.1) {
+                ..=HEAD => now.1.cmp(&before.1),
+                _ => AsRef::<[u8]>::as_ref(self.0.value(row)).cmp(self.0.value(row - 1).as_ref()),
+            });
+            before = now;
+            is(ordering)
+        })
+    }
+}
+
+/// Bytes of a head.
+const HEAD: usize = size_of::<u128>();
+
+impl<T: ByteArrayType> Values for Bytes<T> {
+    fn differ(&self, at: usize, count: usize) -> u64 {
+        self.compare(at, count, Ordering::is_ne)
+    }
+
+    fn descend(&self, at: usize, count: usize) -> u64 {
+        self.compare(at, count, Ordering::is_lt)
+    }
 }
 
 fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
@@ -223,4 +262,44 @@ fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
         let (before, now): (&[u8], &[u8]) = (column.value(row - 1).as_ref(), column.value(row).as_ref());
         now.cmp(before)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::{Array, BinaryArray, StringArray};
+
+    use super::*;
+
+    /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
+    #[test]
+    fn bytes_stand_as_they_order() {
+        let mut values: Vec<Vec<u8>> = vec![vec![], vec![0], vec![0, 0], vec![0xff], b"a".to_vec(), b"a\0".to_vec()];
+        for length in [1, 14, 15, 16, 17, 33] {
+            for last in [0, 1, 0x7f, 0x80, 0xff] {
+                values.push([vec![b'x'; length], vec![last]].concat());
+            }
+        }
+        let pairs: Vec<_> = values.iter().flat_map(|before| values.iter().map(move |now| [before, now])).collect();
+        let column = BinaryArray::from_iter_values(pairs.iter().flatten());
+        for skipped in [0, 2] {
+            let column: ArrayRef = Arc::new(column.slice(skipped, column.len() - skipped));
+            let neighbours = Neighbours::new(&column).unwrap();
+            for (number, [before, now]) in pairs[skipped / 2..].iter().enumerate() {
+                let bit = |word: u64| word == 1;
+                assert_eq!(bit(neighbours.differ(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
+                assert_eq!(bit(neighbours.descend(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_null_is_no_text() {
+        let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, None, Some(""), Some("a")]));
+        let neighbours = Neighbours::new(&column).unwrap();
+        assert_eq!(neighbours.differ(0, 5), 0b1_1011);
+        assert_eq!(neighbours.descend(0, 5), 0b0_0010);
+    }
 }

@@ -49,6 +49,24 @@ impl Groups {
         self.count
     }
 
+    /// How many runs of rows of one group there are among `rows`.
+    pub(crate) fn runs(&self, rows: &Range<usize>) -> usize {
+        let of = self.of.as_ref().map_or_else(Default::default, |of| &of[rows.clone()]);
+        1 + of.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
+    /// Calls `f` with the group's number of each of `rows`, and the row.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    #[inline]
+    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        match &self.of {
+            None => rows.into_iter().try_for_each(|row| f(0, row)),
+            Some(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
+        }
+    }
+
     /// Calls `f` with each run of rows of one group among `rows`, and the group's number.
     ///
     /// # Errors
