@@ -214,7 +214,7 @@ struct Bytes<T: ByteArrayType>(GenericByteArray<T>);
 
 impl<T: ByteArrayType> Bytes<T> {
     /// The first bytes of a value as a number that orders like them, zeros behind what is shorter; and its length.
-    #[inline]
+    #[inline(always)]
     fn head(&self, row: usize) -> (u128, usize) {
         let offsets = self.0.value_offsets();
         let (begin, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
