@@ -135,7 +135,7 @@ def _structure(value: Any) -> str:
     if isinstance(value, Host):
         return f"host {id(value.value)}"
     if is_dataclass(value):
-        kind = type(value)
+        kind: type = type(value)
         return f"{kind.__name__}({','.join(_structure(getattr(value, n)) for n in _names(kind))})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
