@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -120,8 +120,7 @@ impl Threads {
 
 /// The next of items that several threads take.
 fn next<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
-    let mut left: MutexGuard<I> = left.lock().unwrap_or_else(PoisonError::into_inner);
-    left.next()
+    left.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ def current() -> Options:
     from_environment: dict[str, Any] = {}
     # only names that are settings: the prefix is not ours alone (test suites use it too)
     for setting, name in _VARIABLES.items():
-        if (value := os.environ.get(name)) and getattr(options, setting) is None:
+        if getattr(options, setting) is None and (value := os.environ.get(name)):
             try:
                 from_environment[setting] = _READERS[setting](value)
             except SpecError as error:

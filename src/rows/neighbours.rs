@@ -20,6 +20,9 @@ use crate::error::Result;
 /// Rows per word.
 pub(super) const WORD: usize = 64;
 
+/// Bytes of a text that are compared as one number.
+const HEAD: usize = size_of::<u128>();
+
 /// A column that tells how each row stands to the row before.
 pub(super) struct Neighbours {
     values: Box<dyn Values>,
@@ -242,9 +245,6 @@ impl<T: ByteArrayType> Bytes<T> {
         })
     }
 }
-
-/// Bytes of a head.
-const HEAD: usize = size_of::<u128>();
 
 impl<T: ByteArrayType> Values for Bytes<T> {
     fn differ(&self, at: usize, count: usize) -> u64 {
