@@ -5,7 +5,8 @@
 //!   gather  -> evaluate all calls -> write back, while the block is in the cache
 //! ```
 //!
-//! Calls that have one answer per partition, whatever the order of its rows, are answered without a sort.
+//! Calls that have one answer per partition are answered without a sort, where the order of its rows makes no difference
+//! or only tells its first and last row.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -21,11 +22,13 @@ use crate::carry::Carry;
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::evaluate::Strategy;
+use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Order, Plan, PlannedArg, PlannedCall};
 use crate::rows::{self, Arranged, Restored, SortColumn};
 use crate::section::Section;
+use crate::spec::Nulls;
 
 /// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
 const BLOCK: usize = 32 * 1024;
@@ -37,10 +40,12 @@ pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Resu
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        let work = Work { plan, order, columns, rows: batch.num_rows(), threads: &threads, cancel };
+        let work = Work { plan, order, columns, rows: batch.num_rows(), threads: &threads };
         let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number);
-        let (whole, others) = passes.partition(|pass| answers_groups(order, plan.leader(pass)));
-        let left = work.by_group(whole, &mut results)?;
+        let (whole, others): (Passes, Passes) = passes.partition(|pass| answers_groups(order, plan.leader(pass)));
+        // Once the rows are sorted, they are so for all.
+        let unsorted = order.order_by.is_empty() || others.is_empty();
+        let left = if unsorted { work.by_group(whole, &mut results)? } else { whole };
         work.in_order([left, others].concat(), &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
@@ -64,7 +69,6 @@ struct Work<'a> {
     columns: Vec<ArrayRef>,
     rows: usize,
     threads: &'a Threads,
-    cancel: &'a Cancel,
 }
 
 /// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
@@ -83,12 +87,35 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
 fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
-    let algebra = matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective);
-    order.order_by.is_empty()
-        && call.strategy == Strategy::Whole
-        && algebra
-        && !call.distinct
-        && call.min_rows.is_none()
+    let frame = call.frame.frame();
+    let entire = frame.shape() == Shape::Entire && frame.exclude == Exclude::NoOthers;
+    let answers = match (call.strategy, call.function.kernel) {
+        (Strategy::Whole, kernel) if entire => match call.signature.algebra {
+            // Of values that differ and compare equal, the order says which is met first.
+            Algebra::Selective if !order.order_by.is_empty() => {
+                matches!(kernel, Kernel::Min | Kernel::Max)
+                    && call.signature.output.primitive_width().is_some()
+                    && !call.signature.output.is_floating()
+            }
+            // Sums of floats are rounded in the window's order.
+            Algebra::Mergeable => order.order_by.is_empty(),
+            Algebra::Selective | Algebra::Retractable => true,
+            _ => false,
+        },
+        (Strategy::Index, Kernel::First) => entire || has_one_end(call, Shape::Growing),
+        (Strategy::Index, Kernel::Last) => entire || has_one_end(call, Shape::Shrinking),
+        _ => false,
+    };
+    answers && !call.distinct && call.min_rows.is_none()
+}
+
+/// Whether all frames of a partition have the same row at the end that they share with the partition.
+fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
+    let frame = call.frame.frame();
+    // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
+    let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
+    let all_rows = call.nulls != Nulls::Ignore && call.filter.is_none();
+    frame.shape() == shape && frame.exclude == Exclude::NoOthers && holds_its_row && all_rows
 }
 
 impl<'a> Work<'a> {
@@ -98,9 +125,10 @@ impl<'a> Work<'a> {
             return Ok(passes);
         }
         let keys: Vec<_> = self.order.partition_by.iter().map(|&place| self.columns[place].clone()).collect();
-        let Some(groups) = rows::number(&keys, self.rows, self.threads, self.cancel)? else {
+        let Some(groups) = rows::number(&keys, self.rows, self.threads)? else {
             return Ok(passes);
         };
+        let order = sort_columns(self.order, &self.columns);
         // The evaluators read columns and no edges.
         let edges = Edges::single(self.rows);
         let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
@@ -108,8 +136,8 @@ impl<'a> Work<'a> {
         for pass in passes {
             let answer = || {
                 let evaluator = dispatch::evaluator(self.plan, pass, &section)?;
-                let Some(values) = evaluator.by_group(&groups, self.threads, self.cancel)? else { return Ok(None) };
-                let spread = |values| groups.spread(values, self.threads, self.cancel);
+                let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
+                let spread = |values| groups.spread(values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
             match answer().map_err(|error| error.of_call(&self.plan.leader(pass).display))? {
@@ -158,9 +186,9 @@ impl<'a> Work<'a> {
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
         self.threads.map(blocks, |block| {
-            self.cancel.check()?;
+            self.threads.cancel().check()?;
             // One large partition is worth all threads.
-            let threads = self.threads.for_rows(block.len());
+            let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, &read, threads)?;
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
                 let found = |begin, answer| put(columns, block.start + begin, answer);
@@ -183,7 +211,7 @@ impl<'a> Work<'a> {
             None => read.iter().map(|place| column(place).slice(rows.start, rows.len())).collect(),
             Some(order) => {
                 let wanted: Vec<_> = read.iter().map(column).collect();
-                rows::gather_on(&wanted, &order[rows.clone()], threads, self.cancel)?
+                rows::gather_on(&wanted, &order[rows.clone()], threads)?
             }
         };
         // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
@@ -204,23 +232,23 @@ impl<'a> Work<'a> {
         found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
     ) -> Result<()> {
         let (evaluator, frames) = self.plan.pass(pass, section, 0)?;
-        let carry = Carry::default();
-        let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, self.cancel)?);
+        let (carry, cancel) = (Carry::default(), threads.cancel());
+        let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
         threads.map(ranges(self.plan.leader(pass), &section.own, threads), evaluate).map(drop)
     }
 
     /// The rows in order, with their edges.
     fn sort(&self, calls: &[&PlannedCall]) -> Result<Sorted> {
-        let Self { order, ref columns, rows, threads, cancel, .. } = *self;
+        let Self { order, ref columns, rows, threads, .. } = *self;
         let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
         if partition.is_empty() && order.order_by.is_empty() {
             let edges = Edges::single(rows);
             return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = rows::group_on(&partition, threads, cancel)?;
+            let grouped = rows::group_on(&partition, threads)?;
             let keys = match &grouped {
-                Some(order) => rows::gather_on(&partition, order, threads, cancel)?,
+                Some(order) => rows::gather_on(&partition, order, threads)?,
                 None => partition,
             };
             let edges = Edges::new(rows::starts(&keys, rows, None)?);
@@ -230,7 +258,7 @@ impl<'a> Work<'a> {
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
-        let Arranged { order, starts } = rows::arrange(&keys, &asked, threads, cancel)?;
+        let Arranged { order, starts } = rows::arrange(&keys, &asked, threads)?;
         let mut edges = starts.into_iter().map(Edges::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.

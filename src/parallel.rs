@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -14,22 +14,19 @@ const MIN_ROWS: usize = 32 * 1024;
 
 /// The threads of one computation: the caller's own, and others that are started when they are first needed. These live
 /// no longer than the computation does, so none is ever there before a fork.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Threads {
     count: usize,
     cancel: Cancel,
-    helpers: OnceLock<std::result::Result<ThreadPool, String>>,
+    helpers: Arc<OnceLock<std::result::Result<ThreadPool, String>>>,
 }
 
-/// The caller's own thread.
-static ALONE: LazyLock<Threads> = LazyLock::new(|| Threads::new(1, &Cancel::default()));
-
 impl Threads {
-    /// As many as `asked`, or as the machine has when 0. `cancel` goes on being asked where the caller's thread waits for
-    /// the others.
+    /// As many as `asked`, or as the machine has when 0. Their work stops once `cancel` says so, which goes on being asked
+    /// where the caller's thread waits for the others.
     #[must_use]
     pub fn new(asked: usize, cancel: &Cancel) -> Self {
-        Self { count: Self::count(asked), cancel: cancel.clone(), helpers: OnceLock::new() }
+        Self { count: Self::count(asked), cancel: cancel.clone(), helpers: Arc::default() }
     }
 
     /// How many there are if so many are asked for.
@@ -41,8 +38,18 @@ impl Threads {
     }
 
     /// These threads, or the caller's own where so few rows are not worth the start of another.
-    pub(crate) fn for_rows(&self, rows: usize) -> &Self {
-        if rows < 2 * MIN_ROWS { &ALONE } else { self }
+    pub(crate) fn for_rows(&self, rows: usize) -> Self {
+        if rows < 2 * MIN_ROWS { self.alone() } else { self.clone() }
+    }
+
+    /// The caller's own thread only.
+    pub(crate) fn alone(&self) -> Self {
+        Self { count: 1, ..self.clone() }
+    }
+
+    /// What says whether to go on.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// `rows` cut into pieces of about the same length, one for each thread that is worth its start.
@@ -127,8 +134,8 @@ fn next<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
     use super::*;

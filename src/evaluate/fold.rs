@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
-use crate::rows::Groups;
+use crate::rows::{Groups, SortColumn};
 use crate::section::Section;
 
 /// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
@@ -200,8 +200,8 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         aggregate.finish(out)
     }
 
-    fn by_group(&self, groups: &Groups, threads: &Threads, cancel: &Cancel) -> Result<Option<ArrayRef>> {
-        if F::WHOLE { whole::by_group(&self.aggregate, groups, threads, cancel).map(Some) } else { Ok(None) }
+    fn by_group(&self, groups: &Groups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
+        if F::WHOLE { whole::by_group(&self.aggregate, groups, threads).map(Some) } else { Ok(None) }
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {

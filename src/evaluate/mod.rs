@@ -54,7 +54,7 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
-use crate::rows::Groups;
+use crate::rows::{Groups, SortColumn};
 
 /// Computes one call over one section.
 ///
@@ -84,12 +84,12 @@ pub trait Evaluator: Send + Sync {
         Err(Error::internal("the states of this call cannot be joined"))
     }
 
-    /// One answer for each group of rows, if this is a call with one answer per partition that takes its rows in any
-    /// order; `None` otherwise. The section's edges play no part.
+    /// One answer for each group of rows, whose order the sort columns say, if this is a call with one answer per partition
+    /// that takes its rows as they come; `None` otherwise. The section's edges play no part.
     ///
     /// # Errors
     /// As for `evaluate`.
-    fn by_group(&self, _: &Groups, _: &Threads, _: &Cancel) -> Result<Option<ArrayRef>> {
+    fn by_group(&self, _: &Groups, _: &[SortColumn], _: &Threads) -> Result<Option<ArrayRef>> {
         Ok(None)
     }
 

@@ -17,7 +17,6 @@ use arrow_array::ArrayRef;
 
 use super::fold::{Fold, Work, behind};
 use crate::aggregate::Aggregate;
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::rows::Groups;
@@ -74,13 +73,6 @@ impl<A: Aggregate> Fold<A> for Whole {
     }
 }
 
-/// So many rows at least are a share, and so many for each of its states.
-const SHARE: usize = 64 * 1024;
-const SHARE_PER_STATE: usize = 16;
-
-/// More shares are merged for longer than they save.
-const SHARES: usize = 16;
-
 /// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
 const FEW: usize = 8;
 
@@ -88,20 +80,12 @@ const FEW: usize = 8;
 const STEP: usize = 1 << 16;
 
 /// The answer of each group.
-pub(super) fn by_group<A: Aggregate>(
-    aggregate: &A,
-    groups: &Groups,
-    threads: &Threads,
-    cancel: &Cancel,
-) -> Result<ArrayRef> {
-    let rows = groups.rows();
-    let shares = (rows / SHARE.max(SHARE_PER_STATE * groups.count())).clamp(1, SHARES);
-    let shares = (0..shares).map(|share| rows * share / shares..rows * (share + 1) / shares).collect();
-    let folded = threads.map(shares, |share: Range<usize>| {
+pub(super) fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, threads: &Threads) -> Result<ArrayRef> {
+    let folded = threads.map(groups.shares(), |share: Range<usize>| {
         let mut states = vec![aggregate.init(); groups.count()];
         let mut step = share.start..share.start;
         while step.end < share.end {
-            cancel.check()?;
+            threads.cancel().check()?;
             step = step.end..share.end.min(step.end + STEP);
             if groups.runs(&step) > step.len() / FEW {
                 groups.each_row(step.clone(), |group, row| aggregate.append(&mut states[group], row))?;

@@ -19,6 +19,8 @@ use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::index::{Included, Pick, Picks, Walk};
 use crate::evaluate::{Evaluator, each_block};
 use crate::inclusion::Inclusion;
+use crate::parallel::Threads;
+use crate::rows::{Groups, SortColumn, ends};
 use crate::section::Section;
 
 /// Which row of the frame.
@@ -196,6 +198,16 @@ impl Evaluator for Nth {
             })
         })?;
         picks.gather(&self.column, None, around.values.as_ref())
+    }
+
+    fn by_group(&self, groups: &Groups, order: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
+        let included = |row| self.included.includes(row);
+        let Some(ends) = ends(groups, order, self.which == Which::Last, included, threads)? else { return Ok(None) };
+        let mut picks = Picks::with_capacity(ends.len());
+        for row in ends {
+            picks.push(row.map_or(Pick::Null, |row| Pick::Row(row as usize)));
+        }
+        picks.gather(&self.column, None, None).map(Some)
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {

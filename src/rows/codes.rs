@@ -19,10 +19,10 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
 use super::bytes::{self, Packed, Texts};
+use super::gather::gather_on;
 use super::keys::{self, Coded, match_coded};
 use super::radix::Word;
-use super::sort::{SortColumn, sort};
-use crate::cancel::Cancel;
+use super::sort::{SortColumn, arrange};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 
@@ -207,8 +207,8 @@ impl Codes for IsNull {
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(super) fn fields(column: &SortColumn, threads: &Threads, cancel: &Cancel) -> Result<Fields> {
-    cancel.check()?;
+pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
+    threads.cancel().check()?;
     let values = &column.values;
     macro_rules! fixed {
         ($type:ty) => {
@@ -233,9 +233,9 @@ pub(super) fn fields(column: &SortColumn, threads: &Threads, cancel: &Cancel) ->
         DataType::LargeBinary => packed(column, values.as_bytes::<LargeBinaryType>(), threads),
         DataType::BinaryView => packed(column, values.as_byte_view::<BinaryViewType>(), threads),
         DataType::FixedSizeBinary(_) => packed(column, values.as_fixed_size_binary(), threads),
-        DataType::Dictionary(..) => dictionary(column, threads, cancel),
+        DataType::Dictionary(..) => dictionary(column, threads),
         DataType::Float16 | DataType::RunEndEncoded(..) => {
-            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, threads, cancel)
+            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, threads)
         }
         _ => encoded(column, threads),
     }
@@ -325,22 +325,22 @@ fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
 }
 
 /// Dictionary keys: the rank of each one's value.
-fn dictionary(column: &SortColumn, threads: &Threads, cancel: &Cancel) -> Result<Fields> {
+fn dictionary(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let dictionary = column.values.as_any_dictionary();
     let values = dictionary.values();
     if values.is_empty() || values.len() > column.values.len() {
-        return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, threads, cancel);
+        return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, threads);
     }
-    let ranks = ranks(values, cancel)?;
+    let ranks = ranks(values, threads)?;
     exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect(), threads)
 }
 
 /// The dense rank of each value; equal values have one rank.
-fn ranks(values: &ArrayRef, cancel: &Cancel) -> Result<Vec<u32>> {
-    let order = sort(&[SortColumn::ascending(values.clone())], 1, cancel)?;
+fn ranks(values: &ArrayRef, threads: &Threads) -> Result<Vec<u32>> {
+    let order = arrange(&[SortColumn::ascending(values.clone())], &[], threads)?.order;
     let sorted = match &order {
         None => values.clone(),
-        Some(order) => super::gather(std::slice::from_ref(values), order, 1, cancel)?.swap_remove(0),
+        Some(order) => gather_on(std::slice::from_ref(values), order, threads)?.swap_remove(0),
     };
     let starts = super::starts(&[sorted], values.len(), None)?;
     let mut ranks = vec![0; values.len()];

@@ -17,7 +17,6 @@ use arrow_select::concat::concat;
 use super::neighbours::{Neighbours, WORD};
 use super::sort::SortColumn;
 use crate::bitmap::{Edges, next_set};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 
@@ -129,7 +128,6 @@ pub(super) fn starts_in_order(
     rows: usize,
     leading: &[usize],
     threads: &Threads,
-    cancel: &Cancel,
 ) -> Result<Option<Vec<BooleanBuffer>>> {
     // Rows in no order say so at once, and no thread is started for them.
     if first_descent_of_all(columns, rows.min(PROBE)).is_some() {
@@ -150,7 +148,7 @@ pub(super) fn starts_in_order(
             let at = word * WORD;
             let count = WORD.min(rows - at);
             if word.is_multiple_of(CHECK) {
-                cancel.check()?;
+                threads.cancel().check()?;
                 if misplaced.load(Relaxed) {
                     break;
                 }

@@ -35,20 +35,15 @@ use crate::parallel::Threads;
 /// # Errors
 /// Text or bytes that outgrow their offsets; cancellation.
 pub fn gather(columns: &[ArrayRef], order: &[u32], threads: usize, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-    gather_on(columns, order, &Threads::new(threads, cancel), cancel)
+    gather_on(columns, order, &Threads::new(threads, cancel))
 }
 
 /// As [`gather`], on threads that may be there already.
-pub(crate) fn gather_on(
-    columns: &[ArrayRef],
-    order: &[u32],
-    threads: &Threads,
-    cancel: &Cancel,
-) -> Result<Vec<ArrayRef>> {
+pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) -> Result<Vec<ArrayRef>> {
     let mut gathered = Vec::with_capacity(columns.len());
     let mut others = Vec::new();
     for column in columns {
-        cancel.check()?;
+        threads.cancel().check()?;
         let fixed = gather_fixed(column, order, threads)?;
         if fixed.is_none() {
             others.push((gathered.len(), column));
@@ -58,7 +53,7 @@ pub(crate) fn gather_on(
     if !others.is_empty() {
         let indices = UInt32Array::from(order.to_vec());
         let taken = threads.map(others, |(place, column)| {
-            cancel.check()?;
+            threads.cancel().check()?;
             Ok((place, take(column.as_ref(), &indices, None)?))
         })?;
         for (place, column) in taken {

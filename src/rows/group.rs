@@ -33,12 +33,12 @@ use crate::parallel::Threads;
 /// # Errors
 /// As [`sort`](super::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    group_on(columns, &Threads::new(threads, cancel), cancel)
+    group_on(columns, &Threads::new(threads, cancel))
 }
 
 /// As [`group`], on threads that may be there already.
-pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    let sort = |columns: &[SortColumn]| Ok::<_, Error>(arrange(columns, &[], threads, cancel)?.order);
+pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
+    let sort = |columns: &[SortColumn]| Ok::<_, Error>(arrange(columns, &[], threads)?.order);
     let ascending = |columns: &[ArrayRef]| -> Vec<_> { columns.iter().cloned().map(SortColumn::ascending).collect() };
     let rows = columns.first().map_or(0, |column| column.len());
     check_rows(rows)?;
@@ -49,11 +49,11 @@ pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads, cancel: &Cancel)
         return sort(&ascending(columns));
     }
     let begins: Vec<u32> = run_starts.set_indices().map(|row| row as u32).collect();
-    let firsts = gather_on(columns, &begins, threads, cancel)?;
+    let firsts = gather_on(columns, &begins, threads)?;
     let Some(order) = sort(&ascending(&firsts))? else {
         return Ok(None);
     };
-    let sorted = gather_on(&firsts, &order, threads, cancel)?;
+    let sorted = gather_on(&firsts, &order, threads)?;
     if starts(&sorted, runs, None)?.count_set_bits() == runs {
         return Ok(None);
     }

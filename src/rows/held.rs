@@ -117,5 +117,5 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
         Ok(SortColumn { values, descending: key.descending, nulls_first: key.nulls_first })
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
-    Ok(arrange(&columns, &[], &Threads::new(threads, cancel), cancel)?.order)
+    Ok(arrange(&columns, &[], &Threads::new(threads, cancel))?.order)
 }

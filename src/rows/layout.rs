@@ -11,7 +11,6 @@
 use super::codes::{self, Field, Fields};
 use super::radix::{self, DIGIT};
 use super::sort::SortColumn;
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -30,6 +29,8 @@ pub(super) struct Layout {
     pub(super) unsure: Option<Unsure>,
     /// The bits through each column, of those that the word holds whole.
     through: Vec<u32>,
+    /// The column that the last field is of.
+    last: usize,
 }
 
 /// The first column that the word holds the beginning of only.
@@ -43,15 +44,13 @@ pub(super) struct Unsure {
 }
 
 impl Layout {
-    pub(super) fn new(columns: &[SortColumn], rows: usize, threads: &Threads, cancel: &Cancel) -> Result<Self> {
+    pub(super) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
         let room = u128::BITS - 1 - row_bits;
-        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new() };
-        // The column that the last field is of.
-        let mut last = 0;
+        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new(), last: 0 };
         for (number, column) in columns.iter().enumerate() {
-            let Fields { fields, exact } = codes::fields(column, threads, cancel)?;
+            let Fields { fields, exact } = codes::fields(column, threads)?;
             let bits: u32 = fields.iter().map(|field| field.bits).sum();
             let fits = layout.bits + bits <= room;
             match &mut layout.unsure {
@@ -60,7 +59,7 @@ impl Layout {
                     // One unsure column is all that can be made good afterwards.
                     let behind = std::mem::take(&mut unsure.behind);
                     unsure.complete = false;
-                    last = unsure.column;
+                    layout.last = unsure.column;
                     layout.drop_low(behind);
                     break;
                 }
@@ -68,7 +67,7 @@ impl Layout {
                 None => layout.unsure = Some(Unsure { column: number, behind: 0, complete: true }),
             }
             if bits > 0 {
-                last = number;
+                layout.last = number;
             }
             layout.bits += bits;
             layout.fields.extend(fields);
@@ -81,7 +80,6 @@ impl Layout {
                 break;
             }
         }
-        layout.narrow(last, row_bits);
         if let Some(unsure) = layout.unsure {
             layout.through.truncate(unsure.column);
         }
@@ -89,16 +87,19 @@ impl Layout {
     }
 
     /// Leaves out bits that make the word wide for little.
-    fn narrow(&mut self, last: usize, row_bits: u32) {
+    pub(super) fn narrowed(mut self, rows: usize) -> Self {
+        let row_bits = radix::row_bits(rows);
         let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
         let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
         let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + KEPT);
         if surplus == 0 || surplus > DROPPED || behind || !keeps {
-            return;
+            return self;
         }
         self.drop_low(surplus);
-        let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == last);
-        self.unsure = Some(Unsure { column: last, behind: 0, complete });
+        let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == self.last);
+        self.unsure = Some(Unsure { column: self.last, behind: 0, complete });
+        self.through.truncate(self.last);
+        self
     }
 
     fn drop_low(&mut self, mut bits: u32) {

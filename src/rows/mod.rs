@@ -8,6 +8,7 @@
 mod bytes;
 mod codes;
 pub mod edges;
+mod ends;
 pub mod external;
 pub mod gather;
 pub mod group;
@@ -23,6 +24,7 @@ pub mod sort;
 mod spill;
 
 pub use edges::{first_descent, starts};
+pub(crate) use ends::ends;
 pub use external::{ExternalSort, InOrder, SortKey};
 pub use gather::gather;
 pub(crate) use gather::gather_on;

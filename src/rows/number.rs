@@ -15,7 +15,6 @@ use arrow_array::{ArrayRef, new_empty_array};
 use super::gather::gather_on;
 use super::layout::Layout;
 use super::sort::SortColumn;
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::literal;
 use crate::parallel::Threads;
@@ -28,6 +27,13 @@ const ROWS_PER_NUMBER: usize = 2;
 
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
 const BLOCK: usize = 1024;
+
+/// So many rows at least are a share, and so many for each of its states.
+const SHARE: usize = 64 * 1024;
+const SHARE_PER_STATE: usize = 16;
+
+/// More shares are merged for longer than they save.
+const SHARES: usize = 16;
 
 /// Each row's partition, by number.
 #[derive(Debug)]
@@ -47,6 +53,12 @@ impl Groups {
     /// Numbers are below this.
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// The rows in shares, to each of which states of its own for all groups are worth it.
+    pub(crate) fn shares(&self) -> Vec<Range<usize>> {
+        let shares = (self.rows / SHARE.max(SHARE_PER_STATE * self.count)).clamp(1, SHARES);
+        (0..shares).map(|share| self.rows * share / shares..self.rows * (share + 1) / shares).collect()
     }
 
     /// How many runs of rows of one group there are among `rows`.
@@ -94,12 +106,12 @@ impl Groups {
     ///
     /// # Errors
     /// Text that outgrows its offsets; cancellation.
-    pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads, cancel: &Cancel) -> Result<ArrayRef> {
+    pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         match &self.of {
             None if self.rows == 0 => Ok(new_empty_array(values.data_type())),
             None => literal::repeat(&values, self.rows),
             Some(of) => {
-                let spread = gather_on(&[values], of, threads, cancel)?;
+                let spread = gather_on(&[values], of, threads)?;
                 spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
             }
         }
@@ -110,9 +122,9 @@ impl Groups {
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads, cancel: &Cancel) -> Result<Option<Groups>> {
+pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let layout = Layout::new(&columns, rows, threads, cancel)?;
+    let layout = Layout::new(&columns, rows, threads)?;
     let most = FEW.max(rows / ROWS_PER_NUMBER);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || layout.count() > most {
         return Ok(None);
@@ -133,7 +145,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads, cance
                 *number = *word as u32;
             }
         }
-        cancel.check()
+        threads.cancel().check()
     })?;
     Ok(Some(Groups { rows, count: layout.count(), of: Some(of) }))
 }
@@ -141,6 +153,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads, cance
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cancel::Cancel;
     use std::sync::Arc;
 
     use arrow_array::cast::AsArray;
@@ -150,7 +163,7 @@ mod tests {
     use super::*;
 
     fn groups(columns: &[ArrayRef], rows: usize) -> Option<Groups> {
-        number(columns, rows, &Threads::new(2, &Cancel::default()), &Cancel::default()).unwrap()
+        number(columns, rows, &Threads::new(2, &Cancel::default())).unwrap()
     }
 
     fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
@@ -179,9 +192,7 @@ mod tests {
     fn no_keys_are_one_group() {
         let groups = groups(&[], 3).unwrap();
         assert_eq!(runs(&groups), [(0, 0..3)]);
-        let spread = groups
-            .spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default()), &Cancel::default())
-            .unwrap();
+        let spread = groups.spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default())).unwrap();
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
     }
 

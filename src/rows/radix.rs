@@ -25,7 +25,6 @@ use arrow_buffer::BooleanBuffer;
 
 use super::codes::{Codes, Field, Push};
 use super::neighbours::WORD;
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -206,13 +205,13 @@ struct Dealt<W> {
 
 impl Keys<'_> {
     /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(super) fn order<W: Word>(&self, threads: &Threads, cancel: &Cancel) -> Result<Ordered> {
+    pub(super) fn order<W: Word>(&self, threads: &Threads) -> Result<Ordered> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
         // A run is in one bucket.
         let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
         let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(most);
-        let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads, cancel)?;
+        let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads)?;
         let mut order = vec![0; self.rows];
         let lengths: Vec<_> = lengths(&ends).collect();
         let marks: Vec<_> = self.behind.iter().map(|&behind| Mark::new(behind, row_bits, self, top)).collect();
@@ -230,7 +229,7 @@ impl Keys<'_> {
             .zip(places.collect::<Vec<_>>());
         let buckets = buckets.filter(|(((words, _), _), _)| !words.is_empty()).collect();
         let found = threads.map(buckets, |(((words, scratch), order), place)| {
-            cancel.check()?;
+            threads.cancel().check()?;
             sort_words(words, scratch, row_bits);
             for (row, word) in order.iter_mut().zip(&*words) {
                 *row = word.row(row_bits);
@@ -245,7 +244,7 @@ impl Keys<'_> {
     }
 
     /// Deals the rows into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: &Threads, cancel: &Cancel) -> Result<Dealt<W>> {
+    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: &Threads) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
         let share = threads.share(self.rows);
         let mut keys = vec![W::default(); self.rows];
@@ -259,7 +258,7 @@ impl Keys<'_> {
                     counts[key.digit(shift, buckets)] += 1;
                 }
             }
-            cancel.check()?;
+            threads.cancel().check()?;
             Ok(counts)
         })?;
         let mut words = vec![W::default(); self.rows];
@@ -272,7 +271,7 @@ impl Keys<'_> {
                 words[*next as usize] = (key << row_bits) | W::from_row(row);
                 *next += 1;
             }
-            cancel.check()
+            threads.cancel().check()
         })?;
         let mut end = 0;
         let ends: Vec<usize> = (0..buckets)

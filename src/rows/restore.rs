@@ -130,7 +130,7 @@ impl<'a> Restored<'a> {
             inverse.store(&Buffer::from_vec(positions), 0, Some(&order[share]));
             Ok(())
         })?;
-        let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads, &Cancel::default())?;
+        let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads)?;
         gathered.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
     }
 }

@@ -77,7 +77,7 @@ impl SortColumn {
 /// # Errors
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    Ok(arrange(columns, &[], &Threads::new(threads, cancel), cancel)?.order)
+    Ok(arrange(columns, &[], &Threads::new(threads, cancel))?.order)
 }
 
 /// Rows in an order, and where they differ from the row before.
@@ -95,23 +95,18 @@ pub(crate) struct Arranged {
 ///
 /// # Errors
 /// As [`sort`].
-pub(crate) fn arrange(
-    columns: &[SortColumn],
-    leading: &[usize],
-    threads: &Threads,
-    cancel: &Cancel,
-) -> Result<Arranged> {
+pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threads) -> Result<Arranged> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(Error::internal("sort keys of different lengths"));
     }
     check_rows(rows)?;
-    let threads = threads.for_rows(rows);
+    let threads = &threads.for_rows(rows);
     let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
-    if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads, cancel)? {
+    if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads)? {
         return Ok(Arranged { order: None, starts });
     }
-    sort_at_depth(columns, &neighbours, rows, leading, threads, cancel, 0)
+    sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
 }
 
 /// Row numbers are stored in 32 bits.
@@ -131,21 +126,20 @@ fn sort_at_depth(
     rows: usize,
     leading: &[usize],
     threads: &Threads,
-    cancel: &Cancel,
     depth: usize,
 ) -> Result<Arranged> {
     // Sorting is stable: if the rows are in the order of the keys from `sorted` on, the keys before are enough.
     let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
     let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
-    cancel.check()?;
+    threads.cancel().check()?;
     if rows < COMPARED_ROWS || depth == DEPTH {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         compare(columns)?.sort(&mut order);
-        let starts = starts_of(all, &[], leading, &order, threads, cancel)?;
+        let starts = starts_of(all, &[], leading, &order, threads)?;
         return Ok(Arranged { order: Some(order), starts });
     }
-    let layout = Layout::new(columns, rows, threads, cancel)?;
+    let layout = Layout::new(columns, rows, threads)?.narrowed(rows);
     // What the word says of so many columns holds of as many as are asked for, or fewer.
     let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.whole())).collect();
     let behind: Vec<_> = known.iter().map(|&columns| layout.behind(columns)).collect();
@@ -157,12 +151,12 @@ fn sort_at_depth(
         behind: &behind,
     };
     let ordered = if layout.is_narrow(rows) { Keys::order::<u64> } else { Keys::order::<u128> };
-    let Ordered { mut order, runs, starts } = ordered(&keys, threads, cancel)?;
+    let Ordered { mut order, runs, starts } = ordered(&keys, threads)?;
     if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
         let columns = &columns[unsure.column..];
-        let comparators = compare(columns)?;
+        let (comparators, alone) = (compare(columns)?, &threads.alone());
         threads.map(pieces(&mut order, runs), |run| {
-            cancel.check()?;
+            threads.cancel().check()?;
             // The words have put rows that are equal in the unsure column in order.
             if unsure.complete && comparators.are_equal(run, 0) {
                 return Ok(());
@@ -172,13 +166,12 @@ fn sort_at_depth(
                 return Ok(());
             }
             run.sort_unstable();
-            let columns = select(columns, run, cancel)?;
+            let columns = select(columns, run, alone)?;
             let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
             if first_descent_of_all(&neighbours, run.len()).is_none() {
                 return Ok(());
             }
-            let alone = Threads::new(1, cancel);
-            let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], &alone, cancel, depth + 1)?;
+            let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], alone, depth + 1)?;
             if let Some(order) = arranged.order {
                 let rows = run.to_vec();
                 for (place, row) in run.iter_mut().zip(order) {
@@ -189,7 +182,7 @@ fn sort_at_depth(
         })?;
     }
     let starts: Vec<_> = known.into_iter().zip(starts).collect();
-    let starts = starts_of(all, &starts, leading, &order, threads, cancel)?;
+    let starts = starts_of(all, &starts, leading, &order, threads)?;
     Ok(Arranged { order: Some(order), starts })
 }
 
@@ -200,14 +193,13 @@ fn starts_of(
     leading: &[usize],
     order: &[u32],
     threads: &Threads,
-    cancel: &Cancel,
 ) -> Result<Vec<BooleanBuffer>> {
     let first = |number: usize| known.get(number).map_or(0, |(columns, _)| *columns);
     let needed = (0..leading.len()).map(|number| first(number)..leading[number]).filter(|needed| !needed.is_empty());
     let gathered = needed.clone().map(|needed| needed.start).min().zip(needed.map(|needed| needed.end).max());
     let gathered = gathered.map_or(0..0, |(start, end)| start..end);
     let values: Vec<_> = columns[gathered.clone()].iter().map(|column| column.values.clone()).collect();
-    let values = gather_on(&values, order, threads, cancel)?;
+    let values = gather_on(&values, order, threads)?;
     (leading.iter().enumerate())
         .map(|(number, &leading)| {
             let needed = first(number)..leading;
@@ -239,9 +231,9 @@ fn pieces(mut order: &mut [u32], runs: Vec<Range<usize>>) -> Vec<&mut [u32]> {
 }
 
 /// The rows of the run alone.
-fn select(columns: &[SortColumn], run: &[u32], cancel: &Cancel) -> Result<Vec<SortColumn>> {
+fn select(columns: &[SortColumn], run: &[u32], threads: &Threads) -> Result<Vec<SortColumn>> {
     let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
-    let values = super::gather(&values, run, 1, cancel)?;
+    let values = gather_on(&values, run, threads)?;
     Ok(columns.iter().zip(values).map(|(column, values)| SortColumn { values, ..*column }).collect())
 }
 
@@ -324,7 +316,7 @@ mod tests {
         for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {
             for (case, columns) in columns(rows).into_iter().enumerate() {
                 let leading: Vec<_> = (0..=columns.len()).collect();
-                let arranged = arrange(&columns, &leading, &Threads::new(2, &cancel), &cancel).unwrap();
+                let arranged = arrange(&columns, &leading, &Threads::new(2, &cancel)).unwrap();
                 let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
                 let sorted = match &arranged.order {
                     None => keys,

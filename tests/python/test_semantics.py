@@ -1,6 +1,7 @@
 """What holds whatever is computed: no copies, no GIL, interrupts, pickles and processes, strategies, threads, sorts."""
 
 import copy
+import math
 import multiprocessing
 import os
 import pickle
@@ -368,6 +369,51 @@ def test_sorted_input_is_not_sorted_again():
     assert best(ordered) < best(shuffled) / 2
     assert wr.select(ordered, n=call)["n"].to_pylist() == list(range(1, rows + 1))
     assert [n - 1 for n in wr.select(shuffled, n=call)["n"].to_pylist()] == places
+
+
+FROM_START, TO_END = "UNBOUNDED PRECEDING AND", "AND UNBOUNDED FOLLOWING"
+ENDS = [
+    "first_value(x)",
+    f"first_value(x) OVER (? ROWS BETWEEN {FROM_START} CURRENT ROW)",
+    "first_value(x) IGNORE NULLS",
+    f"first_value(x) IGNORE NULLS OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+    f"first_value(x) OVER (? ROWS BETWEEN {FROM_START} 1 PRECEDING)",
+    f"first_value(x) OVER (? GROUPS BETWEEN {FROM_START} CURRENT ROW EXCLUDE GROUP)",
+    f"last_value(x) OVER (? RANGE BETWEEN CURRENT ROW {TO_END})",
+    f"last_value(text) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+    f"last_value(x) FILTER (WHERE x > 0) OVER (? ROWS BETWEEN CURRENT ROW {TO_END})",
+    f"last_value(x) FILTER (WHERE x > 0) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+    f"min(x) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+    f"max(y) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+    f"sum(x) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
+]
+ORDERS = ["t", "t DESC", "y NULLS LAST", "y DESC, t", "wide", "text", "x DESC NULLS LAST, text DESC"]
+
+
+@pytest.mark.parametrize("rows", [5, 400, 300_000])
+@pytest.mark.parametrize("keys", ["p", "p, text", None])
+def test_answers_that_need_no_sort_are_those_of_sorted_rows(rows, keys):
+    """A call alone may do without a sort; beside row_number() all rows are sorted."""
+    rng = random.Random(rows)
+    odd = [math.nan, -0.0, 0.0, math.inf, -1.5, None]
+    table = pa.table(
+        {
+            "p": pa.array([rng.randrange(20) for _ in range(rows)], pa.int32()),
+            "t": pa.array([rng.randrange(rows) for _ in range(rows)], pa.timestamp("us")),
+            "x": pa.array([rng.choice([None, *range(-5, 40)]) for _ in range(rows)], pa.int64()),
+            "y": pa.array([rng.choice(odd) for _ in range(rows)], pa.float64()),
+            "wide": pa.array([rng.getrandbits(63) for _ in range(rows)], pa.int64()),
+            "text": pa.array([f"a text too long for any word {rng.randrange(9)}" for _ in range(rows)]),
+        }
+    ).slice(1)
+    for order in ORDERS:
+        window = f"PARTITION BY {keys} ORDER BY {order}" if keys else f"ORDER BY {order}"
+        for end in ENDS:
+            call = end.replace("?", window) if "?" in end else f"{end} OVER ({window})"
+            alone = wr.select(table, c=call)["c"]
+            beside = wr.select(table, c=call, n=f"row_number() OVER ({window})")["c"]
+            assert alone.type == beside.type
+            assert [str(v) for v in listed(alone)] == [str(v) for v in listed(beside)], call
 
 
 def test_ties_keep_input_order():

@@ -1,0 +1,164 @@
+//! The first or the last row of each group, in an order that the rows are not brought into.
+//!
+//! ```text
+//!   group   0 1 0 1 0
+//!   key     7 4 3 4 9        least so far of 0: 7 7 3 3 3, of 1: - 4 4 4 4        firsts: rows 2 and 1
+//! ```
+//!
+//! The keys are compared as one word (`codes.rs`), so an order of any length and direction costs one comparison a row.
+//! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
+
+use std::ops::Range;
+
+use super::layout::Layout;
+use super::number::Groups;
+use super::radix::Word;
+use super::sort::{SortColumn, check_rows};
+use crate::error::Result;
+use crate::parallel::Threads;
+
+/// Rows whose words are made at a time: they stay in the first level cache.
+const BLOCK: usize = 1024;
+
+/// A group's row so far; [`NONE`] before the first.
+#[derive(Clone, Copy, Default)]
+struct End<W> {
+    word: W,
+    row: u32,
+}
+
+/// No row has this number.
+const NONE: u32 = u32::MAX;
+
+/// Of each group its first row in the order of `keys`, or its last one, of those that `included` lets take part; ties are
+/// in input order. `None` if the keys are too wide.
+///
+/// # Errors
+/// A type without an order, more than `u32::MAX` rows, cancellation.
+pub(crate) fn ends(
+    groups: &Groups,
+    keys: &[SortColumn],
+    last: bool,
+    included: impl Fn(usize) -> bool + Send + Sync,
+    threads: &Threads,
+) -> Result<Option<Vec<Option<u32>>>> {
+    check_rows(groups.rows())?;
+    let layout = Layout::new(keys, groups.rows(), threads)?;
+    let found = match (layout.unsure.is_some(), layout.bits <= u64::BITS) {
+        (true, _) => return Ok(None),
+        (_, true) => ends_of::<u64>(groups, &layout, last, included, threads)?,
+        (_, false) => ends_of::<u128>(groups, &layout, last, included, threads)?,
+    };
+    Ok(Some(found))
+}
+
+fn ends_of<W: Word>(
+    groups: &Groups,
+    layout: &Layout,
+    last: bool,
+    included: impl Fn(usize) -> bool + Send + Sync,
+    threads: &Threads,
+) -> Result<Vec<Option<u32>>> {
+    // Of two rows of the same words the first is first and the later one last.
+    let comes = |word: W, end: &End<W>| end.row == NONE || if last { word >= end.word } else { word < end.word };
+    let found = threads.map(groups.shares(), |share: Range<usize>| {
+        let mut ends = vec![End { word: W::default(), row: NONE }; groups.count()];
+        let mut words = [W::default(); BLOCK];
+        for begin in share.clone().step_by(BLOCK) {
+            threads.cancel().check()?;
+            let block = begin..share.end.min(begin + BLOCK);
+            for (place, field) in layout.fields.iter().enumerate() {
+                field.push(begin, place == 0, &mut words[..block.len()]);
+            }
+            groups.each_row(block, |group, row| {
+                let (word, end) = (words[row - begin], &mut ends[group]);
+                if comes(word, end) && included(row) {
+                    *end = End { word, row: row as u32 };
+                }
+                Ok(())
+            })?;
+        }
+        Ok(ends)
+    })?;
+    let mut found = found.into_iter();
+    let mut ends = found.next().unwrap_or_default();
+    for share in found {
+        for (end, later) in ends.iter_mut().zip(share) {
+            if later.row != NONE && comes(later.word, end) {
+                *end = later;
+            }
+        }
+    }
+    Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
+
+    use super::*;
+    use crate::cancel::Cancel;
+    use crate::rows::{number, sort};
+
+    /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.
+    #[test]
+    fn ends_are_those_of_the_rows_in_order() {
+        let cancel = Cancel::default();
+        for rows in [0, 1, 7, 1000, 300_000] {
+            let mut seed = 3_u64;
+            let mut below = |end: u64| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 33) % end
+            };
+            let groups: ArrayRef = Arc::new((0..rows).map(|_| Some(below(50) as i32)).collect::<Int32Array>());
+            let few: ArrayRef =
+                Arc::new((0..rows).map(|_| Some(below(9) as i64).filter(|&x| x > 0)).collect::<Int64Array>());
+            let odd = [f64::NAN, -0.0, 0.0, f64::INFINITY, -1.5];
+            let floats: ArrayRef = Arc::new((0..rows).map(|_| Some(odd[below(5) as usize])).collect::<Float64Array>());
+            let key = |values: &ArrayRef, descending, nulls_first| SortColumn {
+                values: values.clone(),
+                descending,
+                nulls_first,
+            };
+            let orders = [
+                vec![],
+                vec![key(&few, false, true)],
+                vec![key(&few, true, true), key(&floats, false, false)],
+                vec![key(&floats, true, false), key(&few, false, false)],
+            ];
+            for (keys, keep) in orders.iter().flat_map(|keys| [(keys, 1), (keys, 7)]) {
+                let threads = Threads::new(2, &cancel);
+                let numbered = number(std::slice::from_ref(&groups), rows, &threads).unwrap().unwrap();
+                let mut sorted = vec![SortColumn::ascending(groups.clone())];
+                sorted.extend(keys.iter().cloned());
+                let order = sort(&sorted, 1, &cancel).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
+                for last in [false, true] {
+                    let mut expected = vec![None; numbered.count()];
+                    let taking_part = order.iter().filter(|&&row| (row as usize).is_multiple_of(keep));
+                    for &row in taking_part {
+                        numbered
+                            .each_row(row as usize..row as usize + 1, |group, _| {
+                                expected[group] = expected[group].filter(|_| !last).or(Some(row));
+                                Ok(())
+                            })
+                            .unwrap();
+                    }
+                    let found = ends(&numbered, keys, last, |row| row.is_multiple_of(keep), &threads).unwrap().unwrap();
+                    assert_eq!(found, expected, "{rows} rows, {} keys, last: {last}", keys.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_are_too_wide_are_left_to_the_sort() {
+        let threads = Threads::new(1, &Cancel::default());
+        let texts = ["b", "a"].map(|text| text.repeat(40));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        let groups = number(&[], 2, &threads).unwrap().unwrap();
+        assert!(ends(&groups, &[SortColumn::ascending(texts)], false, |_| true, &threads).unwrap().is_none());
+    }
+}
