@@ -25,7 +25,7 @@ use crate::evaluate::Strategy;
 use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
-use crate::plan::{Order, Plan, PlannedArg, PlannedCall};
+use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
 use crate::rows::{self, Arranged, Restored, SortColumn};
 use crate::section::Section;
 use crate::spec::Nulls;
@@ -90,18 +90,10 @@ fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire && frame.exclude == Exclude::NoOthers;
     let answers = match (call.strategy, call.function.kernel) {
-        (Strategy::Whole, kernel) if entire => match call.signature.algebra {
-            // Of values that differ and compare equal, the order says which is met first.
-            Algebra::Selective if !order.order_by.is_empty() => {
-                matches!(kernel, Kernel::Min | Kernel::Max)
-                    && call.signature.output.primitive_width().is_some()
-                    && !call.signature.output.is_floating()
-            }
-            // Sums of floats are rounded in the window's order.
-            Algebra::Mergeable => order.order_by.is_empty(),
-            Algebra::Selective | Algebra::Retractable => true,
-            _ => false,
-        },
+        (Strategy::Whole, _) if entire && order.order_by.is_empty() => {
+            matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective)
+        }
+        (Strategy::Whole, _) if entire => call.takes_any_order() == Some(Digits::All),
         (Strategy::Index, Kernel::First) => entire || has_one_end(call, Shape::Growing),
         (Strategy::Index, Kernel::Last) => entire || has_one_end(call, Shape::Shrinking),
         _ => false,

@@ -4,18 +4,20 @@
 //! and the output field chosen. Errors of the question are all raised here. Calls with the same partition and
 //! order keys share one order, and so one sort.
 
+mod call;
 mod check;
 mod choose;
 mod passes;
 
+pub(crate) use call::{Digits, PlannedArg, PlannedCall, integer, offset_of};
+
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::bounds::{FramePlan, Frames, OrderColumn};
 use crate::cancel::Cancel;
-use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
@@ -23,7 +25,6 @@ use crate::frame::{Bound, Frame};
 use crate::functions::native::Native;
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
 use crate::functions::signature::{self, Modifiers, Signature};
-use crate::functions::user::UserFunction;
 use crate::literal;
 use crate::rows::Restored;
 use crate::section::Section;
@@ -93,39 +94,6 @@ pub(crate) struct Order {
     pub(crate) order_by: Vec<OrderColumn>,
     /// The schema's numbers of the columns to read.
     pub(crate) columns: Vec<usize>,
-}
-
-/// A call with all that has been decided about it. Columns are places in its order's `columns`.
-#[derive(Debug, Clone)]
-pub(crate) struct PlannedCall {
-    pub(crate) order: usize,
-    pub(crate) function: &'static Function,
-    /// The function itself, where it is a user's.
-    pub(crate) user: Option<UserFunction>,
-    pub(crate) signature: Signature,
-    pub(crate) args: Vec<PlannedArg>,
-    pub(crate) filter: Option<usize>,
-    /// Equal arguments take part once, and that makes a difference.
-    pub(crate) distinct: bool,
-    /// The order in which the frame's rows are read, where it is not the window's.
-    pub(crate) argument_order: Vec<OrderColumn>,
-    pub(crate) nulls: Nulls,
-    pub(crate) min_rows: Option<u64>,
-    pub(crate) frame: FramePlan,
-    pub(crate) strategy: Strategy,
-    pub(crate) reason: &'static str,
-    pub(crate) before: Reach,
-    pub(crate) after: Reach,
-    /// States of neighbouring rows can be joined.
-    pub(crate) joins: bool,
-    pub(crate) display: String,
-}
-
-/// An argument: a column's place, or one row to repeat.
-#[derive(Debug, Clone)]
-pub(crate) enum PlannedArg {
-    Column(usize),
-    Literal(ArrayRef),
 }
 
 impl Plan {
@@ -535,22 +503,4 @@ impl Order {
             self.columns.len() - 1
         })
     }
-}
-
-/// How many rows after its row lag or lead looks; negative: before; `None`: each row says so itself.
-pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> Option<i64> {
-    let offset = match args.get(1) {
-        Some(PlannedArg::Column(_)) => return None,
-        Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
-        None => 1,
-    };
-    Some(if kernel == Kernel::Lag { offset.saturating_neg() } else { offset })
-}
-
-/// The whole number that a one-row array holds.
-pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::Int64Type;
-    let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
-    (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
 }

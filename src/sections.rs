@@ -31,6 +31,7 @@ use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, edges, put, ranges};
 use crate::error::{Error, Result};
+use crate::functions::registry::{Family, Kernel};
 use crate::halo::{Halo, Pass};
 use crate::parallel::Threads;
 use crate::plan::{Plan, PlannedCall};
@@ -118,6 +119,23 @@ impl Plan {
     #[must_use]
     pub fn looks_ahead(&self) -> bool {
         self.calls.iter().any(|call| call.after == Reach::State)
+    }
+
+    /// Whether rows come to the same for other sections in whatever order they are summed up, but for the last digits of
+    /// floats: all that others need of them is a state that takes rows as they come.
+    #[must_use]
+    pub fn sums_up_any_order(&self) -> bool {
+        let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
+        self.calls.iter().all(|call| {
+            let counts = call.function.family == Family::Ranking
+                && matches!(call.function.kernel, Kernel::RowNumber | Kernel::Ntile)
+                && call.argument_order.is_empty();
+            // Which rows are the first and the last partition's is a matter of order.
+            self.orders[call.order].partition_by.is_empty()
+                && without_rows(call.before)
+                && without_rows(call.after)
+                && (counts || call.takes_any_order().is_some())
+        })
     }
 
     /// The last row of `rows`, in order, with which a section may begin: one that begins a peer group of every order.

@@ -32,6 +32,12 @@ impl PySections {
         self.0.looks_ahead()
     }
 
+    /// Whether rows may be summed up in any order.
+    #[getter]
+    fn any_order(&self) -> bool {
+        self.0.sums_up_any_order()
+    }
+
     /// The last row of a batch in order with which a section may begin.
     fn last_cut(&self, py: Python<'_>, rows: PyRecordBatch) -> PyResult<Option<usize>> {
         let (plan, rows) = (&self.0, rows.into_inner());

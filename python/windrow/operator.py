@@ -156,6 +156,11 @@ class Operator:
         """The fields of the new columns, in the order of the calls."""
         return list(self._new)
 
+    @property
+    def names_read(self) -> list[str]:
+        """The names of the columns of the batches that come."""
+        return list(self._input.names)
+
     def explain_rows(self) -> list[dict[str, Any]]:
         """Say how each call is computed: one dict per call, in their order."""
         return list(make_plan(self._empty, self._bound.native, self._options).explain())
@@ -163,6 +168,10 @@ class Operator:
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""
         return make_plan(self._empty, self._bound.native, self._options).sections().refusal
+
+    def sums_up_any_order(self) -> bool:
+        """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
+        return make_plan(self._empty, self._bound.native, self._options).sections().any_order
 
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -230,10 +231,12 @@ def summarised(
     list of bytes
         A summary per section of the rows in order.
     """
-    ordered = _ordered(batches, calls, options, limit, run)
-    if ordered is None:
+    planned = _planned(batches, calls, options)
+    if planned is None:
         return []
-    rows, _, plan = ordered
+    rows, plan, schema = planned
+    if not plan.sections().any_order:
+        rows, _ = _ordered(rows, schema, plan, options, limit, run)
     return of_sections(rows, plan, _half(limit) // 2, run)
 
 
@@ -245,13 +248,14 @@ def _in_one_order(
     run: Run,
     share: Share | None,
 ) -> Iterator[pa.RecordBatch]:
-    ordered = _ordered(batches, calls, options, limit, run)
-    if ordered is None:
+    planned = _planned(batches, calls, options)
+    if planned is None:
         if share is not None:
             with run.stage("exchange"):
                 share([])  # others wait for it
         return
-    rows, stream, plan = ordered
+    rows, plan, schema = planned
+    rows, stream = _ordered(rows, schema, plan, options, limit, run)
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
         yield from in_sections(rows, plan, share or alone, _half(limit) // 2, options.spill_dir, run)
@@ -261,33 +265,38 @@ def _in_one_order(
     yield from _passed(stream.finish(), run)
 
 
+def _planned(
+    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options
+) -> tuple[Iterator[pa.RecordBatch], Plan, pa.Schema] | None:
+    """Plan calls over batches, if there are any, and give their schema; results have names that no column has."""
+    coming = iter(batches)
+    first = next(coming, None)
+    if first is None:
+        return None
+    taken = {n.lower() for n in first.schema.names}
+    named = []
+    for call in calls:
+        named.append({**call, "name": fresh(call["name"], taken)})
+        taken.add(named[-1]["name"].lower())
+    return chain([first], coming), make_plan(first.schema, named, options), first.schema
+
+
 def _ordered(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
-) -> tuple[Iterator[pa.RecordBatch], Stream, Plan] | None:
-    """Sort batches, and give them with the plan of the calls and a stream.
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, plan: Plan, options: Options, limit: int, run: Run
+) -> tuple[Iterator[pa.RecordBatch], Stream]:
+    """Sort batches, and give them with a stream of the plan.
 
     The sort has the limit, and half of it once it gives rows; the stream has the other half.
     """
-    made: tuple[Sorter, Stream, Plan] | None = None
+    stream = plan.stream(_half(limit))
+    sorter = stream.sorter(schema, limit, options.spill_dir, options.threads or 0)
     for batch in batches:
-        if made is None:
-            taken = {n.lower() for n in batch.schema.names}
-            named = []
-            for call in calls:
-                named.append({**call, "name": fresh(call["name"], taken)})
-                taken.add(named[-1]["name"].lower())
-            plan = make_plan(batch.schema, named, options)
-            stream = plan.stream(_half(limit))
-            made = stream.sorter(batch.schema, limit, options.spill_dir, options.threads or 0), stream, plan
         with run.stage("sort"):
-            made[0].push(batch)
-    if made is None:
-        return None
-    sorter, stream, plan = made
+            sorter.push(batch)
     with run.stage("sort"):
         run.metrics.spilled_bytes += sorter.finish()
     let_go()  # what reading needed
-    return run.timed("sort", _drained(sorter)), stream, plan
+    return run.timed("sort", _drained(sorter)), stream
 
 
 def _half(limit: int) -> int:

@@ -324,6 +324,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
     if plan.refuses_sections().is_some() || batch.num_rows() == 0 {
         return None;
     }
+    let cancel = Cancel::default();
     let mut sections = Vec::new();
     let mut at = 0;
     let mut next = cuts.iter().cycle();
@@ -343,11 +344,14 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         at += take;
     }
     let summary = |rows: &RecordBatch| {
+        // Any order but the window's, where that is said to make no difference.
+        let backwards: Vec<_> = (0..rows.num_rows() as u32).rev().collect();
+        let any = || RecordBatch::try_new(rows.schema(), gather(rows.columns(), &backwards, 1, &cancel).unwrap());
+        let rows = &if plan.sums_up_any_order() { any().unwrap() } else { rows.clone() };
         let bytes = plan.summarise(rows).unwrap().to_bytes().unwrap();
         Summary::from_bytes(&bytes).unwrap()
     };
     let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
-    let cancel = Cancel::default();
     let answers: Vec<_> =
         sections.iter().zip(&arounds).map(|(rows, around)| plan.answer(rows, around, &cancel).unwrap()).collect();
     let all = concat_batches(plan.output_schema(), &answers).unwrap();

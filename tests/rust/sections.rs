@@ -58,6 +58,26 @@ fn what_cannot_be_cut_says_why() {
     }
 }
 
+/// Some need no order to be summed up; that their answers are right is in `agree.rs`.
+#[test]
+fn what_may_be_summed_up_in_any_order() {
+    let moving = Frame::rows(Bound::preceding(2), Bound::CurrentRow);
+    let cases = [
+        (by_t(Call::new("sum", v())), true),
+        (by_t(Call::new("row_number", [])), true),
+        (by_t(Call::new("max", v()).over(Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing))), true),
+        (by_t(Call::new("sum", v()).over(moving)), false),
+        (by_t(Call::new("rank", [])), false),
+        (by_t(Call::new("first_value", v())), false),
+        (by_t(Call::new("max_by", [Arg::column("v"), Arg::column("t")])), false),
+        (by_t(Call::new("lag", v())), false),
+        (by_t(Call::new("sum", v())).partition_by(["v"]), false),
+    ];
+    for (spec, any) in cases {
+        assert_eq!(plan(std::slice::from_ref(&spec)).sums_up_any_order(), any, "{spec:?}");
+    }
+}
+
 /// A frame may reach over many sections, each smaller than it.
 #[test]
 fn frames_reach_over_many_sections() {

@@ -283,13 +283,19 @@ class Builder:
             keys = [] if shortest is None else _sort_keys(shortest)
             columns = list(dict.fromkeys(k["column"] for k in keys))
             by = "ranges of " + ", ".join(columns) if columns else "equal shares"
-            share = None if tasks is None else gathered
+            read = {n for i in calls for n in names_read(native[i])} or {schema.names[0]}
+            reader = self._operator(level, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
+            unsorted = reader.sums_up_any_order()
+            share = None if tasks is None or unsorted else gathered
             operator = self._operator(level, calls, schema, sort=True, share=share, kept=kept)
             heard = self._heard(operator)
             self.working = ranged(self.working, keys, ranges, self.functions)
-            if tasks is None:
-                self.working = read_twice(self.working, operator, self.functions)
-                together = f"{by} over {ranges} tasks, {how}, read twice: it is not known how many tasks run at once"
+            if share is None:
+                why_twice = (
+                    "no order is needed to sum rows up" if unsorted else "it is not known how many tasks run at once"
+                )
+                together = f"{by} over {ranges} tasks, {how}, read twice: {why_twice}"
+                self.working = read_twice(self.working, operator, reader, self.functions)
             else:
                 self.working = self.working.mapInArrow(operator, operator.spark_schema, barrier=True)
                 self.working = parted(self.working, columns, self.functions)

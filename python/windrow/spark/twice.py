@@ -1,8 +1,8 @@
 """One partition over many tasks, where these cannot run at once: its ranges are read twice.
 
-    rows -> ranges of (partition keys, order keys), as many as Spark makes partitions
-              |-> each task sums its sections up -> one row of all summaries, broadcast
-              '-> each task's first row meets that row; then the task knows what lies around its rows, and answers
+    rows -> ranges of (partition keys, order keys)
+              |-> each task sums its sections up -> all summaries as one value, a scalar subquery's
+              '-> each task's first row brings that value; then the task knows what lies around its rows, and answers
 
 Both readings are of one exchange, which Spark makes once as it finds it twice in the plan. So the ranges are the same,
 and a task can be run again by itself. Nothing waits for slots, and what comes behind may read some partitions only.
@@ -33,7 +33,7 @@ _TOLD = "place int, rows bigint, summaries array<binary>"
 _TOLD_ARROW = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
 
 
-def read_twice(frame: Any, operator: Operator, functions: Any) -> Any:
+def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any) -> Any:
     """Answer an operator's calls over rows in ranges.
 
     Parameters
@@ -42,6 +42,8 @@ def read_twice(frame: Any, operator: Operator, functions: Any) -> Any:
         A DataFrame whose last step is the exchange into ranges.
     operator
         The operator, whose calls may be cut into sections.
+    reader
+        An operator of the same calls over no more than the columns that they read.
     functions
         PySpark's functions.
 
@@ -50,16 +52,23 @@ def read_twice(frame: Any, operator: Operator, functions: Any) -> Any:
     pyspark.sql.DataFrame
         What the operator gives.
     """
-    names = list(frame.columns)
-    hidden = ["__windrow_first", "__windrow_place", "__windrow_told"]
-    first, place, told = unique_names([*names, *hidden], folded=True)[-len(hidden) :]
-    summaries = frame.mapInArrow(_Summaries(operator), _TOLD).repartition(1).mapInArrow(_packed, f"{told} binary")
+    names, read = list(frame.columns), reader.names_read
+    hidden = ["__windrow_rest", "__windrow_place", "__windrow_told"]
+    rest, place, told = unique_names([*names, *hidden], folded=True)[-len(hidden) :]
+    first = frame.select(*map(quoted, read))
+    if others := [functions.col(quoted(name)) for name in names if name not in read]:
+        # A column that nothing reads Spark leaves out of the exchange, which then is another one. It is NULL.
+        value = functions.when(functions.spark_partition_id() < 0, functions.struct(*others).cast("string"))
+        first = frame.select(*map(quoted, read), value.alias(rest))
+    summaries = first.mapInArrow(_Summaries(reader), _TOLD).repartition(1).mapInArrow(_packed, f"{told} binary")
     row = functions.monotonically_increasing_id()
     is_first = row.bitwiseAND(functions.lit((1 << _ROW_BITS) - 1)) == 0
     # Of the place the task's own number says nothing where coalesce or union stands behind.
-    marked = frame.select("*", is_first.alias(first), functions.shiftright(row, _ROW_BITS).alias(place))
-    met = marked.join(functions.broadcast(summaries), functions.col(first), "left")
-    return met.select(*map(quoted, [*names, place, told])).mapInArrow(_Answers(operator), operator.spark_schema)
+    marks = [
+        functions.shiftright(row, _ROW_BITS).alias(place),
+        functions.when(is_first, summaries.scalar()).alias(told),
+    ]
+    return frame.select("*", *marks).mapInArrow(_Answers(operator), operator.spark_schema)
 
 
 def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +91,7 @@ class _Summaries:
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        rows, summaries = self._operator.summarised(batches)
+        rows, summaries = self._operator.summarised(batch.select(self._operator.names_read) for batch in batches)
         if rows and task is not None:
             told = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
             yield pa.RecordBatch.from_pydict(told, schema=_TOLD_ARROW)

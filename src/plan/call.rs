@@ -1,0 +1,92 @@
+//! A call as it is planned.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+
+use crate::bounds::{FramePlan, OrderColumn};
+use crate::carry::Reach;
+use crate::evaluate::Strategy;
+use crate::functions::registry::{Algebra, Family, Function, Kernel};
+use crate::functions::signature::Signature;
+use crate::functions::user::UserFunction;
+use crate::spec::Nulls;
+
+/// A call with all that has been decided about it. Columns are places in its order's `columns`.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedCall {
+    pub(crate) order: usize,
+    pub(crate) function: &'static Function,
+    /// The function itself, where it is a user's.
+    pub(crate) user: Option<UserFunction>,
+    pub(crate) signature: Signature,
+    pub(crate) args: Vec<PlannedArg>,
+    pub(crate) filter: Option<usize>,
+    /// Equal arguments take part once, and that makes a difference.
+    pub(crate) distinct: bool,
+    /// The order in which the frame's rows are read, where it is not the window's.
+    pub(crate) argument_order: Vec<OrderColumn>,
+    pub(crate) nulls: Nulls,
+    pub(crate) min_rows: Option<u64>,
+    pub(crate) frame: FramePlan,
+    pub(crate) strategy: Strategy,
+    pub(crate) reason: &'static str,
+    pub(crate) before: Reach,
+    pub(crate) after: Reach,
+    /// States of neighbouring rows can be joined.
+    pub(crate) joins: bool,
+    pub(crate) display: String,
+}
+
+/// How much of an answer does not depend on the order of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// All of it.
+    All,
+    /// All but what is rounded: sums of floats.
+    ButTheLast,
+}
+
+/// An argument: a column's place, or one row to repeat.
+#[derive(Debug, Clone)]
+pub(crate) enum PlannedArg {
+    Column(usize),
+    Literal(ArrayRef),
+}
+
+impl PlannedCall {
+    /// Whether an aggregate comes to the same, whatever the order of the frame's rows; `None`: it does not.
+    pub(crate) fn takes_any_order(&self) -> Option<Digits> {
+        let output = &self.signature.output;
+        match (self.signature.algebra, self.function.kernel) {
+            // Who knows what a user's function does.
+            _ if self.user.is_some() => None,
+            (Algebra::Retractable, _) => Some(Digits::All),
+            // Bins follow the values as they come.
+            (Algebra::Mergeable, Kernel::HistogramNumeric) => None,
+            (Algebra::Mergeable, _) if self.function.family == Family::Aggregate => Some(Digits::ButTheLast),
+            // Of values that differ and compare equal the order says which is met first: both zeros, nested floats.
+            (Algebra::Selective, Kernel::Min | Kernel::Max) => {
+                (output.primitive_width().is_some() && !output.is_floating()).then_some(Digits::All)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How many rows after its row lag or lead looks; negative: before; `None`: each row says so itself.
+pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> Option<i64> {
+    let offset = match args.get(1) {
+        Some(PlannedArg::Column(_)) => return None,
+        Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
+        None => 1,
+    };
+    Some(if kernel == Kernel::Lag { offset.saturating_neg() } else { offset })
+}
+
+/// The whole number that a one-row array holds.
+pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
+    let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
+    (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
+}
