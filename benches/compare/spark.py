@@ -141,6 +141,8 @@ def new_session(workers: int = 2) -> Any:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "8g",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # as docs/spark.md says, whoever answers: else Spark weighs each batch after every row
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.driver.extraJavaOptions": "-Dlog4j2.level=error",
     }
     for name, value in settings.items():

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use crate::bounds::{FramePlan, OrderColumn};
 use crate::carry::Reach;
 use crate::evaluate::Strategy;
-use crate::functions::registry::{Algebra, Family, Function, Kernel};
+use crate::functions::registry::{Algebra, ArgumentOrder, Function, Kernel};
 use crate::functions::signature::Signature;
 use crate::functions::user::UserFunction;
 use crate::spec::Nulls;
@@ -56,20 +56,22 @@ pub(crate) enum PlannedArg {
 }
 
 impl PlannedCall {
-    /// Whether an aggregate comes to the same, whatever the order of the frame's rows; `None`: it does not.
+    /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
     pub(crate) fn takes_any_order(&self) -> Option<Digits> {
+        use DataType as D;
         let output = &self.signature.output;
         match (self.signature.algebra, self.function.kernel) {
-            // Who knows what a user's function does.
-            _ if self.user.is_some() => None,
-            (Algebra::Retractable, _) => Some(Digits::All),
+            _ if self.function.argument_order() != ArgumentOrder::Idle => None,
             // Bins follow the values as they come.
-            (Algebra::Mergeable, Kernel::HistogramNumeric) => None,
-            (Algebra::Mergeable, _) if self.function.family == Family::Aggregate => Some(Digits::ButTheLast),
-            // Of values that differ and compare equal the order says which is met first: both zeros, nested floats.
-            (Algebra::Selective, Kernel::Min | Kernel::Max) => {
-                (output.primitive_width().is_some() && !output.is_floating()).then_some(Digits::All)
-            }
+            (_, Kernel::HistogramNumeric) => None,
+            (Algebra::Retractable, _) => Some(Digits::All),
+            (Algebra::Mergeable, _) => Some(Digits::ButTheLast),
+            (Algebra::Selective, Kernel::Min | Kernel::Max) => match output {
+                // Both zeros compare equal, and the order says which is met first.
+                _ if output.is_floating() => None,
+                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(Digits::All),
+                _ => output.primitive_width().map(|_| Digits::All),
+            },
             _ => None,
         }
     }

@@ -13,6 +13,10 @@ from .measured import Heard, computed, listening
 from .plan import make_plan
 from .way import Way
 
+# With a limit in force Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
+_WEIGHED = "spark.sql.execution.arrow.maxBytesPerBatch"
+_NO_LIMIT = str(2**31 - 1)
+
 __all__ = ["Way", "explain_spark", "run_spark"]
 
 
@@ -88,8 +92,21 @@ def explain_spark(
                 measured.append((f"{title}: {', '.join(names)}", one.heard))
             who = "mapInArrow computes" if one.by_windrow else "Spark's own windows compute"
             steps.append(f"{title}: {one.together}, then {who} {', '.join(names)}")
+    if any(one.by_windrow for done in run.done for one in done):
+        steps += _weighing(frame.sparkSession)
     steps += [f"Spark evaluates {t.text} into {t.name} last" for t in plan.scalars]
     if not metrics:
         return Explanation(rows, steps)
     seconds = computed(result)
     return Explanation(rows, steps, [Measured(name, heard.runs) for name, heard in measured], seconds)
+
+
+def _weighing(session: Any) -> list[str]:
+    """Say that a setting of Spark's makes the way to Python take longer than it need."""
+    limit = session.conf.get(_WEIGHED, None)
+    if limit is None or limit.rstrip("bB") == _NO_LIMIT:
+        return []
+    return [
+        f"on its way to Python Spark weighs each batch after every row, as {_WEIGHED} is {limit}; {_NO_LIMIT} saves "
+        "that time, and batches still end at maxRecordsPerBatch rows"
+    ]
