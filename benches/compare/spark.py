@@ -224,13 +224,11 @@ def drain(frame: Any) -> float:
 
 
 def measure(session: Any, table: Callable[[int], Path], case: Case, repeat: int, scale: float) -> Line:
-    """Take times in turns."""
+    """Take times in turns; each begins a round in its turn, as whoever is first finds Spark's code not yet compiled."""
     line = Line(case)
-    rivals = {"windrow", "tree"} | ({"plain"} if "plain" in case.limits or "best" in case.limits else set())
-    for _ in range(repeat):
-        for who in ("windrow", "tree", "plain"):
-            if who not in rivals:
-                continue
+    asked = ["windrow", "tree"] + (["plain"] if "plain" in case.limits or "best" in case.limits else [])
+    for turn in range(repeat):
+        for who in asked[turn % len(asked) :] + asked[: turn % len(asked)]:
             line.rows[who] = max(CHECKED_ROWS, int(case.fewer.get(who, case.rows) * scale))
             frame = answers(session, table(line.rows[who]), case)[who]()
             line.times.setdefault(who, []).append(drain(frame))
@@ -269,29 +267,52 @@ def python_aggregate(session: Any, path: Path, rows: int, width: int, repeat: in
     return line
 
 
-def way_alone(session: Any, path: Path, rows: int, repeat: int) -> float:
+def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Send a column back as it came."""
+    for batch in batches:
+        yield batch.rename_columns(["id", "k", "ts", "c0"]).select(["id", "c0"])
+
+
+def with_lists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Send lists back as long as those of the rows around each, all of which share their values."""
+    rows = pa.Table.from_batches(list(batches), pa.schema({n: pa.int64() for n in ("id", "k", "ts", "c0")}))
+    rows = rows.sort_by("k").combine_chunks()
+    k, at = rows["k"].to_numpy(), np.arange(rows.num_rows)
+    begins = np.maximum(at - 1000, np.searchsorted(k, k, "left"))
+    ends = np.minimum(at + 1001, np.searchsorted(k, k, "right"))
+    offsets, sizes = (pa.array(column, pa.int32()) for column in (begins, ends - begins))
+    for batch in rows.to_batches():
+        lists = pa.ListViewArray.from_arrays(offsets, sizes, batch["c0"])
+        whole = pa.record_batch({"id": batch["id"], "c0": lists})
+        yield from (whole.slice(first, 10_000) for first in range(0, whole.num_rows, 10_000))
+
+
+def way_alone(
+    session: Any,
+    path: Path,
+    rows: int,
+    repeat: int,
+    sent: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = unchanged,
+    made: str = "bigint",
+) -> float:
     """Measure what no call can do without: an exchange by ``k`` and Arrow to Python and back, in nanoseconds a row."""
-
-    def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield batch.select(["id", "v"])
-
     times = []
-    for _ in range(repeat):
-        needed = session.read.parquet(str(path)).select("id", "k", "ts", "v").repartition("k")
-        times.append(drain(needed.mapInArrow(unchanged, "id bigint, v bigint")))
-    return statistics.median(times) / rows * 1e9
+    for _ in range(repeat + 1):  # the first compiles
+        needed = session.read.parquet(str(path)).selectExpr("id", "bigint(k)", "ts", "v").repartition("k")
+        times.append(drain(needed.mapInArrow(sent, f"id bigint, c0 {made}")))
+    return statistics.median(times[1:]) / rows * 1e9
 
 
-def report(lines: Sequence[Line], alone: float | None, versions: str) -> Iterator[str]:
+def report(lines: Sequence[Line], alone: Mapping[str, float], versions: str) -> Iterator[str]:
     """Give the lines of the table."""
     yield "# windrow inside PySpark, beside Spark's own windows"
     yield ""
     yield versions
     yield ""
     yield "Medians in nanoseconds a row, `local[2]`, Parquet to `noop`; ratio is windrow's by Spark's."
-    if alone is not None:
-        yield f"An exchange by `k` and Arrow to Python and back, nothing computed: {alone:,.0f} ns a row."
+    if alone:
+        yield "An exchange by `k` and Arrow to Python and back, nothing computed, in nanoseconds a row:"
+        yield "; ".join(f"{what}: {value:,.0f}" for what, value in alone.items()) + "."
     yield ""
     yield "| case | rows | windrow | Spark, tree | Spark, plain | ratio | limit | |"
     yield "|---|--:|--:|--:|--:|--:|--:|---|"
@@ -340,7 +361,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return path
 
         lines: list[Line] = []
-        alone = None
+        alone: dict[str, float] = {}
         for case in chosen:
             check(session, table(CHECKED_ROWS), case)
             if not args.check:
@@ -351,7 +372,13 @@ def main(argv: Sequence[str] | None = None) -> int:
                 )
         if not args.check and not args.cases:
             rows = max(CHECKED_ROWS, int(ROWS * args.scale))
-            alone = way_alone(session, table(rows), rows, args.repeat)
+            few, lists = (max(CHECKED_ROWS, int(count * args.scale)) for count in (200_000, 100_000))
+            alone[f"{rows:,} rows"] = way_alone(session, table(rows), rows, args.repeat)
+            alone[f"{few:,} rows"] = way_alone(session, table(few, 50_000), few, args.repeat)
+            path = table(lists)
+            alone[f"{lists:,} rows with lists as long as those of collect_near"] = way_alone(
+                session, path, lists, args.repeat, with_lists, "array<bigint>"
+            )
         if not args.check and (not args.cases or "python_aggregate" in args.cases):
             rows = max(CHECKED_ROWS, int(200_000 * args.scale))
             lines += [

@@ -163,11 +163,9 @@ pub(super) fn starts_in_order(
                     descents |= equal & column.descend(at, count);
                     break;
                 }
-                let differ = column.differ(at, count);
-                if equal & differ != 0 {
-                    descents |= equal & column.descend(at, count);
-                    equal &= !differ;
-                }
+                let (differ, descend) = column.both(at, count, equal);
+                descents |= equal & descend;
+                equal &= !differ;
                 for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == number + 1) {
                     starts.0[word - first] = (!equal & rows_of(count)) | u64::from(at == 0);
                 }
@@ -190,8 +188,9 @@ fn descents(columns: &[Neighbours], at: usize, count: usize, mut equal: u64) -> 
         if equal == 0 {
             break;
         }
-        descents |= equal & column.descend(at, count);
-        equal &= !column.differ(at, count);
+        let (differ, descend) = column.both(at, count, equal);
+        descents |= equal & descend;
+        equal &= !differ;
     }
     descents
 }

@@ -38,6 +38,12 @@ trait Values: Send + Sync {
 
     /// Bit `i`: value `at + i` is smaller than value `at + i - 1`.
     fn descend(&self, at: usize, count: usize) -> u64;
+
+    /// Both; the latter may be 0 where none of `asked` differ.
+    fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+        let differ = self.differ(at, count);
+        (differ, if asked & differ == 0 { 0 } else { self.descend(at, count) })
+    }
 }
 
 impl Neighbours {
@@ -64,14 +70,7 @@ impl Neighbours {
         if count == 0 {
             return 0;
         }
-        let differ = self.values.differ(at, count);
-        match &self.nulls {
-            None => differ,
-            Some(nulls) => {
-                let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
-                (differ & now & before) | (now ^ before)
-            }
-        }
+        self.differing(self.values.differ(at, count), at, count)
     }
 
     /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
@@ -83,7 +82,37 @@ impl Neighbours {
             return 0;
         }
         let smaller = self.values.descend(at, count);
-        let descend = if self.descending { self.values.differ(at, count) & !smaller } else { smaller };
+        let differ = if self.descending { self.values.differ(at, count) } else { 0 };
+        self.descending(differ, smaller, at, count)
+    }
+
+    /// Both, at once where that costs less; the latter is right for the rows of `asked`.
+    pub(super) fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+        if at == 0 {
+            let (differ, descend) = self.both(1, count - 1, asked >> 1);
+            return (1 | (differ << 1), descend << 1);
+        }
+        if count == 0 {
+            return (0, 0);
+        }
+        let (differ, smaller) = self.values.both(at, count, asked);
+        (self.differing(differ, at, count), self.descending(differ, smaller, at, count))
+    }
+
+    /// Where rows differ, of which `differ` says it of values.
+    fn differing(&self, differ: u64, at: usize, count: usize) -> u64 {
+        match &self.nulls {
+            None => differ,
+            Some(nulls) => {
+                let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
+                (differ & now & before) | (now ^ before)
+            }
+        }
+    }
+
+    /// Where rows belong before the row before; of values it is said where they differ, and where they are smaller.
+    fn descending(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
+        let descend = if self.descending { differ & !smaller } else { smaller };
         match &self.nulls {
             None => descend,
             Some(nulls) => {
@@ -216,43 +245,68 @@ impl<F: Fn(usize) -> Ordering + Send + Sync> Values for Compared<F> {
 struct Bytes<T: ByteArrayType>(GenericByteArray<T>);
 
 impl<T: ByteArrayType> Bytes<T> {
-    /// The first bytes of a value as a number that orders like them, zeros behind what is shorter; and its length.
-    #[inline(always)]
-    fn head(&self, row: usize) -> (u128, usize) {
-        let offsets = self.0.value_offsets();
-        let (begin, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
-        let (bytes, length) = (&self.0.value_data()[begin..], end - begin);
-        let head = match bytes.first_chunk::<HEAD>() {
-            Some(head) => *head,
-            None => std::array::from_fn(|at| bytes.get(at).copied().unwrap_or_default()),
-        };
-        let foreign = u128::MAX.checked_shr(8 * length.min(HEAD) as u32).unwrap_or(0);
-        (u128::from_be_bytes(head) & !foreign, length)
-    }
-
-    /// Bit `i`: what `is` says of value `at + i` beside the value before it.
-    #[inline]
-    fn compare(&self, at: usize, count: usize, is: impl Fn(Ordering) -> bool) -> u64 {
-        let mut before = self.head(at - 1);
-        rows(at, count, |row| {
-            let now = self.head(row);
-            let ordering = now.0.cmp(&before.0).then_with(|| match now.1.max(before.1) {
-                ..=HEAD => now.1.cmp(&before.1),
-                _ => AsRef::<[u8]>::as_ref(self.0.value(row)).cmp(self.0.value(row - 1).as_ref()),
-            });
-            before = now;
-            is(ordering)
-        })
+    /// Where values differ from the value before, and where they are smaller.
+    ///
+    /// All first bytes are read before any are compared, and no branch depends on them: where texts change is not to be
+    /// foreseen.
+    fn compare(&self, at: usize, count: usize) -> (u64, u64) {
+        let (offsets, data) = (&self.0.value_offsets()[at - 1..=at + count], self.0.value_data());
+        let mut heads = [(0, 0); WORD + 1];
+        let mut longest = 0;
+        for (to, ends) in heads.iter_mut().zip(offsets.windows(2)) {
+            let (begin, end) = (ends[0].as_usize(), ends[1].as_usize());
+            *to = (head(&data[begin..], end - begin), end - begin);
+            longest = longest.max(end - begin);
+        }
+        let (mut differ, mut smaller) = (0, 0);
+        for (bit, pair) in heads[..=count].windows(2).enumerate() {
+            let (before, now) = (pair[0], pair[1]);
+            let [less, equal] = [now.0 < before.0, now.0 == before.0].map(u64::from);
+            let [shorter, other] = [now.1 < before.1, now.1 != before.1].map(u64::from);
+            differ |= ((equal ^ 1) | other) << bit;
+            smaller |= (less | (equal & shorter)) << bit;
+            if longest > HEAD && equal == 1 {
+                let ordering = AsRef::<[u8]>::as_ref(self.0.value(at + bit)).cmp(self.0.value(at + bit - 1).as_ref());
+                differ = differ & !(1 << bit) | (u64::from(ordering.is_ne()) << bit);
+                smaller = smaller & !(1 << bit) | (u64::from(ordering.is_lt()) << bit);
+            }
+        }
+        (differ, smaller)
     }
 }
 
+/// The first bytes of so many as a number that orders like them, zeros behind what is shorter; others may follow.
+#[inline(always)]
+fn head(bytes: &[u8], length: usize) -> u128 {
+    let head = match bytes.first_chunk::<HEAD>() {
+        Some(head) => *head,
+        None => std::array::from_fn(|at| bytes.get(at).copied().unwrap_or_default()),
+    };
+    u128::from_be_bytes(head) & OWN[length.min(HEAD)]
+}
+
+/// The bits of a head that are a value's own, by its length.
+const OWN: [u128; HEAD + 1] = {
+    let mut own = [u128::MAX; HEAD + 1];
+    let mut length = 0;
+    while length < HEAD {
+        own[length] = !(u128::MAX >> (8 * length));
+        length += 1;
+    }
+    own
+};
+
 impl<T: ByteArrayType> Values for Bytes<T> {
     fn differ(&self, at: usize, count: usize) -> u64 {
-        self.compare(at, count, Ordering::is_ne)
+        self.compare(at, count).0
     }
 
     fn descend(&self, at: usize, count: usize) -> u64 {
-        self.compare(at, count, Ordering::is_lt)
+        self.compare(at, count).1
+    }
+
+    fn both(&self, at: usize, count: usize, _: u64) -> (u64, u64) {
+        self.compare(at, count)
     }
 }
 
@@ -291,6 +345,23 @@ mod tests {
                 let bit = |word: u64| word == 1;
                 assert_eq!(bit(neighbours.differ(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
                 assert_eq!(bit(neighbours.descend(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
+            }
+        }
+    }
+
+    /// By words of many rows as by single ones, in either direction.
+    #[test]
+    fn words_say_what_rows_say() {
+        let texts: Vec<_> = (0..300_usize).map(|row| "abc".repeat(row * row % 7) + &"z".repeat(row % 3)).collect();
+        let texts = texts.iter().enumerate().map(|(row, text)| (row % 11 > 0).then_some(text));
+        let column: ArrayRef = Arc::new(texts.collect::<StringArray>());
+        for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
+            let neighbours = Neighbours::directed(&column, descending, nulls_first).unwrap();
+            for at in [0, 1, 64, 100] {
+                let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
+                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
+                assert_eq!((neighbours.differ(at, 64), neighbours.descend(at, 64)), single);
+                assert_eq!(neighbours.both(at, 64, u64::MAX), single);
             }
         }
     }
