@@ -300,6 +300,20 @@ def test_explain_names_the_exchanges(metrics):
     assert any("Spark evaluates" in s for s in plan.steps)
 
 
+def test_explain_names_a_setting_that_costs_time(spark, metrics):
+    name = "spark.sql.execution.arrow.maxBytesPerBatch"
+    near_sum, number = wr.sum("level").over(near).alias("s"), "row_number() OVER (PARTITION BY device ORDER BY id) AS n"
+    try:
+        for limit, shown in (("64MB", True), (str(2**31 - 1), False)):
+            spark.conf.set(name, limit)
+            named = [step for step in wr.explain(metrics, near_sum).steps if name in step]
+            assert bool(named) == shown, named
+            assert not any(name in step for step in wr.explain(metrics, number).steps)  # which Spark computes
+            assert wr.with_columns(metrics, near_sum).count() == metrics.count()
+    finally:
+        spark.conf.unset(name)
+
+
 def test_functions_of_spark_alone_are_left_to_spark(spark):
     frame = spark.createDataFrame([(1, 1, 5), (1, 2, 5), (2, 1, 7)], "k int, t int, v int")
     item = "approx_top_k(v, 2) OVER (PARTITION BY k)"
