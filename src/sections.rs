@@ -31,6 +31,7 @@ use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
 use crate::compute::{check_schema, edges, put, ranges};
 use crate::error::{Error, Result};
+use crate::frame::{Bound, Exclude};
 use crate::functions::registry::{Family, Kernel};
 use crate::halo::{Halo, Pass};
 use crate::parallel::Threads;
@@ -126,7 +127,11 @@ impl Plan {
     #[must_use]
     pub fn sums_up_any_order(&self) -> bool {
         let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
+        // A frame that ends before its row leaves out the last rows of a section, or begins behind it the first.
+        let at_row =
+            |bound: &Bound| matches!(bound, Bound::UnboundedPreceding | Bound::CurrentRow | Bound::UnboundedFollowing);
         self.calls.iter().all(|call| {
+            let frame = call.frame.frame();
             let counts = call.function.family == Family::Ranking
                 && matches!(call.function.kernel, Kernel::RowNumber | Kernel::Ntile)
                 && call.argument_order.is_empty();
@@ -134,6 +139,9 @@ impl Plan {
             self.orders[call.order].partition_by.is_empty()
                 && without_rows(call.before)
                 && without_rows(call.after)
+                && at_row(&frame.start)
+                && at_row(&frame.end)
+                && frame.exclude == Exclude::NoOthers
                 && (counts || call.takes_any_order().is_some())
         })
     }

@@ -123,9 +123,9 @@ def test_one_call_that_needs_windrow_takes_the_others_along(frame):
     assert in_arrow(wr.with_columns(frame, a=wr.rank().over(w), b=wr.rank().over(wr.window("k", "i")))) == 1
     assert in_arrow(wr.with_columns(frame, a=wr.rank().over(w), n=wr.count().over(wr.window("k")))) == 0
     # no PARTITION BY, or none that parts
-    assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(order_by="id")))) == 1
+    assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(order_by="id")))) > 0
     for one in (wr.lit(1), F.lit("all")):
-        assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(one, "id")))) == 1
+        assert in_arrow(wr.with_columns(frame, a=wr.row_number().over(wr.window(one, "id")))) > 0
 
 
 def test_levels_of_both_engines(frame):

@@ -67,6 +67,8 @@ fn what_may_be_summed_up_in_any_order() {
         (by_t(Call::new("row_number", [])), true),
         (by_t(Call::new("max", v()).over(Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing))), true),
         (by_t(Call::new("sum", v()).over(moving)), false),
+        (by_t(Call::new("count", v()).over(Frame::range(Bound::UnboundedPreceding, Bound::preceding(2)))), false),
+        (by_t(Call::new("count", v()).over(Frame::rows(Bound::following(1), Bound::UnboundedFollowing))), false),
         (by_t(Call::new("rank", [])), false),
         (by_t(Call::new("first_value", v())), false),
         (by_t(Call::new("max_by", [Arg::column("v"), Arg::column("t")])), false),
