@@ -275,14 +275,14 @@ def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def with_lists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Send lists back as long as those of the rows around each, all of which share their values."""
-    rows = pa.Table.from_batches(list(batches), pa.schema({n: pa.int64() for n in ("id", "k", "ts", "c0")}))
+    rows = pa.Table.from_batches(list(batches), pa.schema({n: pa.int64() for n in ("id", "k", "ts", "v")}))
     rows = rows.sort_by("k").combine_chunks()
     k, at = rows["k"].to_numpy(), np.arange(rows.num_rows)
     begins = np.maximum(at - 1000, np.searchsorted(k, k, "left"))
     ends = np.minimum(at + 1001, np.searchsorted(k, k, "right"))
     offsets, sizes = (pa.array(column, pa.int32()) for column in (begins, ends - begins))
     for batch in rows.to_batches():
-        lists = pa.ListViewArray.from_arrays(offsets, sizes, batch["c0"])
+        lists = pa.ListViewArray.from_arrays(offsets, sizes, batch["v"])
         whole = pa.record_batch({"id": batch["id"], "c0": lists})
         yield from (whole.slice(first, 10_000) for first in range(0, whole.num_rows, 10_000))
 
