@@ -88,7 +88,7 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
 /// Whether each partition has one answer, for which its rows need not be brought together.
 fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
-    let entire = frame.shape() == Shape::Entire && frame.exclude == Exclude::NoOthers;
+    let entire = frame.shape() == Shape::Entire;
     let answers = match (call.strategy, call.function.kernel) {
         (Strategy::Whole, _) if entire && order.order_by.is_empty() => {
             matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective)
@@ -98,7 +98,7 @@ fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
         (Strategy::Index, Kernel::Last) => entire || has_one_end(call, Shape::Shrinking),
         _ => false,
     };
-    answers && !call.distinct && call.min_rows.is_none()
+    answers && frame.exclude == Exclude::NoOthers && !call.distinct && call.min_rows.is_none()
 }
 
 /// Whether all frames of a partition have the same row at the end that they share with the partition.
@@ -107,7 +107,7 @@ fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
     // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
     let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
     let all_rows = call.nulls != Nulls::Ignore && call.filter.is_none();
-    frame.shape() == shape && frame.exclude == Exclude::NoOthers && holds_its_row && all_rows
+    frame.shape() == shape && holds_its_row && all_rows
 }
 
 impl<'a> Work<'a> {

@@ -223,12 +223,18 @@ def drain(frame: Any) -> float:
     return time.perf_counter() - start
 
 
+def in_turns(ways: Sequence[str], turn: int) -> list[str]:
+    """Give who answers, each the first of a round in its turn: whoever is first finds Spark's code not yet compiled."""
+    first = turn % len(ways)
+    return [*ways[first:], *ways[:first]]
+
+
 def measure(session: Any, table: Callable[[int], Path], case: Case, repeat: int, scale: float) -> Line:
-    """Take times in turns; each begins a round in its turn, as whoever is first finds Spark's code not yet compiled."""
+    """Take times in turns."""
     line = Line(case)
     asked = ["windrow", "tree"] + (["plain"] if "plain" in case.limits or "best" in case.limits else [])
     for turn in range(repeat):
-        for who in asked[turn % len(asked) :] + asked[: turn % len(asked)]:
+        for who in in_turns(asked, turn):
             line.rows[who] = max(CHECKED_ROWS, int(case.fewer.get(who, case.rows) * scale))
             frame = answers(session, table(line.rows[who]), case)[who]()
             line.times.setdefault(who, []).append(drain(frame))
@@ -261,9 +267,10 @@ def python_aggregate(session: Any, path: Path, rows: int, width: int, repeat: in
     both = [sorted(map(tuple, ask().collect())) for ask in (by_windrow, by_spark)]
     for found, expected in zip(*both, strict=True):
         assert all(map(close, found, expected)), f"{case.name}: windrow {found}, Spark {expected}"
-    for _ in range(repeat):
-        for who, ask in (("windrow", by_windrow), ("tree", by_spark)):
-            line.times.setdefault(who, []).append(drain(ask()))
+    asked = {"windrow": by_windrow, "tree": by_spark}
+    for turn in range(repeat):
+        for who in in_turns(list(asked), turn):
+            line.times.setdefault(who, []).append(drain(asked[who]()))
     return line
 
 

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 
 import windrow as wr
 
-from .spark import CHECKED_ROWS, RECORD, Case, answers, check, drain, new_session
+from .spark import CHECKED_ROWS, RECORD, Case, answers, check, drain, in_turns, new_session
 
 ROWS = 20_000_000
 NEAR = "(ORDER BY ts ROWS BETWEEN 1000 PRECEDING AND 1000 FOLLOWING)"
@@ -46,7 +46,7 @@ CASES = [
 ]
 
 
-#: Who answers; each begins a round in its turn, as whoever is first finds Spark's code not yet compiled.
+#: Who answers.
 WAYS = ["windrow", "twice", "tree"]
 
 #: What the scaling is shown on, and by how much fewer rows.
@@ -156,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             check(session, few, case)
             line = lines[case.name] = {**{who: [] for who in WAYS}, "peak": 0}
             for turn in range(args.repeat):
-                for who in WAYS[turn % len(WAYS) :] + WAYS[: turn % len(WAYS)]:
+                for who in in_turns(WAYS, turn):
                     unknown = mock.patch("windrow.spark.build.slots", return_value=None)
                     with peak_of_workers() as peak, unknown if who == "twice" else nullcontext():
                         line[who].append(drain(answers(session, path, case)["tree" if who == "tree" else "windrow"]()))

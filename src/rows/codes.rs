@@ -45,9 +45,16 @@ pub(super) struct Fields {
     pub(super) exact: bool,
 }
 
+/// Puts the fields of the rows from `start` on into their words.
+pub(super) fn write<W: Word>(fields: &[Field], start: usize, words: &mut [W]) {
+    for (place, field) in fields.iter().enumerate() {
+        field.push(start, place == 0, words);
+    }
+}
+
 impl Field {
     /// Appends this field to the words of the rows from `start` on.
-    pub(super) fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
+    fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
         W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
     }
 

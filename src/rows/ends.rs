@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::codes;
 use super::layout::Layout;
 use super::number::Groups;
 use super::radix::Word;
@@ -21,7 +22,7 @@ use crate::parallel::Threads;
 const BLOCK: usize = 1024;
 
 /// A group's row so far; [`NONE`] before the first.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct End<W> {
     word: W,
     row: u32,
@@ -67,9 +68,7 @@ fn ends_of<W: Word>(
         for begin in share.clone().step_by(BLOCK) {
             threads.cancel().check()?;
             let block = begin..share.end.min(begin + BLOCK);
-            for (place, field) in layout.fields.iter().enumerate() {
-                field.push(begin, place == 0, &mut words[..block.len()]);
-            }
+            codes::write(&layout.fields, begin, &mut words[..block.len()]);
             groups.each_row(block, |group, row| {
                 let (word, end) = (words[row - begin], &mut ends[group]);
                 if comes(word, end) && included(row) {

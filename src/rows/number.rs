@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, new_empty_array};
 
+use super::codes;
 use super::gather::gather_on;
 use super::layout::Layout;
 use super::sort::SortColumn;
@@ -138,9 +139,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Re
         let mut words = [0_u64; BLOCK];
         for (block, of) in of.chunks_mut(BLOCK).enumerate() {
             let words = &mut words[..of.len()];
-            for (place, field) in layout.fields.iter().enumerate() {
-                field.push(number * share + block * BLOCK, place == 0, words);
-            }
+            codes::write(&layout.fields, number * share + block * BLOCK, words);
             for (number, word) in of.iter_mut().zip(words) {
                 *number = *word as u32;
             }

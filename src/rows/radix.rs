@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_buffer::BooleanBuffer;
 
-use super::codes::{Codes, Field, Push};
+use super::codes::{self, Codes, Field, Push};
 use super::neighbours::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -251,9 +251,7 @@ impl Keys<'_> {
         let counts = threads.map(keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
             let mut counts = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                for (place, field) in self.fields.iter().enumerate() {
-                    field.push(number * share + block * BLOCK, place == 0, keys);
-                }
+                codes::write(self.fields, number * share + block * BLOCK, keys);
                 for &key in &*keys {
                     counts[key.digit(shift, buckets)] += 1;
                 }
