@@ -70,6 +70,16 @@ impl Edges {
         Self { starts: BooleanBuffer::new(bits, 0, rows.len()) }
     }
 
+    /// How many rows the longest run has.
+    pub(crate) fn longest(&self) -> usize {
+        let (mut longest, mut begin) = (0, 0);
+        for start in self.starts.set_indices().chain([self.len()]) {
+            longest = longest.max(start - begin);
+            begin = start;
+        }
+        longest
+    }
+
     /// Calls `f` with each run.
     pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
         let mut begin = 0;

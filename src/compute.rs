@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Calls that have one answer per partition are answered without a sort, where the order of its rows makes no difference
-//! or only tells its first and last row.
+//! or only tells its first and last row. Frames that end so many rows away and so hold all of each partition are such;
+//! where only some partitions are that short, those of a block are answered by the cheaper frame that they make.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -26,27 +27,29 @@ use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, Restored, SortColumn};
+use crate::rows::{self, Arranged, Groups, Restored, SortColumn};
 use crate::section::Section;
 use crate::spec::Nulls;
 
 /// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
 const BLOCK: usize = 32 * 1024;
 
+/// Partitions are of less than one part in so many of the rows they may have on average, before their lengths are looked
+/// at.
+const SPARE: usize = 2;
+
 /// The calls' columns for the rows of `batch`.
 pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
     let threads = Threads::new(plan.options.threads, cancel);
+    let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        let work = Work { plan, order, columns, rows: batch.num_rows(), threads: &threads };
-        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number);
-        let (whole, others): (Passes, Passes) = passes.partition(|pass| answers_groups(order, plan.leader(pass)));
-        // Once the rows are sorted, they are so for all.
-        let unsorted = order.order_by.is_empty() || others.is_empty();
-        let left = if unsorted { work.by_group(whole, &mut results)? } else { whole };
-        work.in_order([left, others].concat(), &mut results)?;
+        let work = Work { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
+        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number).collect();
+        let left = work.by_group(passes, &mut results)?;
+        work.in_order(left, &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -64,6 +67,8 @@ pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Resul
 /// All rows, to be answered in one of the plan's orders.
 struct Work<'a> {
     plan: &'a Plan,
+    /// The plan for partitions that no frame ends within.
+    wide: Option<&'a Plan>,
     order: &'a Order,
     /// The order's columns, as the rows come.
     columns: Vec<ArrayRef>,
@@ -117,7 +122,7 @@ impl<'a> Work<'a> {
             return Ok(passes);
         }
         let keys: Vec<_> = self.order.partition_by.iter().map(|&place| self.columns[place].clone()).collect();
-        let Some(groups) = rows::number(&keys, self.rows, self.threads)? else {
+        let Some((plan, groups)) = self.groups(&passes, &keys)? else {
             return Ok(passes);
         };
         let order = sort_columns(self.order, &self.columns);
@@ -127,17 +132,48 @@ impl<'a> Work<'a> {
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
-                let evaluator = dispatch::evaluator(self.plan, pass, &section)?;
+                if !answers_groups(self.order, plan.leader(pass)) {
+                    return Ok(None);
+                }
+                let evaluator = dispatch::evaluator(plan, pass, &section)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| groups.spread(values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
-            match answer().map_err(|error| error.of_call(&self.plan.leader(pass).display))? {
+            match answer().map_err(|error| error.of_call(&plan.leader(pass).display))? {
                 Some(columns) => pass.iter().zip(columns).for_each(|(&call, column)| results[call] = Some(column)),
                 None => left.push(pass),
             }
         }
         Ok(left)
+    }
+
+    /// Each row's partition, and the plan by which there is one answer for each: for some call at least, and for all where
+    /// rows have an order, since once they are sorted for one they are so for all.
+    fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, Groups)>> {
+        let worth = |plan: &Plan| {
+            let mut answered = passes.iter().map(|pass| answers_groups(self.order, plan.leader(pass)));
+            if self.order.order_by.is_empty() { answered.any(|one| one) } else { answered.all(|one| one) }
+        };
+        if worth(self.plan) {
+            let groups = rows::number(keys, self.rows, 0, self.threads)?;
+            return Ok(groups.map(|groups| (self.plan, groups)));
+        }
+        let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
+        let most = passes.iter().map(|pass| self.holds(pass)).min().unwrap_or(0);
+        // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
+        if !rows::scattered(keys, self.rows)? {
+            return Ok(None);
+        }
+        let Some(groups) = rows::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
+            return Ok(None);
+        };
+        Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
+    }
+
+    /// How many rows a partition may have for no frame of the pass to end within it.
+    fn holds(&self, pass: &[usize]) -> usize {
+        self.plan.leader(pass).frame.widened().map_or(usize::MAX, |(_, most)| most)
     }
 
     /// Sorts, and answers `passes` over the rows in order.
@@ -182,9 +218,11 @@ impl<'a> Work<'a> {
             // One large partition is worth all threads.
             let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, &read, threads)?;
+            let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest());
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
+                let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
-                self.evaluate(pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
+                evaluate(plan, pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
             Ok(())
         })?;
@@ -215,20 +253,6 @@ impl<'a> Work<'a> {
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
     }
 
-    /// Gives `found` what the evaluator of a pass says of all rows of a section, in pieces, each with its first row.
-    fn evaluate(
-        &self,
-        pass: &[usize],
-        section: &Section,
-        threads: &Threads,
-        found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
-    ) -> Result<()> {
-        let (evaluator, frames) = self.plan.pass(pass, section, 0)?;
-        let (carry, cancel) = (Carry::default(), threads.cancel());
-        let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
-        threads.map(ranges(self.plan.leader(pass), &section.own, threads), evaluate).map(drop)
-    }
-
     /// The rows in order, with their edges.
     fn sort(&self, calls: &[&PlannedCall]) -> Result<Sorted> {
         let Self { order, ref columns, rows, threads, .. } = *self;
@@ -257,6 +281,20 @@ impl<'a> Work<'a> {
         let peers = edges.next().unwrap_or_else(|| partitions.clone());
         Ok(Sorted { order, partitions, peers })
     }
+}
+
+/// Gives `found` what the evaluator of a pass says of all rows of a section, in pieces, each with its first row.
+fn evaluate(
+    plan: &Plan,
+    pass: &[usize],
+    section: &Section,
+    threads: &Threads,
+    found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
+) -> Result<()> {
+    let (evaluator, frames) = plan.pass(pass, section, 0)?;
+    let (carry, cancel) = (Carry::default(), threads.cancel());
+    let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
+    threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)
 }
 
 /// Rows in order.

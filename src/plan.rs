@@ -22,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
 use crate::frame::{Bound, Frame};
-use crate::functions::native::Native;
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
 use crate::functions::signature::{self, Modifiers, Signature};
 use crate::literal;
@@ -266,6 +265,23 @@ impl Plan {
         })
     }
 
+    /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
+    /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
+    pub(crate) fn widened(&self) -> Option<Self> {
+        if self.options.strategy.is_some() {
+            return None;
+        }
+        let mut plan = self.clone();
+        let mut any = false;
+        for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
+            if let Some((frame, _)) = call.frame.widened() {
+                (call.strategy, call.reason) = choose::choose(call.function, &call.signature, &frame);
+                (call.frame, any) = (frame, true);
+            }
+        }
+        any.then_some(plan)
+    }
+
     /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
     /// rows that come sorted are likely sorted so.
     fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
@@ -460,11 +476,7 @@ impl Plan {
     ) -> Result<(Strategy, &'static str)> {
         let able = signature.algebra.strategies();
         match self.options.strategy {
-            None => {
-                let native = signature.inputs.first().is_some_and(|input| Native::of(input).is_some());
-                let native = native && matches!(function.kernel, Kernel::Min | Kernel::Max);
-                Ok(choose::choose(signature.algebra, native, frame))
-            }
+            None => Ok(choose::choose(function, signature, frame)),
             Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
             Some(forced) => {
                 let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();

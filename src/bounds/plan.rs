@@ -147,6 +147,22 @@ impl FramePlan {
         (before, after)
     }
 
+    /// The frame with the partition's ends in the place of those that are a number of rows or of peer groups away, and how
+    /// many rows a partition may have, at the most, for that to make no difference; `None` if no end is.
+    pub(crate) fn widened(&self) -> Option<(Self, usize)> {
+        let mut wide = self.clone();
+        let mut most = u64::MAX;
+        if let Edge::Rows(by @ ..0) | Edge::Groups(by @ ..0) = self.start {
+            (wide.start, wide.frame.start) = (Edge::Unbounded, Bound::UnboundedPreceding);
+            most = by.unsigned_abs() + 1;
+        }
+        if let Edge::Rows(by @ 1..) | Edge::Groups(by @ 1..) = self.end {
+            (wide.end, wide.frame.end) = (Edge::Unbounded, Bound::UnboundedFollowing);
+            most = most.min(by.unsigned_abs() + 1);
+        }
+        (most < u64::MAX).then(|| (wide, usize::try_from(most).unwrap_or(usize::MAX)))
+    }
+
     /// Whether EXCLUDE takes peers out.
     pub(super) fn excludes_peers(&self) -> bool {
         matches!(self.frame.exclude, Exclude::Group | Exclude::Ties)

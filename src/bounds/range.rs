@@ -39,15 +39,24 @@ pub(super) fn shift(
     let descending = plan.descending;
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by)) => search(keys, &filled, rows, side, |key| whole(key, *by), out),
+        (Keys::Small(keys), Offset::Whole(by)) => match distance(i64::try_from(*by).ok(), side) {
+            Some(by) => search_onwards(keys, &filled, rows, by, out),
+            None => search(keys, &filled, rows, side, |key| whole(key, *by), out),
+        },
         (Keys::Small(keys), Offset::Double(by)) => {
             search(keys, &filled, rows, side, |key| double(key, *by, descending), out);
         }
         (Keys::Small(keys), Offset::Single(by)) => {
             search(keys, &filled, rows, side, |key| single(key, *by, descending), out);
         }
-        (Keys::Wide(keys), Offset::Wide(by)) => search(keys, &filled, rows, side, |key| wide(key, *by), out),
-        (Keys::Huge(keys), Offset::Huge(by)) => search(keys, &filled, rows, side, |key| huge(key, *by), out),
+        (Keys::Wide(keys), Offset::Wide(by)) => match distance(Some(*by), side) {
+            Some(by) => search_onwards(keys, &filled, rows, by, out),
+            None => search(keys, &filled, rows, side, |key| wide(key, *by), out),
+        },
+        (Keys::Huge(keys), Offset::Huge(by)) => match distance(Some(*by), side) {
+            Some(by) => search_onwards(keys, &filled, rows, by, out),
+            None => search(keys, &filled, rows, side, |key| huge(key, *by), out),
+        },
         // An offset is made for its key's type, so no other pair exists, but for the calendar's: see `positions`.
         _ => {}
     }
@@ -155,6 +164,40 @@ fn search<K: Successor>(
     }
 }
 
+/// As [`search`], of keys that count something and `by` that is the same for all: the edge is the first row whose key is
+/// not below its row's and `by`, and none lies before that of the row before.
+#[inline]
+fn search_onwards<K: Successor>(keys: &[K], filled: &Range<usize>, rows: Range<usize>, by: K, out: &mut [u32]) {
+    if rows.is_empty() {
+        return;
+    }
+    let beyond = if by > K::default() { filled.end } else { filled.start };
+    let begin = |row: usize| keys[row].plus(by).map_or(beyond, |first| gallop(keys, filled, row, first));
+    let step = |at: usize, key: K| key.plus(by).map_or(beyond, |first| onwards(keys, filled, at, first));
+    // Two searches at once: one alone waits for each row's edge before it can look for the next.
+    let half = if rows.len() < SHORT { 0 } else { rows.len() / 2 };
+    let (left, right) = out.split_at_mut(half);
+    let (keys_left, keys_right) = keys[rows.clone()].split_at(half);
+    let mut other = begin(rows.start + half);
+    let mut one = if half == 0 { other } else { begin(rows.start) };
+    let (mut left, mut right) = (left.iter_mut().zip(keys_left), right.iter_mut().zip(keys_right));
+    for ((slot, &key), (other_slot, &other_key)) in left.by_ref().zip(right.by_ref()) {
+        one = step(one, key);
+        other = step(other, other_key);
+        (*slot, *other_slot) = (one as u32, other as u32);
+    }
+    for (slot, &key) in right {
+        other = step(other, key);
+        *slot = other as u32;
+    }
+}
+
+/// The distance of the first key of a frame, or of the first behind it; `None` if that is no key.
+fn distance<K: Successor>(by: Option<K>, side: Side) -> Option<K> {
+    // What is behind an end at a key is not before a start at the next key.
+    if side == Side::Start { by } else { by?.next() }
+}
+
 /// The first row of `filled` that is not before a start at `target`, or is behind an end there.
 #[inline(always)]
 pub(super) fn seek<K: Successor>(
@@ -178,15 +221,23 @@ pub(super) fn seek<K: Successor>(
 }
 
 /// Keys with a next one.
-pub(super) trait Successor: Copy + Ord {
+pub(super) trait Successor: Copy + Ord + Default {
     /// The least key above this one; `None` of the greatest.
     fn next(self) -> Option<Self>;
+
+    /// The key so far from this one, if there is one.
+    fn plus(self, by: Self) -> Option<Self>;
 }
 
 impl Successor for i64 {
     #[inline]
     fn next(self) -> Option<Self> {
         self.checked_add(1)
+    }
+
+    #[inline]
+    fn plus(self, by: Self) -> Option<Self> {
+        self.checked_add(by)
     }
 }
 
@@ -195,6 +246,11 @@ impl Successor for i128 {
     fn next(self) -> Option<Self> {
         self.checked_add(1)
     }
+
+    #[inline]
+    fn plus(self, by: Self) -> Option<Self> {
+        self.checked_add(by)
+    }
 }
 
 impl Successor for i256 {
@@ -202,7 +258,15 @@ impl Successor for i256 {
     fn next(self) -> Option<Self> {
         self.checked_add(Self::ONE)
     }
+
+    #[inline]
+    fn plus(self, by: Self) -> Option<Self> {
+        self.checked_add(by)
+    }
 }
+
+/// Fewer rows are not worth two searches.
+const SHORT: usize = 64;
 
 /// So many keys are counted, without a branch on any, before the search gallops: an edge is rarely farther from that of
 /// the row before, and how far is what no branch predictor knows.
@@ -211,8 +275,17 @@ const NEAR: usize = 8;
 /// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
 #[inline(always)]
 fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
-    let near = keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>());
-    match near.filter(|_| hint == filled.start || keys[hint - 1] < first) {
+    if hint == filled.start || keys[hint - 1] < first {
+        onwards(keys, filled, hint, first)
+    } else {
+        gallop_far(keys, filled, hint, first)
+    }
+}
+
+/// As [`gallop`], where no row before `hint` is the answer.
+#[inline(always)]
+fn onwards<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>()) {
         Some(near) => match near.iter().map(|&key| usize::from(key < first)).sum::<usize>() {
             NEAR => gallop_far(keys, filled, hint + NEAR, first),
             passed => hint + passed,

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::fold::{Fold, Work, aside, states};
+use super::fold::{Fold, Work, aside, behind, states};
 use crate::aggregate::Aggregate;
 use crate::bitmap::Edges;
 use crate::error::Result;
@@ -19,6 +19,9 @@ use crate::section::Section;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
 const CHUNK: usize = 64;
+
+/// So many frames are worth to be answered together.
+const MANY: usize = 16;
 
 /// Scans forwards from a frame's begin, or backwards from its partition's end.
 #[derive(Debug)]
@@ -94,17 +97,41 @@ impl<S: Clone> Suffixes<S> {
 
     #[inline]
     fn state<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<S> {
-        if !self.open.contains(&row) {
-            let chunk = row / CHUNK;
-            self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
-            self.states.clear();
-            let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
-            for row in self.open.clone().rev() {
-                aggregate.prepend(&mut later, row)?;
-                self.states.push(later.clone());
-            }
-        }
+        self.open(aggregate, row)?;
         Ok(self.states[self.open.end - 1 - row].clone())
+    }
+
+    /// Opens the chunk of `row`.
+    #[inline]
+    fn open<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<()> {
+        if self.open.contains(&row) {
+            return Ok(());
+        }
+        let chunk = row / CHUNK;
+        self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
+        self.states.clear();
+        let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
+        for row in self.open.clone().rev() {
+            aggregate.prepend(&mut later, row)?;
+            self.states.push(later.clone());
+        }
+        Ok(())
+    }
+
+    /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
+    /// chunk ends.
+    fn falling<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        mut runs: impl Iterator<Item = Range<usize>>,
+    ) -> Result<impl ExactSizeIterator<Item = &S>> {
+        let Some(first) = runs.next().filter(|run| self.hold(run) && !run.is_empty()).map(|run| run.start) else {
+            return Ok(self.states[..0].iter().rev());
+        };
+        self.open(aggregate, first)?;
+        let falls = |(row, run): &(usize, Range<usize>)| run.start == *row && run.end == self.run.end;
+        let behind = first + 1 + (first + 1..self.open.end).zip(runs).take_while(falls).count();
+        Ok(self.states[self.open.end - behind..self.open.end - first].iter().rev())
     }
 }
 
@@ -183,6 +210,22 @@ impl<A: Aggregate> Fold<A> for Scan {
         out: &mut A::Builder,
     ) -> Result<()> {
         let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(aggregate));
+        let mut runs = runs;
+        // Frames that shrink row by row need not be asked for one by one.
+        while runs.len() > 0 && cursor.backwards.is_some() {
+            if let Some(suffixes) = &mut cursor.backwards {
+                let falling = suffixes.falling(aggregate, runs.clone())?;
+                let many = falling.len();
+                if many >= MANY {
+                    let falling = falling.map(|state| behind(aggregate, carried, state.clone()));
+                    aggregate.evaluate_all(falling, out)?;
+                    runs.by_ref().take(many).for_each(drop);
+                    continue;
+                }
+            }
+            let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
+            aggregate.evaluate_all(states(aggregate, runs.by_ref().take(CHUNK), carried, state), out)?;
+        }
         let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
         aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
         cursor.forwards = forwards;

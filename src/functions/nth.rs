@@ -11,12 +11,13 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
-use crate::bounds::{Frames, SubRanges};
+use crate::bounds::{Bounds, Frames, SubRanges};
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::index::{Included, Pick, Picks, Walk};
+use crate::evaluate::nearest::Nearest;
 use crate::evaluate::{Evaluator, each_block};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
@@ -85,12 +86,25 @@ impl Nth {
 }
 
 impl Nth {
-    /// Whether the answer is the last row of each frame, or the first; `None` where it may be any.
-    fn at_an_end(&self) -> Option<bool> {
-        match (&self.which, &self.included, self.naive) {
-            (Which::First, Included::All, false) => Some(false),
-            (Which::Last, Included::All, false) => Some(true),
-            _ => None,
+    /// Picks the first row of each frame that takes part, or the last; `false`, and none, where another is asked for or
+    /// the frames are not of one run each and near each other.
+    fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut Picks) -> bool {
+        let last = self.which == Which::Last;
+        let Some(runs) = bounds.runs().filter(|_| (last || self.which == Which::First) && !self.naive) else {
+            return false;
+        };
+        let mut push = |row: usize, found| picks.push(if found { Pick::Row(row) } else { Pick::Null });
+        match &self.included {
+            Included::All => {
+                runs.for_each(|run| push(if last { run.end.wrapping_sub(1) } else { run.start }, !run.is_empty()));
+                true
+            }
+            Included::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {
+                push((behind as usize).wrapping_sub(1), behind > bounds.begin[at]);
+            }),
+            Included::Ranked(ranks) => {
+                nearest.first_from_each(ranks, &bounds.begin, |at, row| push(row as usize, row < bounds.end[at]))
+            }
         }
     }
 
@@ -179,12 +193,10 @@ impl Nth {
 impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let around = Around::load(carry)?;
-        let mut walk = Walk::new(&self.included);
+        let (mut walk, mut nearest) = (Walk::new(&self.included), Nearest::default());
         let mut picks = Picks::with_capacity(rows.len());
         each_block(frames, rows, cancel, |bounds| {
-            if let (Some(runs), Some(at_end), true) = (bounds.runs(), self.at_an_end(), around.is_empty()) {
-                let row = |run: Range<usize>| if at_end { run.end - 1 } else { run.start };
-                runs.for_each(|run| picks.push(if run.is_empty() { Pick::Null } else { Pick::Row(row(run)) }));
+            if around.is_empty() && self.pick_ends(&mut nearest, bounds, &mut picks) {
                 return Ok(());
             }
             bounds.rows.clone().try_for_each(|row| {

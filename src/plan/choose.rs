@@ -5,18 +5,22 @@ use crate::bounds::FramePlan;
 use crate::carry::Reach;
 use crate::evaluate::Strategy;
 use crate::frame::{Exclude, Shape};
+use crate::functions::native::Native;
 use crate::functions::registry::{Algebra, Family, Function, Kernel};
+use crate::functions::signature::Signature;
 use crate::spec::{Call, Nulls};
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
 /// (`benches/kernels.rs`).
 const TINY_FRAME: i128 = 4;
 
-/// The strategy that costs least, and why. `native`: the states are numbers.
-pub(super) fn choose(algebra: Algebra, native: bool, frame: &FramePlan) -> (Strategy, &'static str) {
+/// The strategy that costs least, and why.
+pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePlan) -> (Strategy, &'static str) {
+    let numbers = signature.inputs.first().is_some_and(|input| Native::of(input).is_some());
+    let native = numbers && matches!(function.kernel, Kernel::Min | Kernel::Max);
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
-    match (algebra, frame.shape()) {
+    match (signature.algebra, frame.shape()) {
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
         (Algebra::Quantile, Shape::Entire) if !excludes => {

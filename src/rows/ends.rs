@@ -130,7 +130,7 @@ mod tests {
             ];
             for (keys, keep) in orders.iter().flat_map(|keys| [(keys, 1), (keys, 7)]) {
                 let threads = Threads::new(2, &cancel);
-                let numbered = number(std::slice::from_ref(&groups), rows, &threads).unwrap().unwrap();
+                let numbered = number(std::slice::from_ref(&groups), rows, 0, &threads).unwrap().unwrap();
                 let mut sorted = vec![SortColumn::ascending(groups.clone())];
                 sorted.extend(keys.iter().cloned());
                 let order = sort(&sorted, 1, &cancel).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
@@ -157,7 +157,7 @@ mod tests {
         let threads = Threads::new(1, &Cancel::default());
         let texts = ["b", "a"].map(|text| text.repeat(40));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
-        let groups = number(&[], 2, &threads).unwrap().unwrap();
+        let groups = number(&[], 2, 0, &threads).unwrap().unwrap();
         assert!(ends(&groups, &[SortColumn::ascending(texts)], false, |_| true, &threads).unwrap().is_none());
     }
 }

@@ -32,7 +32,7 @@ pub use group::group;
 pub(crate) use group::group_on;
 pub(crate) use keys::normalise;
 pub use number::Groups;
-pub(crate) use number::number;
+pub(crate) use number::{number, scattered};
 pub(crate) use restore::Restored;
 pub use restore::restore;
 pub(crate) use sort::{Arranged, arrange};

@@ -15,7 +15,8 @@ use arrow_array::{ArrayRef, new_empty_array};
 use super::codes;
 use super::gather::gather_on;
 use super::layout::Layout;
-use super::sort::SortColumn;
+use super::sort::{Arranged, SortColumn, arrange};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::literal;
 use crate::parallel::Threads;
@@ -54,6 +55,22 @@ impl Groups {
     /// Numbers are below this.
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// How many rows the largest has.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn longest(&self, threads: &Threads) -> Result<usize> {
+        let Some(of) = &self.of else { return Ok(self.rows) };
+        let counts = threads.map(self.shares(), |share: Range<usize>| {
+            threads.cancel().check()?;
+            let mut counts = vec![0_u32; self.count];
+            of[share].iter().for_each(|&group| counts[group as usize] += 1);
+            Ok(counts)
+        })?;
+        let of_all = |group: usize| counts.iter().map(|counts| counts[group] as usize).sum();
+        Ok((0..self.count).map(of_all).max().unwrap_or(0))
     }
 
     /// The rows in shares, to each of which states of its own for all groups are worth it.
@@ -119,15 +136,15 @@ impl Groups {
     }
 }
 
-/// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers.
+/// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers, or fewer than `least`.
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
+pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &Threads) -> Result<Option<Groups>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let layout = Layout::new(&columns, rows, threads)?;
     let most = FEW.max(rows / ROWS_PER_NUMBER);
-    if layout.unsure.is_some() || layout.bits >= u32::BITS || layout.count() > most {
+    if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
     if layout.bits == 0 {
@@ -149,10 +166,27 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Re
     Ok(Some(Groups { rows, count: layout.count(), of: Some(of) }))
 }
 
+/// Rows looked at to guess how many partitions there are.
+const SAMPLE: usize = 256;
+
+/// Whether rows here and there are nearly all of different partitions, and these in no order.
+///
+/// # Errors
+/// A type without an order.
+pub(crate) fn scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
+    if columns.is_empty() || rows < SAMPLE {
+        return Ok(false);
+    }
+    let threads = Threads::new(1, &Cancel::default());
+    let places: Vec<_> = (0..SAMPLE).map(|place| (place * rows / SAMPLE) as u32).collect();
+    let keys: Vec<_> = gather_on(columns, &places, &threads)?.into_iter().map(SortColumn::ascending).collect();
+    let Arranged { order, starts } = arrange(&keys, &[keys.len()], &threads)?;
+    Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLE * 9 / 10))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::cancel::Cancel;
     use std::sync::Arc;
 
     use arrow_array::cast::AsArray;
@@ -162,7 +196,7 @@ mod tests {
     use super::*;
 
     fn groups(columns: &[ArrayRef], rows: usize) -> Option<Groups> {
-        number(columns, rows, &Threads::new(2, &Cancel::default())).unwrap()
+        number(columns, rows, 0, &Threads::new(2, &Cancel::default())).unwrap()
     }
 
     fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
@@ -198,5 +232,27 @@ mod tests {
     #[test]
     fn keys_far_apart_are_not_numbered() {
         assert!(groups(&[Arc::new(Int64Array::from(vec![0, i64::MAX]))], 2).is_none());
+    }
+
+    #[test]
+    fn partitions_are_counted_and_guessed() {
+        let keys = |partitions: i64| -> ArrayRef {
+            Arc::new((0..200_000).map(|row| row * row % partitions).collect::<Int64Array>())
+        };
+        let threads = Threads::new(2, &Cancel::default());
+        let (few, many) = (keys(11), keys(99_991));
+        let rows = |column: &ArrayRef| number(std::slice::from_ref(column), 200_000, 0, &threads).unwrap().unwrap();
+        let most = |column: &ArrayRef| {
+            let mut counts = std::collections::HashMap::new();
+            column.as_primitive::<Int64Type>().values().iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
+            counts.into_values().max().unwrap()
+        };
+        assert_eq!(rows(&few).longest(&threads).unwrap(), most(&few));
+        assert_eq!(rows(&many).longest(&threads).unwrap(), most(&many));
+        assert!(!scattered(&[few], 200_000).unwrap());
+        assert!(scattered(std::slice::from_ref(&many), 200_000).unwrap());
+        assert!(!scattered(&[], 200_000).unwrap());
+        assert!(!scattered(&[Arc::new(Int64Array::from_iter_values(0..200_000))], 200_000).unwrap());
+        assert!(number(&[many], 200_000, 150_000, &threads).unwrap().is_none());
     }
 }

@@ -15,9 +15,11 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import windrow as wr
+from alike import alike
 from oracle import FUZZ, NUMERIC, listed, make_ask, make_spec, make_table, same
 
 STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive"]
@@ -414,6 +416,58 @@ def test_answers_that_need_no_sort_are_those_of_sorted_rows(rows, keys):
             beside = wr.select(table, c=call, n=f"row_number() OVER ({window})")["c"]
             assert alone.type == beside.type
             assert [str(v) for v in listed(alone)] == [str(v) for v in listed(beside)], call
+
+
+WITHIN = [
+    "ROWS BETWEEN 6 PRECEDING AND 6 FOLLOWING",
+    "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW",
+    "ROWS BETWEEN 8 PRECEDING AND 2 PRECEDING",
+    "ROWS BETWEEN 2 FOLLOWING AND 7 FOLLOWING",
+    "ROWS BETWEEN 6 PRECEDING AND 9 FOLLOWING EXCLUDE TIES",
+    "GROUPS BETWEEN 3 PRECEDING AND 6 FOLLOWING",
+]
+HELD = {
+    "sum(x)": "naive",
+    "avg(m)": "naive",
+    "stddev_samp(x)": "naive",
+    "min(x)": "naive",
+    "max(y)": "naive",
+    "max(text)": "naive",
+    "first_value(y)": "naive",
+    "last_value(x) IGNORE NULLS": "naive",
+    "first_value(x) FILTER (WHERE x > 20) IGNORE NULLS": "naive",
+    "nth_value(x, 3)": "naive",
+    "collect_list(x)": "naive",
+    "median(x)": "wavelet",
+    "count(DISTINCT x)": "codes",
+    "mode(x)": "codes",
+}
+
+
+@pytest.mark.parametrize("longest", [1, 4, 7, 8, 60])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_frames_that_hold_their_partition(longest, ordered):
+    """Partitions shorter than their frames, as long, and longer: each alone and beside others, sorted and not."""
+    rng = random.Random(longest)
+    sizes = [rng.randint(1, longest) for _ in range(2000)]
+    keys = [key for key, size in enumerate(sizes) for _ in range(size)]
+    rows = [(k, t, rng.choice([None, *range(40)]), rng.choice([-0.0, 0.0, None, -1.5])) for t, k in enumerate(keys)]
+    if not ordered:
+        rng.shuffle(rows)
+    k, t, x, y = zip(*rows, strict=True)
+    table = pa.table({"k": k, "t": [t // 2 for t in t], "u": t, "x": x, "y": y})
+    table = table.append_column("text", pc.cast(table["x"], pa.string()))
+    table = table.append_column("m", pc.cast(table["x"], pa.decimal128(21, 2)))
+    for frame in WITHIN:
+        order = "t" if "GROUPS" in frame or "TIES" in frame else "u"
+        calls = {call: f"{call} OVER (PARTITION BY k ORDER BY {order} {frame})" for call in HELD}
+        together = wr.select(table, **{f"c{i}": text for i, text in enumerate(calls.values())})
+        for i, (call, text) in enumerate(calls.items()):
+            with wr.config(strategy=HELD[call]):
+                expected = wr.select(table, c=text)["c"]
+            for got in (wr.select(table, c=text)["c"], together[f"c{i}"]):
+                assert got.type == expected.type
+                assert all(map(alike, got.to_pylist(), expected.to_pylist())), text
 
 
 def test_ties_keep_input_order():
