@@ -88,9 +88,9 @@ mod tests {
         let bits = BooleanBuffer::collect_bool(300, |row| row % 7 == 3 && !(100..250).contains(&row)).slice(5, 290);
         let ranks = Ranks::new(bits.clone());
         let mut nearest = Nearest::default();
-        for places in [vec![0], vec![290; 3], vec![0, 290], (0..=290).collect(), vec![70, 60, 64, 128], vec![120, 101]]
-        {
-            let near = places.len() == 1 || u32::abs_diff(places[0], places[1]) < 16;
+        let near = [vec![0], vec![290; 3], (0..=290).collect(), vec![70, 60, 64, 99, 71], vec![255, 248]];
+        let far = [vec![0, 290], vec![120, 101]];
+        for (places, near) in near.map(|places| (places, true)).into_iter().chain(far.map(|places| (places, false))) {
             let (mut before, mut from) = (vec![], vec![]);
             assert_eq!(nearest.last_before_each(&ranks, &places, |_, row| before.push(row)), near);
             assert_eq!(nearest.first_from_each(&ranks, &places, |_, row| from.push(row)), near);
