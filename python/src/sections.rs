@@ -34,7 +34,7 @@ impl PySections {
 
     /// Whether rows may be summed up in any order.
     #[getter]
-    fn any_order(&self) -> bool {
+    fn sums_up_any_order(&self) -> bool {
         self.0.sums_up_any_order()
     }
 

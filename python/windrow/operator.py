@@ -171,7 +171,7 @@ class Operator:
 
     def sums_up_any_order(self) -> bool:
         """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
-        return make_plan(self._empty, self._bound.native, self._options).sections().any_order
+        return make_plan(self._empty, self._bound.native, self._options).sections().sums_up_any_order
 
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""

@@ -235,7 +235,7 @@ def summarised(
     if planned is None:
         return []
     rows, plan, schema = planned
-    if not plan.sections().any_order:
+    if not plan.sections().sums_up_any_order:
         rows, _ = _ordered(rows, schema, plan, options, limit, run)
     return of_sections(rows, plan, _half(limit) // 2, run)
 

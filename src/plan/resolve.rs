@@ -1,0 +1,303 @@
+//! Resolving: from a call as it is asked to a call as it is planned, against the schema.
+
+use arrow_array::Array;
+use arrow_schema::{DataType, Field, Schema};
+
+use super::{Order, Plan, PlannedArg, PlannedCall, check, choose};
+use crate::bounds::{FramePlan, OrderColumn};
+use crate::error::{Error, Result};
+use crate::evaluate::Strategy;
+use crate::explain;
+use crate::frame::{Bound, Frame};
+use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
+use crate::functions::signature::{self, Modifiers, Signature};
+use crate::literal;
+use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
+
+impl Plan {
+    /// The call as it will be answered, its order and columns noted in the plan.
+    pub(super) fn resolve(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
+        let function = match &call.user {
+            Some(user) => registry::of_user(user),
+            None => registry::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?,
+        };
+        check::modifiers(function, call)?;
+        let order = self.order(spec)?;
+        let (args, types) = self.arguments(order, function, call)?;
+        let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
+        let argument_order = self.argument_order(order, function, call)?;
+        let modifiers = Modifiers {
+            ansi: self.options.ansi,
+            distinct: call.distinct,
+            argument_order: !argument_order.is_empty(),
+            respect_nulls: call.nulls == Nulls::Respect,
+        };
+        let mut signature = match &call.user {
+            Some(user) => signature::of_user(user, types, modifiers),
+            None => signature::signature(function, &types, modifiers)?,
+        };
+        if let (Kernel::CollectList | Kernel::CollectSet, true, DataType::List(field)) =
+            (function.kernel, self.options.list_views, &signature.output)
+        {
+            signature.output = DataType::ListView(field.clone());
+        }
+        if function.family == Family::Offset {
+            signature.nullable = self.offset_nullable(order, call, &args);
+        }
+        signature.nullable |= call.min_rows.is_some();
+        let frame = self.frame(order, function, call, spec)?;
+        check::exclude(function, &frame)?;
+        check::line(function, &self.orders[order].order_by)?;
+        let (strategy, reason) = self.strategy(function, &signature, &frame)?;
+        let joins = choose::joins(signature.algebra);
+        let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
+        Ok(PlannedCall {
+            order,
+            function,
+            user: call.user.clone(),
+            signature,
+            args,
+            filter,
+            distinct: call.distinct && function.distinct() == Distinct::Counts,
+            argument_order,
+            nulls: call.nulls,
+            min_rows: call.min_rows,
+            frame,
+            strategy,
+            reason,
+            before,
+            after,
+            joins,
+            display: display.to_string(),
+        })
+    }
+
+    /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
+    /// rows that come sorted are likely sorted so.
+    fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
+        let mut partition = Vec::new();
+        for name in &spec.partition_by {
+            let (number, field) = check::lookup(&self.schema, name)?;
+            check::key(field, "PARTITION BY")?;
+            if !partition.contains(&number) {
+                partition.push(number);
+            }
+        }
+        let keys = self.keys(&spec.order_by)?;
+        let same = |order: &Order| {
+            order.partition_by.len() == partition.len()
+                && order.partition_by.iter().all(|&place| partition.contains(&order.columns[place]))
+                && order.order_by.len() == keys.len()
+                && order.order_by.iter().zip(&keys).all(|(known, (number, key))| {
+                    order.columns[known.number] == *number
+                        && known.descending == key.descending
+                        && known.nulls_first == key.nulls_first
+                })
+        };
+        if let Some(known) = self.orders.iter().position(same) {
+            return Ok(known);
+        }
+        let mut order = Order { partition_by: Vec::new(), order_by: Vec::new(), columns: Vec::new() };
+        order.partition_by = partition.iter().map(|&number| order.place(number)).collect();
+        let order_by = keys.into_iter().map(|(number, key)| order.order_column(&self.schema, number, key)).collect();
+        order.order_by = order_by;
+        self.orders.push(order);
+        Ok(self.orders.len() - 1)
+    }
+
+    /// The columns of order keys.
+    fn keys<'a>(&self, keys: &'a [OrderKey]) -> Result<Vec<(usize, &'a OrderKey)>> {
+        let key = |key: &'a OrderKey| {
+            let (number, field) = check::lookup(&self.schema, &key.column)?;
+            check::key(field, "ORDER BY")?;
+            Ok((number, key))
+        };
+        keys.iter().map(key).collect()
+    }
+
+    /// The order in which a call reads its frames' rows, where it matters.
+    fn argument_order(&mut self, order: usize, function: &Function, call: &Call) -> Result<Vec<OrderColumn>> {
+        let keys = self.keys(&call.argument_order)?;
+        match function.argument_order() {
+            ArgumentOrder::Refused | ArgumentOrder::Idle => Ok(Vec::new()),
+            ArgumentOrder::Values | ArgumentOrder::Rows => {
+                check::within_group(function, call)?;
+                let Self { schema, orders, .. } = self;
+                Ok(keys.into_iter().map(|(number, key)| orders[order].order_column(schema, number, key)).collect())
+            }
+        }
+    }
+
+    /// The place of the schema's column of this name among the order's columns, and its field.
+    fn column(&mut self, order: usize, name: &str) -> Result<(usize, Field)> {
+        let (number, field) = check::lookup(&self.schema, name)?;
+        let field = field.clone();
+        Ok((self.orders[order].place(number), field))
+    }
+
+    fn filter(&mut self, order: usize, name: &str) -> Result<usize> {
+        let (place, field) = self.column(order, name)?;
+        match field.data_type() {
+            DataType::Boolean => Ok(place),
+            other => Err(Error::spec(format!("FILTER needs a boolean column, and {name:?} is {other}"))),
+        }
+    }
+
+    fn arguments(
+        &mut self,
+        order: usize,
+        function: &Function,
+        call: &Call,
+    ) -> Result<(Vec<PlannedArg>, Vec<DataType>)> {
+        let (least, most) = function.arguments;
+        if call.args.len() < least || call.args.len() > most {
+            let takes = match (least, most) {
+                (0, 0) => "no argument".into(),
+                (least, usize::MAX) => format!("at least {least} arguments"),
+                (least, most) if least == most => format!("{least} argument{}", if least == 1 { "" } else { "s" }),
+                (least, most) => format!("{least} to {most} arguments"),
+            };
+            return Err(Error::spec(format!("{} takes {takes}, and got {}", function.name, call.args.len())));
+        }
+        let (mut args, mut types) = (Vec::new(), Vec::new());
+        for (index, arg) in call.args.iter().enumerate() {
+            let (arg, data_type) = match arg {
+                Arg::Column(name) => {
+                    let (place, field) = self.column(order, name)?;
+                    (PlannedArg::Column(place), field.data_type().clone())
+                }
+                Arg::Literal(value) => {
+                    // The default of lag and lead takes the type of what it stands in for.
+                    let array = match (function.family, index, types.first()) {
+                        (Family::Offset, 2, Some(target)) => {
+                            check::default(literal::natural(value)?.data_type(), target)?;
+                            literal::one_row_as(value, target)?
+                        }
+                        _ => literal::natural(value)?,
+                    };
+                    let data_type = array.data_type().clone();
+                    (PlannedArg::Literal(array), data_type)
+                }
+            };
+            args.push(arg);
+            types.push(data_type);
+        }
+        check::constants(function, call, &types)?;
+        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
+            check::default(default, value)?;
+        }
+        Ok((args, types))
+    }
+
+    /// lag and lead are never NULL where neither the column nor the default is.
+    fn offset_nullable(&self, order: usize, call: &Call, args: &[PlannedArg]) -> bool {
+        let nullable = |arg: &PlannedArg| match arg {
+            PlannedArg::Column(place) => self.schema.field(self.orders[order].columns[*place]).is_nullable(),
+            PlannedArg::Literal(value) => value.logical_null_count() > 0,
+        };
+        // A default in another type is cast, and a cast may fail to NULL outside ANSI mode.
+        let casts = match (call.args.first(), call.args.get(2)) {
+            (Some(Arg::Column(value)), Some(Arg::Column(default))) => {
+                check::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
+                    != check::lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
+            }
+            _ => false,
+        };
+        args.len() < 3 || casts || args.iter().any(nullable)
+    }
+
+    fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {
+        let ordered = !spec.order_by.is_empty() || !call.argument_order.is_empty();
+        let partitions = function.kernel == Kernel::UserPartitions;
+        if !ordered
+            && !partitions
+            && (!function.takes_frame(true) || function.family == Family::Ranking || function.kernel == Kernel::Nth)
+        {
+            return Err(Error::spec(format!(
+                "{} depends on the order of rows, and the window has none; add an ORDER BY",
+                function.name
+            )));
+        }
+        let own = if partitions { Frame::entire() } else { Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow) };
+        let asked = match function.family {
+            Family::Aggregate | Family::Value => call.frame.as_ref(),
+            Family::Ranking if !call.argument_order.is_empty() => call.frame.as_ref(),
+            Family::Ranking | Family::Running => {
+                let required = if function.kernel == Kernel::CumeDist {
+                    Frame::range(Bound::UnboundedPreceding, Bound::CurrentRow)
+                } else {
+                    own.clone()
+                };
+                if call.frame.as_ref().is_some_and(|frame| *frame != required) {
+                    return Err(Error::spec(format!(
+                        "{} has a frame of its own, {}; leave the frame out",
+                        function.name,
+                        explain::frame(&required)
+                    )));
+                }
+                Some(&own)
+            }
+            Family::Offset => {
+                if call.frame.is_some() {
+                    return Err(Error::spec(format!(
+                        "{} looks at one row of the partition and takes no frame; leave the frame out",
+                        function.name
+                    )));
+                }
+                Some(&own)
+            }
+        };
+        let Self { schema, orders, options, .. } = self;
+        // Offsets by column add columns to the order, which the resolver sees as numbers behind its last.
+        let keys = orders[order].order_by.clone();
+        let places = std::cell::RefCell::new(&mut orders[order]);
+        let column = |name: &str| {
+            let (number, field) = check::lookup(schema, name)?;
+            Ok((places.borrow_mut().place(number), field.data_type().clone()))
+        };
+        FramePlan::resolve(asked, &keys, &column, &options.timezone)
+    }
+
+    fn strategy(
+        &self,
+        function: &Function,
+        signature: &Signature,
+        frame: &FramePlan,
+    ) -> Result<(Strategy, &'static str)> {
+        let able = signature.algebra.strategies();
+        match self.options.strategy {
+            None => Ok(choose::choose(function, signature, frame)),
+            Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
+            Some(forced) => {
+                let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
+                Err(Error::spec(format!(
+                    "the strategy option asks for {forced}, and {} over {} can be computed by {}",
+                    function.name,
+                    signature.inputs.first().unwrap_or(&DataType::Null),
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+impl Order {
+    /// The schema's column `number` as a key, added if it is new.
+    fn order_column(&mut self, schema: &Schema, number: usize, key: &OrderKey) -> OrderColumn {
+        OrderColumn {
+            number: self.place(number),
+            data_type: schema.field(number).data_type().clone(),
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+            name: key.column.clone(),
+        }
+    }
+
+    /// The place of the schema's column `number`, added if it is new.
+    fn place(&mut self, number: usize) -> usize {
+        self.columns.iter().position(|&known| known == number).unwrap_or_else(|| {
+            self.columns.push(number);
+            self.columns.len() - 1
+        })
+    }
+}
