@@ -238,6 +238,39 @@ def test_what_needs_no_order_needs_no_barrier(frame):
         assert "barrier" in str(wr.explain(frame, c=call, engine="windrow")), call
 
 
+WHOLE = ["sum(v) OVER ()", "count(*) OVER ()", "avg(d) FILTER (WHERE v > 0) OVER ()", "min(s) OVER ()"]
+
+
+@pytest.mark.usefixtures("how")
+def test_what_needs_no_ranges_needs_no_exchange(spark, frame, tmp_path):
+    """Where a source gives the same rows each time; in any other the exchange is what both readings have alike."""
+    frame.write.parquet(str(tmp_path / "rows"))
+    files = spark.read.parquet(str(tmp_path / "rows"))
+    sources = {
+        "files": (files, True),
+        "some": (files.where("v % 3 = 0").withColumn("u", files.t + 1).union(files.withColumn("u", files.v)), True),
+        "none": (files.where("v > 1000"), True),
+        "memory": (spark.createDataFrame(frame.limit(500).toPandas(), frame.schema), True),
+        "range": (spark.range(100).selectExpr("id", "id AS v", "id * 0.5 AS d", "string(id) AS s"), True),
+        "by chance": (files.where("rand(1) < 0.5"), False),
+        "shuffled": (files.repartition(3), False),
+        "limited": (files.limit(50), False),
+    }
+    for name, (source, stays) in sources.items():
+        for calls in ({f"c{i}": call for i, call in enumerate(WHOLE)}, {"c": WHOLE[0]}):
+            plan = str(wr.explain(source, calls))
+            assert ("as the rows are read" in plan, "equal shares" in plan) == (stays, not stays), (name, plan)
+            found = [tuple(row) for row in wr.select(source, "id", calls).collect()]
+            if name == "limited":
+                assert len({str(row[1:]) for row in found}) == 1
+                continue
+            whole = wr.select(source.toArrow(), "id", calls).to_pylist()
+            expected = [tuple(row.values()) for row in whole]
+            assert len(found) == len(expected)
+            for ours, theirs in zip(sorted(found), sorted(expected), strict=True):
+                assert all(map(same, ours, theirs)), name
+
+
 @pytest.fixture(scope="module")
 def skewed(spark, tmp_path_factory):
     """Give a file in which one key has most rows."""

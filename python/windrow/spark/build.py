@@ -30,6 +30,7 @@ from .measured import Heard
 from .plan import Level, Plan, functions_of, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
 from .skew import hot_key
+from .source import is_repeatable
 from .spread import gathered, parted, partitions, ranged, slots, sorted_by
 from .stages import Stage, stages
 from .twice import read_twice
@@ -282,27 +283,31 @@ class Builder:
             )
             keys = [] if shortest is None else _sort_keys(shortest)
             columns = list(dict.fromkeys(k["column"] for k in keys))
-            by = "ranges of " + ", ".join(columns) if columns else "equal shares"
             read = {n for i in calls for n in names_read(native[i])} or {schema.names[0]}
             reader = self._operator(level, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
             unsorted = reader.sums_up_any_order()
             share = None if tasks is None or unsorted else gathered
             operator = self._operator(level, calls, schema, sort=True, share=share, kept=kept)
             heard = self._heard(operator)
-            self.working = ranged(self.working, keys, ranges, self.functions)
+            # rows that any task may sum up stay where they are read
+            stay = unsorted and not keys and is_repeatable(self.working)
+            by = "ranges of " + ", ".join(columns) if columns else "equal shares"
+            by = "as the rows are read" if stay else f"{by} over {ranges} tasks"
+            if not stay:
+                self.working = ranged(self.working, keys, ranges, self.functions)
             if share is None:
                 why_twice = (
                     "no order is needed to sum rows up" if unsorted else "it is not known how many tasks run at once"
                 )
-                together = f"{by} over {ranges} tasks, {how}, read twice: {why_twice}"
-                self.working = read_twice(self.working, operator, reader, self.functions)
+                together = f"{by}, {how}, read twice: {why_twice}"
+                self.working = read_twice(self.working, operator, reader, self.functions, exchanged=not stay)
             else:
                 self.working = self.working.mapInArrow(operator, operator.spark_schema, barrier=True)
                 self.working = parted(self.working, columns, self.functions)
-                together = f"{by} over {ranges} tasks at once (barrier), {how}"
+                together = f"{by} at once (barrier), {how}"
             schema = self._made(operator, calls, made)
             self.clustered = None
-            self.done[-1].append(Done(calls, together, True, True, operator.explain_rows(), heard))
+            self.done[-1].append(Done(calls, together, not stay, True, operator.explain_rows(), heard))
         return schema, made
 
     def _made(self, operator: Operator, calls: Sequence[int], made: dict[int, str]) -> T.StructType:

@@ -14,17 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .catalyst import class_of, items
 from .plan import quoted
+from .source import is_cheap
 from .spread import partitions, slots
 
 __all__ = ["hot_key"]
-
-# What is known to be cheap to read in part.
-_CHEAP = frozenset([
-    "DataSourceV2Relation", "DataSourceV2ScanRelation", "Filter", "HiveTableRelation", "InMemoryRelation",
-    "LocalRelation", "LogicalRelation", "Project", "Range", "SubqueryAlias", "Union",
-])  # fmt: skip
 
 # Rows of each of the source's partitions that are looked at, and the most frequent keys of these that are told.
 _ROWS = 20_000
@@ -74,13 +68,7 @@ def hot_key(frame: Any, keys: Sequence[str], limit: int | None, functions: Any) 
 def _size(frame: Any) -> int | None:
     """Give the bytes that Spark expects a frame to have; None where a part of it is not cheap to read."""
     plan = frame._jdf.queryExecution().optimizedPlan()
-    waiting = [plan]
-    while waiting:
-        node = waiting.pop()
-        if class_of(node) not in _CHEAP:
-            return None
-        waiting += items(node.children())
-    return int(str(plan.stats().sizeInBytes()))
+    return int(str(plan.stats().sizeInBytes())) if is_cheap(plan) else None
 
 
 def _sampled(frame: Any, keys: Sequence[str], functions: Any) -> tuple[float, int]:

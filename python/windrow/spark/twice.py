@@ -6,6 +6,7 @@
 
 Both readings are of one exchange, which Spark makes once as it finds it twice in the plan. So the ranges are the same,
 and a task can be run again by itself. Nothing waits for slots, and what comes behind may read some partitions only.
+Windows of no order need no ranges: there both readings may be of a source that gives the same rows each time.
 """
 
 from __future__ import annotations
@@ -33,19 +34,21 @@ _TOLD = "place int, rows bigint, summaries array<binary>"
 _TOLD_ARROW = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
 
 
-def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any) -> Any:
+def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any, *, exchanged: bool) -> Any:
     """Answer an operator's calls over rows in ranges.
 
     Parameters
     ----------
     frame
-        A DataFrame whose last step is the exchange into ranges.
+        A DataFrame whose last step is the exchange into ranges, or one that gives the same partitions each time.
     operator
         The operator, whose calls may be cut into sections.
     reader
         An operator of the same calls over no more than the columns that they read.
     functions
         PySpark's functions.
+    exchanged
+        Whether there is such an exchange.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any)
     hidden = ["__windrow_rest", "__windrow_place", "__windrow_told"]
     rest, place, told = unique_names([*names, *hidden], folded=True)[-len(hidden) :]
     first = frame.select(*map(quoted, read))
-    if others := [functions.col(quoted(name)) for name in names if name not in read]:
+    if exchanged and (others := [functions.col(quoted(name)) for name in names if name not in read]):
         # A column that nothing reads Spark leaves out of the exchange, which then is another one. It is NULL.
         value = functions.when(functions.spark_partition_id() < 0, functions.struct(*others).cast("string"))
         first = frame.select(*map(quoted, read), value.alias(rest))
@@ -136,7 +139,8 @@ class _Everyone:
         if [t["rows"] for t in self._told if t["place"] == place] != [self._rows]:
             raise DataError(
                 "the rows came otherwise at the second reading than at the first, so windows over several tasks cannot "
-                "be answered: spark.sql.exchange.reuse must be on; spread='never' reads them once, in one task"
+                "be answered: spark.sql.exchange.reuse must be on, and files stay as they are; spread='never' reads "
+                "them once, in one task"
             )
         before = [s for t in self._told if t["place"] < place for s in t["summaries"]]
         behind = [s for t in self._told if t["place"] > place for s in t["summaries"]]
