@@ -34,8 +34,7 @@ use crate::spec::Nulls;
 /// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
 const BLOCK: usize = 32 * 1024;
 
-/// Partitions are of less than one part in so many of the rows they may have on average, before their lengths are looked
-/// at.
+/// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
 const SPARE: usize = 2;
 
 /// The calls' columns for the rows of `batch`.
