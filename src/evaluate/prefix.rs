@@ -14,8 +14,8 @@
 
 use std::ops::Range;
 
-use super::fold::{BLOCK, Fold, Work, aside, states};
-use crate::aggregate::{Removable, Retract};
+use super::fold::{BLOCK, Fold, Work, aside, behind, states};
+use crate::aggregate::{Removable, Retract, Slide};
 use crate::error::Result;
 
 /// Keeps the difference of two prefixes.
@@ -24,6 +24,9 @@ pub struct Prefix;
 
 /// Fewer rows are taken in, or let go, one by one and without a call.
 const NEAR: usize = 16;
+
+/// So many frames that step by one row are worth a loop of their own.
+const LEAST: usize = 128;
 
 /// Where one frame in so many moves by several rows, as RANGE frames do, prefixes are written down for the next block:
 /// how many rows come and go is then no branch that the processor guesses wrong.
@@ -48,6 +51,25 @@ pub struct Difference<S> {
 }
 
 impl<S: Clone> Difference<S> {
+    /// How many of `runs` follow by the same step, which is a row or none at either end, and none of them empty; and the
+    /// rows that enter and leave by it.
+    fn steady(&self, runs: impl Iterator<Item = Range<usize>> + Clone) -> Option<(usize, Range<usize>, Range<usize>)> {
+        let known = &self.run;
+        let first = runs.clone().next()?;
+        let steps = [first.start.wrapping_sub(known.start), first.end.wrapping_sub(known.end)];
+        if known.is_empty() || steps.iter().any(|step| *step > 1) || steps == [0; 2] {
+            return None;
+        }
+        let mut next = known.clone();
+        let follows = |run: &Range<usize>| {
+            next = next.start + steps[0]..next.end + steps[1];
+            *run == next && !run.is_empty()
+        };
+        let frames = runs.take_while(follows).count();
+        let moved = |end: usize, step: usize| end..end + step * frames;
+        Some((frames, moved(known.end, steps[1]), moved(known.start, steps[0])))
+    }
+
     /// Moves both ends to `run`'s. One row at each is the common step.
     #[inline(always)]
     fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<S> {
@@ -97,6 +119,8 @@ impl<S: Clone> Difference<S> {
 pub struct Window<S> {
     difference: Difference<S>,
     prefixes: Prefixes<S>,
+    /// The states of frames that step by one row.
+    slid: Vec<S>,
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -136,6 +160,13 @@ impl<S: Clone> Prefixes<S> {
         let base = difference.move_to(aggregate, begins.start..ends.start)?;
         for (prefixes, first, rows) in [(&mut self.entered, base, ends), (&mut self.left, aggregate.init(), begins)] {
             prefixes.clear();
+            if let Some(slide) = A::SLIDE {
+                prefixes.resize(rows.len() + 1, first);
+                if let [first, rest @ ..] = &mut prefixes[..] {
+                    slide(aggregate, first, rows, 0..0, rest);
+                }
+                continue;
+            }
             prefixes.reserve(rows.len() + 1);
             let mut state = first;
             for row in rows {
@@ -157,6 +188,30 @@ impl<S: Clone> Prefixes<S> {
 }
 
 impl<S: Clone> Window<S> {
+    /// Answers the first of the frames, if many step by one row; says how many.
+    #[inline(never)]
+    fn slide<A: Removable<State = S>>(
+        &mut self,
+        aggregate: &A,
+        slide: Slide<A>,
+        runs: impl Iterator<Item = Range<usize>> + Clone,
+        carried: Option<&S>,
+        out: &mut A::Builder,
+    ) -> Result<usize> {
+        let Self { difference, slid, .. } = self;
+        let Some((frames, entering, leaving)) = difference.steady(runs).filter(|steady| steady.0 >= LEAST) else {
+            return Ok(0);
+        };
+        slid.resize(frames, aggregate.init());
+        difference.run = leaving.end..entering.end;
+        slide(aggregate, &difference.state, entering, leaving, slid);
+        if let Some(last) = slid.last() {
+            difference.state.clone_from(last);
+        }
+        aggregate.evaluate_all(slid.iter().map(|state| behind(aggregate, carried, state.clone())), out)?;
+        Ok(frames)
+    }
+
     /// Answers a block of frames by prefixes, if it can be.
     #[inline(never)]
     fn by_prefixes<A: Removable<State = S>>(
@@ -166,7 +221,7 @@ impl<S: Clone> Window<S> {
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let Self { difference, prefixes } = self;
+        let Self { difference, prefixes, .. } = self;
         let Some(retract) = A::RETRACT else { return Ok(false) };
         let Some(last) = prefixes.fill(aggregate, difference, runs.clone())? else { return Ok(false) };
         let state = |run| Ok(prefixes.state(aggregate, retract, &run));
@@ -184,6 +239,7 @@ impl<A: Removable> Fold<A> for Prefix {
         Window {
             difference: Difference { run: 0..0, state: aggregate.init(), uneven: 0 },
             prefixes: Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() },
+            slid: Vec::new(),
         }
     }
 
@@ -205,10 +261,21 @@ impl<A: Removable> Fold<A> for Prefix {
         if uneven && window.by_prefixes(aggregate, runs.clone(), carried, out)? {
             return Ok(());
         }
-        let mut difference = window.difference.clone();
-        let state = |run| difference.move_to(aggregate, run);
-        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
-        window.difference = difference;
+        let mut left = runs;
+        while left.len() > 0 {
+            let mut answered = match A::SLIDE {
+                Some(slide) => window.slide(aggregate, slide, left.clone(), carried, out)?,
+                None => 0,
+            };
+            if answered == 0 {
+                answered = left.len().min(if A::SLIDE.is_some() { LEAST } else { BLOCK });
+                let mut difference = window.difference.clone();
+                let state = |run| difference.move_to(aggregate, run);
+                aggregate.evaluate_all(states(aggregate, left.clone().take(answered), carried, state), out)?;
+                window.difference = difference;
+            }
+            left.nth(answered - 1);
+        }
         Ok(())
     }
 }
@@ -218,38 +285,43 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
 
     use crate::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
     /// Frames whose ends move by no row, by one and by many, block after block, across partitions and jumps.
     #[test]
-    fn uneven_frames_are_answered_as_they_are_alone() {
+    fn frames_are_answered_as_they_are_alone() {
         let mut key = 0;
         let keys = (0..6000_i64).map(|row| {
             key += (row * row % 7) * i64::from(row / 1500 % 2 == 0) + 40 * i64::from(row % 1100 == 0);
             key
         });
-        let columns: [(&str, ArrayRef); 3] = [
+        let values = |row: i64| row * 31 % 1000 - 300;
+        let columns: [(&str, ArrayRef); 5] = [
             ("p", Arc::new((0..6000).map(|row| Some(row / 2500)).collect::<Int64Array>())),
             ("k", Arc::new(keys.map(Some).collect::<Int64Array>())),
-            (
-                "v",
-                Arc::new((0..6000).map(|row| (row % 5 > 0).then_some(row * 31 % 1000 - 300)).collect::<Int64Array>()),
-            ),
+            ("v", Arc::new((0..6000).map(|row| (row % 5 > 0).then_some(values(row))).collect::<Int64Array>())),
+            ("w", Arc::new((0..6000).map(values).collect::<Int64Array>())),
+            ("m", Arc::new((0..6000).map(|row| (row % 3 > 0).then_some(i128::from(row))).collect::<Decimal128Array>())),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        for frame in [(9, 9), (30, -3), (-3, 30), (0, 200), (2, 0)] {
+        // Both ends step by a row, one does, neither; then by any number of rows.
+        let rows = [(-1000, 1000), (-400, -200), (200, 400), (-3, 0), (0, 900), (-2600, 10), (-10, 2600)];
+        let range = [(-9, 9), (-30, -3), (3, 30), (0, 200), (-2, 0)];
+        let frames = rows.map(|frame| (Frame::rows as fn(Bound, Bound) -> Frame, frame));
+        for (frame, ends) in frames.into_iter().chain(range.map(|ends| (Frame::range as _, ends))) {
             let bound = |rows: i64| if rows < 0 { Bound::preceding(-rows) } else { Bound::following(rows) };
-            let frame = Frame::range(bound(-frame.0), bound(frame.1));
+            let frame = frame(bound(ends.0), bound(ends.1));
             let sums = |strategy| {
-                let call = |name: &str| Call::new(name, [Arg::column("v")]).over(frame.clone());
+                let call = |name: &str, column| Call::new(name, [Arg::column(column)]).over(frame.clone());
+                let calls = [("sum", "v"), ("avg", "v"), ("count", "v"), ("sum", "w"), ("sum", "m"), ("max", "v")];
                 let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("k")]);
-                let spec = spec.call(call("sum")).call(call("count")).call(call("max"));
+                let spec = calls.into_iter().fold(spec, |spec, (name, column)| spec.call(call(name, column)));
                 let options = Options { strategy, threads: 1, ..Options::default() };
                 Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
             };
-            assert_eq!(sums(None), sums(Some(Strategy::Naive)));
+            assert_eq!(sums(None), sums(Some(Strategy::Naive)), "{ends:?}");
         }
     }
 }

@@ -152,6 +152,30 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
     }
 }
 
+/// As [`each_slot`], of as many rows in two places: those of `one`, each with that of `other`.
+#[inline]
+pub(crate) fn each_pair<N: Copy>(
+    values: &[N],
+    inclusion: &Inclusion,
+    one: Range<usize>,
+    other: Range<usize>,
+    mut f: impl FnMut((N, bool), (N, bool)),
+) {
+    let pairs = values[one.clone()].chunks(64).zip(values[other.clone()].chunks(64));
+    for (number, (ones, others)) in pairs.enumerate() {
+        let pairs = ones.iter().zip(others);
+        match inclusion {
+            Inclusion::All => pairs.for_each(|(&one, &other)| f((one, true), (other, true))),
+            Inclusion::Mask(bits) => {
+                let bits = [one.start, other.start].map(|first| word(bits, first + 64 * number));
+                for (at, (&one, &other)) in pairs.enumerate() {
+                    f((one, (bits[0] >> at) & 1 != 0), (other, (bits[1] >> at) & 1 != 0));
+                }
+            }
+        }
+    }
+}
+
 /// As [`each_slot`], of one row.
 #[inline]
 pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {

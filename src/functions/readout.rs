@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
 use super::results::Results;
-use crate::aggregate::{Aggregate, Retractable};
+use crate::aggregate::{Aggregate, Retractable, Slide};
 use crate::error::Result;
 
 /// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
@@ -57,6 +57,9 @@ pub trait Accumulator: Send + Sync {
 
 /// An [`Accumulator`] with an exact inverse.
 pub trait RetractableAccumulator: Accumulator {
+    /// How frames that step by one row are answered quicker than row by row, if there is such a way.
+    const SLIDE: Option<fn(&Self, &Self::State, Range<usize>, Range<usize>, &mut [Self::State])> = None;
+
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
@@ -238,6 +241,15 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
 }
 
 impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulated<F, R> {
+    const SLIDE: Option<Slide<Self>> = match F::SLIDE {
+        Some(_) => Some(|aggregate, state, entering, leaving, out| {
+            if let Some(slide) = F::SLIDE {
+                slide(&aggregate.accumulator, state, entering, leaving, out);
+            }
+        }),
+        None => None,
+    };
+
     #[inline]
     fn retract(&self, state: &mut F::State, gone: &F::State) {
         self.accumulator.retract(state, gone);
