@@ -83,10 +83,25 @@ pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
     }
 }
 
-/// The rows of a section in pieces, one for each thread that is to answer a call. A user's code is called from the
+/// The rows of a section in pieces, for the threads that are to answer a call. A user's code is called from the
 /// caller's own thread.
 pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) -> Vec<Range<usize>> {
-    if call.user.is_some() { vec![own.clone()] } else { threads.ranges(own) }
+    if call.user.is_some() {
+        return vec![own.clone()];
+    }
+    let shares = threads.ranges(own);
+    let frame = call.frame.frame();
+    let begins_anywhere = match call.strategy {
+        Strategy::Index => true,
+        // The first frame's rows are folded once a piece.
+        Strategy::Prefix => frame.width().is_some_and(|width| width <= BLOCK as i128 / 8),
+        _ => false,
+    };
+    if shares.len() == 1 || !begins_anywhere {
+        return shares;
+    }
+    // Answers are still in the cache when they are written to the column.
+    own.clone().step_by(BLOCK).map(|begin| begin..own.end.min(begin + BLOCK)).collect()
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.

@@ -55,10 +55,14 @@ pub trait Accumulator: Send + Sync {
     fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
 }
 
+/// As [`Slide`], of an accumulator.
+pub type SlideState<F> =
+    fn(&F, &<F as Accumulator>::State, Range<usize>, Range<usize>, &mut [<F as Accumulator>::State]);
+
 /// An [`Accumulator`] with an exact inverse.
 pub trait RetractableAccumulator: Accumulator {
     /// How frames that step by one row are answered quicker than row by row, if there is such a way.
-    const SLIDE: Option<fn(&Self, &Self::State, Range<usize>, Range<usize>, &mut [Self::State])> = None;
+    const SLIDE: Option<SlideState<Self>> = None;
 
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);

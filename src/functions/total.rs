@@ -18,7 +18,7 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
 use super::native::{Saved, each_pair, each_slot, saved, saved_value, slot};
-use super::readout::{Accumulator, RetractableAccumulator};
+use super::readout::{Accumulator, RetractableAccumulator, SlideState};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -385,7 +385,7 @@ impl<N: Summand, S: Adds<N> + Exact> Sums<N, S> {
 }
 
 impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
-    const SLIDE: Option<fn(&Self, &Total<S>, Range<usize>, Range<usize>, &mut [Total<S>])> = Some(Self::slide);
+    const SLIDE: Option<SlideState<Self>> = Some(Self::slide);
 
     #[inline]
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {

@@ -23,6 +23,7 @@ use arrow_select::concat::concat;
 
 use super::gather::gather_on;
 use super::neighbours::WORD;
+use crate::bitmap::word;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
@@ -95,9 +96,23 @@ impl<'a> Restored<'a> {
         let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
-        for position in (!nulls.inner()).set_indices() {
-            let row = rows.map_or(begin + position, |rows| rows[position] as usize);
-            validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
+        if let Some(rows) = rows {
+            for position in (!nulls.inner()).set_indices() {
+                let row = rows[position] as usize;
+                validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
+            }
+            return;
+        }
+        let mut row = begin;
+        while row < begin + nulls.len() {
+            let at = row % WORD;
+            let bits = (WORD - at).min(begin + nulls.len() - row);
+            let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD - bits));
+            if null != 0 {
+                // Another thread may have rows of the same word.
+                validity[row / WORD].fetch_and(!(null << at), Relaxed);
+            }
+            row += bits;
         }
     }
 
@@ -197,6 +212,33 @@ impl Cells {
             Self::Longs(cells) | Self::Wide(cells, _) => {
                 Buffer::from_vec(cells.into_iter().map(AtomicU64::into_inner).collect::<Vec<_>>())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::Int32Array;
+
+    use super::*;
+
+    /// Pieces that begin and end within a word of bits, and behind an offset of their own, make the column they were cut
+    /// from.
+    #[test]
+    fn pieces_in_order_make_the_column() {
+        for nulls in [2, 3, 64, 1000] {
+            let column: ArrayRef =
+                Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
+            let restored = Restored::new(column.data_type(), 900, None);
+            let mut begin = 0;
+            for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
+                restored.put(begin, column.slice(begin, rows)).unwrap();
+                begin += rows;
+            }
+            assert_eq!(&restored.finish(&Threads::new(1, &Cancel::default())).unwrap(), &column);
         }
     }
 }
