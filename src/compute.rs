@@ -94,7 +94,9 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
     let begins_anywhere = match call.strategy {
         Strategy::Index => true,
         // The first frame's rows are folded once a piece.
-        Strategy::Prefix => frame.width().is_some_and(|width| width <= BLOCK as i128 / 8),
+        Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
+            frame.width().is_some_and(|width| width <= BLOCK as i128 / 8)
+        }
         _ => false,
     };
     if shares.len() == 1 || !begins_anywhere {
