@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Both prefixes move forward with the frame, so instead of an array of them the cursor keeps their difference:
-//! rows that enter are updated into it, rows that leave are folded into a state of their own and retracted. Only where
-//! frames move unevenly the prefixes of a block of frames are written down.
+//! rows that enter are updated into it, rows that leave are folded into a state of their own and retracted. Many frames
+//! that step by one row, as ROWS frames do, are the aggregate's to answer at once ([`Slide`]); only where frames move
+//! unevenly, as RANGE frames do, the prefixes of a block of frames are written down.
 //! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
 //! (counts, integer and decimal sums in wide accumulators): a float would drift.
 
@@ -262,13 +263,15 @@ impl<A: Removable> Fold<A> for Prefix {
             return Ok(());
         }
         let mut left = runs;
+        // So many are answered one by one before it is looked again whether frames step.
+        let some = if A::SLIDE.is_some() { LEAST } else { BLOCK };
         while left.len() > 0 {
             let mut answered = match A::SLIDE {
                 Some(slide) => window.slide(aggregate, slide, left.clone(), carried, out)?,
                 None => 0,
             };
             if answered == 0 {
-                answered = left.len().min(if A::SLIDE.is_some() { LEAST } else { BLOCK });
+                answered = left.len().min(some);
                 let mut difference = window.difference.clone();
                 let state = |run| difference.move_to(aggregate, run);
                 aggregate.evaluate_all(states(aggregate, left.clone().take(answered), carried, state), out)?;
