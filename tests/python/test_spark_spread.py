@@ -330,6 +330,32 @@ def test_nobody_waits_for_ever():
 
 
 @pytest.mark.usefixtures("how")
+def test_tasks_that_miss_others_begin_nothing(monkeypatch):
+    import pyspark
+
+    from windrow.spark import spread
+
+    class Stage:
+        """A barrier stage of which two tasks were started, and none comes."""
+
+        def getTaskInfos(self):  # noqa: N802 - PySpark's name
+            return [None, None]
+
+        def barrier(self):
+            time.sleep(10)
+
+    def operator(batches):
+        yield from batches
+
+    monkeypatch.setattr(pyspark.BarrierTaskContext, "get", Stage)
+    monkeypatch.setattr(spread, "_START", 1)
+    assert list(spread.at_once(operator, 2)(iter("ab"))) == ["a", "b"]
+    read = iter("ab")
+    with pytest.raises(wr.WindrowError, match="have not come for 1 s"):
+        list(spread.at_once(operator, 3)(read))
+    assert next(read) == "a"
+
+
 def test_little_memory(frame, tmp_path):
     """Each task spills its rows, and those of its sections."""
     with wr.config(memory_limit=1, spill_dir=str(tmp_path)):

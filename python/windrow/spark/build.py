@@ -31,7 +31,7 @@ from .plan import Level, Plan, functions_of, quoted, spark_column, users_line
 from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
 from .skew import hot_key
 from .source import is_repeatable
-from .spread import gathered, parted, partitions, ranged, slots, sorted_by
+from .spread import at_once, gathered, parted, partitions, ranged, slots, sorted_by
 from .stages import Stage, stages
 from .twice import read_twice
 from .way import Way
@@ -302,7 +302,7 @@ class Builder:
                 together = f"{by}, {how}, read twice: {why_twice}"
                 self.working = read_twice(self.working, operator, reader, self.functions, exchanged=not stay)
             else:
-                self.working = self.working.mapInArrow(operator, operator.spark_schema, barrier=True)
+                self.working = self.working.mapInArrow(at_once(operator, ranges), operator.spark_schema, barrier=True)
                 self.working = parted(self.working, columns, self.functions)
                 together = f"{by} at once (barrier), {how}"
             schema = self._made(operator, calls, made)

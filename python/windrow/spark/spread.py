@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import signal
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,11 +21,47 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 from ..exceptions import WindrowError
 from .plan import context_of, quoted
 
-__all__ = ["gathered", "parted", "partitions", "patience", "ranged", "slots", "sorted_by"]
+__all__ = ["at_once", "gathered", "parted", "partitions", "patience", "ranged", "slots", "sorted_by"]
 
 # Spark itself waits for 365 days, also for a task that cannot come: one that lost its shuffle files needs the slots
 # of those that wait for it. So these give up some time, and the stage starts again.
 _PATIENCE = 3600
+
+# Tasks that are started at once have begun by then.
+_START = 60
+
+
+def at_once(operator: Any, tasks: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Give the operator as what tasks of one barrier stage run, all of them or none.
+
+    When a task dies and another of its stage is done at that moment, Spark may start the stage again without the other,
+    and have the rest wait for it for 365 days. Fewer tasks than asked for may also be all there are, where a range of
+    keys would be empty; so they meet as they begin.
+
+    Parameters
+    ----------
+    operator
+        From batches to batches.
+    tasks
+        The most there can be.
+
+    Returns
+    -------
+    callable
+        From batches to batches; it raises a WindrowError where tasks are missing, whereupon Spark starts all again.
+    """
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import BarrierTaskContext
+
+        context = BarrierTaskContext.get()
+        if len(context.getTaskInfos()) < tasks:
+            with patience(_START):
+                context.barrier()
+        yield from operator(batches)
+
+    run.__name__ = operator.__name__
+    return run
 
 
 def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
