@@ -52,13 +52,13 @@ pub struct Difference<S> {
 }
 
 impl<S: Clone> Difference<S> {
-    /// How many of `runs` follow by the same step, which is a row or none at either end, and none of them empty; and the
-    /// rows that enter and leave by it.
+    /// How many of `runs` follow by the same step, which is a row or none at each end, and none of them empty; and the rows
+    /// that enter and leave by it.
     fn steady(&self, runs: impl Iterator<Item = Range<usize>> + Clone) -> Option<(usize, Range<usize>, Range<usize>)> {
         let known = &self.run;
         let first = runs.clone().next()?;
         let steps = [first.start.wrapping_sub(known.start), first.end.wrapping_sub(known.end)];
-        if known.is_empty() || steps.iter().any(|step| *step > 1) || steps == [0; 2] {
+        if known.is_empty() || steps.iter().any(|step| *step > 1) {
             return None;
         }
         let mut next = known.clone();
@@ -203,6 +203,10 @@ impl<S: Clone> Window<S> {
         let Some((frames, entering, leaving)) = difference.steady(runs).filter(|steady| steady.0 >= LEAST) else {
             return Ok(0);
         };
+        if entering.is_empty() && leaving.is_empty() {
+            aggregate.repeat(&behind(aggregate, carried, difference.state.clone())?, frames, out)?;
+            return Ok(frames);
+        }
         slid.resize(frames, aggregate.init());
         difference.run = leaving.end..entering.end;
         slide(aggregate, &difference.state, entering, leaving, slid);
@@ -310,7 +314,8 @@ mod tests {
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         // Both ends step by a row, one does, neither; then by any number of rows.
-        let rows = [(-1000, 1000), (-400, -200), (200, 400), (-3, 0), (0, 900), (-2600, 10), (-10, 2600)];
+        let rows =
+            [(-1000, 1000), (-400, -200), (200, 400), (-3, 0), (0, 900), (-2600, 10), (-10, 2600), (-2000, 2400)];
         let range = [(-9, 9), (-30, -3), (3, 30), (0, 200), (-2, 0)];
         let frames = rows.map(|frame| (Frame::rows as fn(Bound, Bound) -> Frame, frame));
         for (frame, ends) in frames.into_iter().chain(range.map(|ends| (Frame::range as _, ends))) {
