@@ -329,7 +329,6 @@ def test_nobody_waits_for_ever():
     time.sleep(1.1)
 
 
-@pytest.mark.usefixtures("how")
 def test_tasks_that_miss_others_begin_nothing(monkeypatch):
     import pyspark
 
@@ -356,6 +355,7 @@ def test_tasks_that_miss_others_begin_nothing(monkeypatch):
     assert next(read) == "a"
 
 
+@pytest.mark.usefixtures("how")
 def test_little_memory(frame, tmp_path):
     """Each task spills its rows, and those of its sections."""
     with wr.config(memory_limit=1, spill_dir=str(tmp_path)):
