@@ -38,6 +38,18 @@ pub trait Aggregate: Send + Sync {
         self.update(state, row..row + 1)
     }
 
+    /// Appends `rows` one by one, and the state after each of them to `out`.
+    ///
+    /// # Errors
+    /// As for `update`.
+    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
+        for row in rows {
+            self.append(state, row)?;
+            out.push(state.clone());
+        }
+        Ok(())
+    }
+
     /// Puts one row to the left of what `state` stands for. Where sides make no difference, as cheap as `append`.
     ///
     /// # Errors
@@ -108,9 +120,6 @@ pub trait Aggregate: Send + Sync {
 
 /// An aggregate whose `update` has an exact inverse: integers, decimals, counts; never floats.
 pub trait Retractable: Aggregate {
-    /// How frames that step by one row are answered quicker than row by row, if there is such a way.
-    const SLIDE: Option<Slide<Self>> = None;
-
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
@@ -118,17 +127,10 @@ pub trait Retractable: Aggregate {
 /// [`Retractable::retract`]
 pub type Retract<A> = fn(&A, &mut <A as Aggregate>::State, &<A as Aggregate>::State);
 
-/// Writes the states of frames that step by one row, given the state before the first of them, the rows that enter and
-/// the rows that leave: one for each frame, or none at all at an end that stays.
-pub type Slide<A> = fn(&A, &<A as Aggregate>::State, Range<usize>, Range<usize>, &mut [<A as Aggregate>::State]);
-
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
 pub trait Removable: Aggregate {
     /// How a state is taken out of another that begins with its rows, where states can be.
     const RETRACT: Option<Retract<Self>> = None;
-
-    /// [`Retractable::SLIDE`]
-    const SLIDE: Option<Slide<Self>> = None;
 
     /// Takes `rows`, the first of those `state` stands for, out of it.
     ///
@@ -139,7 +141,6 @@ pub trait Removable: Aggregate {
 
 impl<A: Retractable> Removable for A {
     const RETRACT: Option<Retract<A>> = Some(A::retract);
-    const SLIDE: Option<Slide<A>> = <A as Retractable>::SLIDE;
 
     #[inline]
     fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {

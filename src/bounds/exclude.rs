@@ -58,7 +58,7 @@ impl Bounds {
 
     /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
     #[must_use]
-    pub fn runs(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>> + Clone> {
+    pub fn runs(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone> {
         let runs = self.begin.iter().zip(&self.end).map(|(&begin, &end)| begin as usize..end as usize);
         (self.exclude == Exclude::NoOthers).then_some(runs)
     }

@@ -54,7 +54,7 @@ pub trait Fold<A: Aggregate>: Send + Sync {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,

@@ -6,122 +6,32 @@
 //!                    [ frame   ]
 //! ```
 //!
-//! Both prefixes move forward with the frame, so instead of an array of them the cursor keeps their difference:
-//! rows that enter are updated into it, rows that leave are folded into a state of their own and retracted. Many frames
-//! that step by one row, as ROWS frames do, are the aggregate's to answer at once ([`Slide`]); only where frames move
-//! unevenly, as RANGE frames do, the prefixes of a block of frames are written down.
+//! Instead of prefixes of the whole partition, those of a block of frames are written down: of the rows that enter in it
+//! and of those that leave, counted from its first frame. How many rows come and go with each frame is then no branch. Where
+//! frames move far, as from one large partition to the next, and for states that are no difference of two, the cursor moves
+//! from frame to frame: rows that enter are updated into its state, rows that leave are removed from it.
 //! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
 //! (counts, integer and decimal sums in wide accumulators): a float would drift.
 
 use std::ops::Range;
 
-use super::fold::{BLOCK, Fold, Work, aside, behind, states};
-use crate::aggregate::{Removable, Retract, Slide};
+use super::fold::{BLOCK, Fold, Work, aside, states};
+use crate::aggregate::{Removable, Retract};
 use crate::error::Result;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix;
 
-/// Fewer rows are taken in, or let go, one by one and without a call.
-const NEAR: usize = 16;
-
-/// So many frames that step by one row are worth a loop of their own.
-const LEAST: usize = 128;
-
-/// Where one frame in so many moves by several rows, as RANGE frames do, prefixes are written down for the next block:
-/// how many rows come and go is then no branch that the processor guesses wrong.
-const UNEVEN: usize = 8;
-
-/// The most rows that may enter or leave in a block for that.
+/// The most rows that may enter or leave in a block for their prefixes to be written down.
 const FAR: usize = 8 * BLOCK;
 
-/// Whether an end moves by several rows.
-#[inline]
-fn steps(known: &Range<usize>, run: &Range<usize>) -> bool {
-    run.start > known.start + 1 || run.end > known.end + 1
-}
-
-/// The frame last seen and its state.
-#[derive(Debug, Clone)]
-pub struct Difference<S> {
-    run: Range<usize>,
-    state: S,
-    /// How often an end moved by several rows.
-    uneven: usize,
-}
-
-impl<S: Clone> Difference<S> {
-    /// How many of `runs` follow by the same step, which is a row or none at each end, and none of them empty; and the rows
-    /// that enter and leave by it.
-    fn steady(&self, runs: impl Iterator<Item = Range<usize>> + Clone) -> Option<(usize, Range<usize>, Range<usize>)> {
-        let known = &self.run;
-        let first = runs.clone().next()?;
-        let steps = [first.start.wrapping_sub(known.start), first.end.wrapping_sub(known.end)];
-        if known.is_empty() || steps.iter().any(|step| *step > 1) {
-            return None;
-        }
-        let mut next = known.clone();
-        let follows = |run: &Range<usize>| {
-            next = next.start + steps[0]..next.end + steps[1];
-            *run == next && !run.is_empty()
-        };
-        let frames = runs.take_while(follows).count();
-        let moved = |end: usize, step: usize| end..end + step * frames;
-        Some((frames, moved(known.end, steps[1]), moved(known.start, steps[0])))
-    }
-
-    /// Moves both ends to `run`'s. One row at each is the common step.
-    #[inline(always)]
-    fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<S> {
-        let Self { run: known, state, uneven } = self;
-        if run.start == known.start + 1 && run.end == known.end + 1 && run.start < known.end {
-            aggregate.append(state, known.end)?;
-            aggregate.remove(state, known.start..known.start + 1)?;
-            *known = run;
-        } else if run.start < known.end
-            && (known.start..known.start + NEAR).contains(&run.start)
-            && (known.end..known.end + NEAR).contains(&run.end)
-        {
-            *uneven += usize::from(steps(known, &run));
-            for row in known.end..run.end {
-                aggregate.append(state, row)?;
-            }
-            for row in known.start..run.start {
-                aggregate.remove(state, row..row + 1)?;
-            }
-            *known = run;
-        } else if run != *known {
-            aside(self, |difference| difference.jump_to(aggregate, run))?;
-        }
-        Ok(self.state.clone())
-    }
-
-    #[inline(never)]
-    fn jump_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<()> {
-        let Self { run: known, state, .. } = self;
-        if run.start < known.start || run.end < known.end || run.start >= known.end {
-            *known = run.start..run.start;
-            *state = aggregate.init();
-        }
-        if run.end > known.end {
-            aggregate.update(state, known.end..run.end)?;
-        }
-        if run.start > known.start {
-            aggregate.remove(state, known.start..run.start)?;
-        }
-        *known = run;
-        Ok(())
-    }
-}
-
-/// What one lane remembers.
+/// What one lane remembers: the frame last seen and its state.
 #[derive(Debug)]
 pub struct Window<S> {
-    difference: Difference<S>,
+    run: Range<usize>,
+    state: S,
     prefixes: Prefixes<S>,
-    /// The states of frames that step by one row.
-    slid: Vec<S>,
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -137,102 +47,70 @@ struct Prefixes<S> {
 }
 
 impl<S: Clone> Prefixes<S> {
-    /// Makes the prefixes for a block of frames, if it moves forward and not far; returns the last frame with rows.
-    fn fill<A: Removable<State = S>>(
-        &mut self,
-        aggregate: &A,
-        difference: &mut Difference<S>,
-        runs: impl Iterator<Item = Range<usize>>,
-    ) -> Result<Option<Range<usize>>> {
-        let (mut moved, mut last) = (None, 0..0);
-        difference.uneven = 0;
-        for run in runs.filter(|run| !run.is_empty()) {
-            difference.uneven += usize::from(steps(&last, &run));
-            let (begins, ends) = moved.get_or_insert((run.start..run.start, run.end..run.end));
-            *begins = begins.start.min(run.start)..begins.end.max(run.start);
-            *ends = ends.start.min(run.end)..ends.end.max(run.end);
-            last = run;
-        }
-        let Some((begins, ends)) = moved else { return Ok(None) };
-        if begins.start >= ends.start || begins.len().max(ends.len()) > FAR {
-            return Ok(None);
-        }
-        (self.begin, self.end) = (begins.start, ends.start);
-        let base = difference.move_to(aggregate, begins.start..ends.start)?;
-        for (prefixes, first, rows) in [(&mut self.entered, base, ends), (&mut self.left, aggregate.init(), begins)] {
-            prefixes.clear();
-            if let Some(slide) = A::SLIDE {
-                prefixes.resize(rows.len() + 1, first);
-                if let [first, rest @ ..] = &mut prefixes[..] {
-                    slide(aggregate, first, rows, 0..0, rest);
-                }
-                continue;
-            }
-            prefixes.reserve(rows.len() + 1);
-            let mut state = first;
-            for row in rows {
-                prefixes.push(state.clone());
-                aggregate.append(&mut state, row)?;
-            }
-            prefixes.push(state);
-        }
-        Ok(Some(last))
-    }
-
-    /// The state of one of the frames.
+    /// The state of a frame, if it is one of those that the block's first and last reach.
     #[inline(always)]
-    fn state<A: Removable<State = S>>(&self, aggregate: &A, retract: Retract<A>, run: &Range<usize>) -> S {
-        let mut state = self.entered[run.end - self.end].clone();
-        retract(aggregate, &mut state, &self.left[run.start - self.begin]);
-        state
+    fn state<A: Removable<State = S>>(&self, aggregate: &A, retract: Retract<A>, run: &Range<usize>) -> Option<S> {
+        let mut state = self.entered.get(run.end.wrapping_sub(self.end))?.clone();
+        retract(aggregate, &mut state, self.left.get(run.start.wrapping_sub(self.begin))?);
+        Some(state)
     }
 }
 
 impl<S: Clone> Window<S> {
-    /// Answers the first of the frames, if many step by one row; says how many.
-    #[inline(never)]
-    fn slide<A: Removable<State = S>>(
-        &mut self,
-        aggregate: &A,
-        slide: Slide<A>,
-        runs: impl Iterator<Item = Range<usize>> + Clone,
-        carried: Option<&S>,
-        out: &mut A::Builder,
-    ) -> Result<usize> {
-        let Self { difference, slid, .. } = self;
-        let Some((frames, entering, leaving)) = difference.steady(runs).filter(|steady| steady.0 >= LEAST) else {
-            return Ok(0);
-        };
-        if entering.is_empty() && leaving.is_empty() {
-            aggregate.repeat(&behind(aggregate, carried, difference.state.clone())?, frames, out)?;
-            return Ok(frames);
+    /// Moves to `run`, which is not empty.
+    #[inline(always)]
+    fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<()> {
+        let Self { run: known, state, .. } = self;
+        if run.start < known.start || run.end < known.end || run.start >= known.end {
+            *known = run.start..run.start;
+            *state = aggregate.init();
         }
-        slid.resize(frames, aggregate.init());
-        difference.run = leaving.end..entering.end;
-        slide(aggregate, &difference.state, entering, leaving, slid);
-        if let Some(last) = slid.last() {
-            difference.state.clone_from(last);
+        if run.end > known.end {
+            aside(state, |state| aggregate.update(state, known.end..run.end))?;
         }
-        aggregate.evaluate_all(slid.iter().map(|state| behind(aggregate, carried, state.clone())), out)?;
-        Ok(frames)
+        if run.start > known.start {
+            aside(state, |state| aggregate.remove(state, known.start..run.start))?;
+        }
+        *known = run;
+        Ok(())
     }
 
-    /// Answers a block of frames by prefixes, if it can be.
+    /// Answers a block of frames by prefixes, unless they move far.
     #[inline(never)]
     fn by_prefixes<A: Removable<State = S>>(
         &mut self,
         aggregate: &A,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let Self { difference, prefixes, .. } = self;
-        let Some(retract) = A::RETRACT else { return Ok(false) };
-        let Some(last) = prefixes.fill(aggregate, difference, runs.clone())? else { return Ok(false) };
-        let state = |run| Ok(prefixes.state(aggregate, retract, &run));
-        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
-        difference.state = prefixes.state(aggregate, retract, &last);
-        difference.run = last;
+        let mut held = runs.clone().filter(|run| !run.is_empty());
+        let (Some(retract), Some(first)) = (A::RETRACT, held.next()) else { return Ok(false) };
+        let last = held.next_back().unwrap_or_else(|| first.clone());
+        let (begins, ends) = (first.start..last.start, first.end..last.end);
+        if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
+            return Ok(false);
+        }
+        self.move_to(aggregate, first)?;
+        let Self { run, state, prefixes } = self;
+        (prefixes.begin, prefixes.end) = (begins.start, ends.start);
+        let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
+        for (prefixes, mut state, rows) in moved {
+            prefixes.clear();
+            prefixes.reserve(rows.len() + 1);
+            prefixes.push(state.clone());
+            aggregate.accumulate(&mut state, rows, prefixes)?;
+        }
+        // Frames may jump, if this way was asked for.
+        let anew = |run| {
+            let mut state = aggregate.init();
+            aggregate.update(&mut state, run)?;
+            Ok(state)
+        };
+        let look = |run| prefixes.state(aggregate, retract, &run).map_or_else(|| anew(run), Ok);
+        aggregate.evaluate_all(states(aggregate, runs, carried, look), out)?;
+        *state = look(last.clone())?;
+        *run = last;
         Ok(true)
     }
 }
@@ -241,49 +119,28 @@ impl<A: Removable> Fold<A> for Prefix {
     type Cursor = Window<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Window {
-            difference: Difference { run: 0..0, state: aggregate.init(), uneven: 0 },
-            prefixes: Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() },
-            slid: Vec::new(),
-        }
+        let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
+        Window { run: 0..0, state: aggregate.init(), prefixes }
     }
 
     fn state(&self, aggregate: &A, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        window.difference.move_to(aggregate, run)
+        window.move_to(aggregate, run)?;
+        Ok(window.state.clone())
     }
 
     fn block(
         &self,
         aggregate: &A,
         window: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        // One block decides for the next: both ways give the same answers.
-        let uneven = std::mem::take(&mut window.difference.uneven) > runs.len() / UNEVEN;
-        if uneven && window.by_prefixes(aggregate, runs.clone(), carried, out)? {
+        if window.by_prefixes(aggregate, runs.clone(), carried, out)? {
             return Ok(());
         }
-        let mut left = runs;
-        // So many are answered one by one before it is looked again whether frames step.
-        let some = if A::SLIDE.is_some() { LEAST } else { BLOCK };
-        while left.len() > 0 {
-            let mut answered = match A::SLIDE {
-                Some(slide) => window.slide(aggregate, slide, left.clone(), carried, out)?,
-                None => 0,
-            };
-            if answered == 0 {
-                answered = left.len().min(some);
-                let mut difference = window.difference.clone();
-                let state = |run| difference.move_to(aggregate, run);
-                aggregate.evaluate_all(states(aggregate, left.clone().take(answered), carried, state), out)?;
-                window.difference = difference;
-            }
-            left.nth(answered - 1);
-        }
-        Ok(())
+        aggregate.evaluate_all(states(aggregate, runs, carried, |run| self.state(aggregate, window, run)), out)
     }
 }
 

@@ -204,7 +204,7 @@ impl<A: Aggregate> Fold<A> for Scan {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,

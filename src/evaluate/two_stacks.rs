@@ -104,7 +104,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         &self,
         aggregate: &A,
         stacks: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,

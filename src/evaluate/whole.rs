@@ -50,7 +50,7 @@ impl<A: Aggregate> Fold<A> for Whole {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + Clone,
+        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,

@@ -7,7 +7,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::moments::Moments;
-use super::native::{Saved, count_rows, saved, saved_value};
+use super::native::{Saved, count_rows, map_slots, saved, saved_value};
 use super::readout::NativeReadout;
 use super::total::Total;
 use crate::aggregate::{Aggregate, Retractable};
@@ -39,6 +39,15 @@ impl Aggregate for Count {
     #[inline]
     fn update(&self, state: &mut u64, rows: Range<usize>) -> Result<()> {
         *state += count_rows(&self.inclusion, rows);
+        Ok(())
+    }
+
+    fn accumulate(&self, state: &mut u64, rows: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
+        // Values of no size: there is nothing to read but who takes part.
+        map_slots(&vec![(); rows.end], &self.inclusion, rows, out, |(), takes_part| {
+            *state += u64::from(takes_part);
+            *state
+        });
         Ok(())
     }
 

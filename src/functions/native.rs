@@ -152,25 +152,22 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
     }
 }
 
-/// As [`each_slot`], of as many rows in two places: those of `one`, each with that of `other`.
+/// Appends to `out` what `f` makes of each slot.
 #[inline]
-pub(crate) fn each_pair<N: Copy>(
+pub(crate) fn map_slots<N: Copy, T>(
     values: &[N],
     inclusion: &Inclusion,
-    one: Range<usize>,
-    other: Range<usize>,
-    mut f: impl FnMut((N, bool), (N, bool)),
+    rows: Range<usize>,
+    out: &mut Vec<T>,
+    mut f: impl FnMut(N, bool) -> T,
 ) {
-    let pairs = values[one.clone()].chunks(64).zip(values[other.clone()].chunks(64));
-    for (number, (ones, others)) in pairs.enumerate() {
-        let pairs = ones.iter().zip(others);
-        match inclusion {
-            Inclusion::All => pairs.for_each(|(&one, &other)| f((one, true), (other, true))),
-            Inclusion::Mask(bits) => {
-                let bits = [one.start, other.start].map(|first| word(bits, first + 64 * number));
-                for (at, (&one, &other)) in pairs.enumerate() {
-                    f((one, (bits[0] >> at) & 1 != 0), (other, (bits[1] >> at) & 1 != 0));
-                }
+    match inclusion {
+        Inclusion::All => out.extend(values[rows].iter().map(|&value| f(value, true))),
+        Inclusion::Mask(bits) => {
+            let first = rows.start;
+            for (number, values) in values[rows].chunks(64).enumerate() {
+                let word = word(bits, first + 64 * number);
+                out.extend(values.iter().enumerate().map(|(at, &value)| f(value, (word >> at) & 1 != 0)));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
 use super::results::Results;
-use crate::aggregate::{Aggregate, Retractable, Slide};
+use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 
 /// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
@@ -28,6 +28,14 @@ pub trait Accumulator: Send + Sync {
     #[inline]
     fn append(&self, state: &mut Self::State, row: usize) {
         self.update(state, row..row + 1);
+    }
+
+    /// Appends `rows` one by one, and the state after each of them to `out`.
+    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) {
+        for row in rows {
+            self.append(state, row);
+            out.push(state.clone());
+        }
     }
 
     /// Puts one row to the left of what `state` stands for.
@@ -55,15 +63,8 @@ pub trait Accumulator: Send + Sync {
     fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
 }
 
-/// As [`Slide`], of an accumulator.
-pub type SlideState<F> =
-    fn(&F, &<F as Accumulator>::State, Range<usize>, Range<usize>, &mut [<F as Accumulator>::State]);
-
 /// An [`Accumulator`] with an exact inverse.
 pub trait RetractableAccumulator: Accumulator {
-    /// How frames that step by one row are answered quicker than row by row, if there is such a way.
-    const SLIDE: Option<SlideState<Self>> = None;
-
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
@@ -197,6 +198,11 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         Ok(())
     }
 
+    fn accumulate(&self, state: &mut F::State, rows: Range<usize>, out: &mut Vec<F::State>) -> Result<()> {
+        self.accumulator.accumulate(state, rows, out);
+        Ok(())
+    }
+
     #[inline]
     fn prepend(&self, state: &mut F::State, row: usize) -> Result<()> {
         self.accumulator.prepend(state, row);
@@ -245,15 +251,6 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
 }
 
 impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulated<F, R> {
-    const SLIDE: Option<Slide<Self>> = match F::SLIDE {
-        Some(_) => Some(|aggregate, state, entering, leaving, out| {
-            if let Some(slide) = F::SLIDE {
-                slide(&aggregate.accumulator, state, entering, leaving, out);
-            }
-        }),
-        None => None,
-    };
-
     #[inline]
     fn retract(&self, state: &mut F::State, gone: &F::State) {
         self.accumulator.retract(state, gone);

@@ -17,8 +17,8 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, each_pair, each_slot, saved, saved_value, slot};
-use super::readout::{Accumulator, RetractableAccumulator, SlideState};
+use super::native::{Saved, each_slot, map_slots, saved, saved_value, slot};
+use super::readout::{Accumulator, RetractableAccumulator};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -332,6 +332,15 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
     }
 
+    fn accumulate(&self, state: &mut Total<S>, rows: Range<usize>, out: &mut Vec<Total<S>>) {
+        let mut total = *state;
+        map_slots(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+            Self::step(&mut total, value, takes_part);
+            total
+        });
+        *state = total;
+    }
+
     // Sums commute, compensated ones too: the error of each rounding is exact, and errors are added two at a time.
     #[inline]
     fn prepend(&self, state: &mut Total<S>, row: usize) {
@@ -353,40 +362,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     }
 }
 
-impl<N: Summand, S: Adds<N> + Exact> Sums<N, S> {
-    /// [`RetractableAccumulator::SLIDE`]: words of bits and slices of values instead of a look at each row.
-    fn slide(&self, state: &Total<S>, entering: Range<usize>, leaving: Range<usize>, out: &mut [Total<S>]) {
-        let mut total = *state;
-        let mut out = out.iter_mut();
-        let mut tell = |total: &Total<S>| out.by_ref().take(1).for_each(|slot| *slot = *total);
-        let gone = |value, takes_part| {
-            let mut gone = self.init();
-            Self::step(&mut gone, value, takes_part);
-            gone
-        };
-        if leaving.is_empty() {
-            each_slot(&self.values, &self.inclusion, entering, |value, takes_part| {
-                Self::step(&mut total, value, takes_part);
-                tell(&total);
-            });
-        } else if entering.is_empty() {
-            each_slot(&self.values, &self.inclusion, leaving, |value, takes_part| {
-                self.retract(&mut total, &gone(value, takes_part));
-                tell(&total);
-            });
-        } else {
-            each_pair(&self.values, &self.inclusion, entering, leaving, |(come, comes), (value, takes_part)| {
-                Self::step(&mut total, come, comes);
-                self.retract(&mut total, &gone(value, takes_part));
-                tell(&total);
-            });
-        }
-    }
-}
-
 impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
-    const SLIDE: Option<SlideState<Self>> = Some(Self::slide);
-
     #[inline]
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
         state.sum.retract(&gone.sum);
