@@ -11,7 +11,6 @@
 //! Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time"
 //! (VLDB Journal 2021) gives the history; the folklore name is the ascending-minima algorithm.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::fold::Fold;
@@ -22,11 +21,16 @@ use crate::error::Result;
 #[derive(Debug, Clone, Copy)]
 pub struct Deque;
 
+/// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
+const GONE: usize = 1024;
+
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
 pub struct Queue {
     run: Range<usize>,
-    rows: VecDeque<u32>,
+    /// The queue is `rows[gone..]`: what has left at the front stays for a while, so that there is no ring to go around.
+    rows: Vec<u32>,
+    gone: usize,
 }
 
 impl<A: Selective> Fold<A> for Deque {
@@ -36,28 +40,76 @@ impl<A: Selective> Fold<A> for Deque {
         Queue::default()
     }
 
+    #[inline]
     fn state(&self, aggregate: &A, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
-        let Queue { run: known, rows } = queue;
+        let Queue { run: known, rows, gone } = queue;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
             rows.clear();
+            *gone = 0;
             *known = run.start..run.start;
         }
         for row in known.end..run.end {
             if aggregate.includes(row) {
-                while rows.back().is_some_and(|&old| !aggregate.keeps(old as usize, row)) {
-                    rows.pop_back();
-                }
-                rows.push_back(row as u32);
+                let beaten = rows[*gone..].iter().rev().take_while(|&&old| !aggregate.keeps(old as usize, row)).count();
+                rows.truncate(rows.len() - beaten);
+                rows.push(row as u32);
             }
         }
-        while rows.front().is_some_and(|&old| (old as usize) < run.start) {
-            rows.pop_front();
+        while rows.get(*gone).is_some_and(|&old| (old as usize) < run.start) {
+            *gone += 1;
+        }
+        if *gone >= GONE.max(rows.len() / 2) {
+            rows.drain(..*gone);
+            *gone = 0;
         }
         *known = run;
         let mut state = aggregate.init();
-        if let Some(&row) = rows.front() {
-            aggregate.update(&mut state, row as usize..row as usize + 1)?;
+        if let Some(&row) = rows.get(*gone) {
+            aggregate.append(&mut state, row as usize)?;
         }
         Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+
+    use crate::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
+
+    /// Queues that hold a whole frame, next to nothing, and what lies between; so many rows that those that left are
+    /// thrown out of memory several times.
+    #[test]
+    fn rows_that_have_left_are_never_chosen() {
+        let rows = 12_000_i64;
+        let values = |row: i64| match row / 2000 % 3 {
+            0 => row,
+            1 => -row,
+            _ => row * 7919 % 1009,
+        };
+        let values = (0..rows).map(|row| (row % 11 > 0).then_some(values(row)));
+        let columns: [(&str, ArrayRef); 4] = [
+            ("p", Arc::new((0..rows).map(|row| Some(row / 7000)).collect::<Int64Array>())),
+            ("t", Arc::new((0..rows).map(Some).collect::<Int64Array>())),
+            ("v", Arc::new(values.clone().collect::<Int64Array>())),
+            ("s", Arc::new(values.map(|value| value.map(|value| format!("{value:+06}"))).collect::<StringArray>())),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        for (before, after) in [(1500, 500), (3, 0), (900, -300), (0, 1200)] {
+            let after = if after < 0 { Bound::preceding(-after) } else { Bound::following(after) };
+            let frame = Frame::rows(Bound::preceding(before), after);
+            let chosen = |strategy| {
+                let call = |(name, column): (&str, &str)| Call::new(name, [Arg::column(column)]).over(frame.clone());
+                let calls = [("min", "v"), ("max", "v"), ("min", "s"), ("max", "s")].map(call);
+                let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("t")]);
+                let spec = calls.into_iter().fold(spec, WindowSpec::call);
+                let options = Options { strategy: Some(strategy), threads: 1, ..Options::default() };
+                Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
+            };
+            assert_eq!(chosen(Strategy::Deque), chosen(Strategy::Naive), "{before} {frame:?}");
+        }
     }
 }
