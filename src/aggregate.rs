@@ -13,7 +13,7 @@ use crate::error::Result;
 ///
 /// Laws, held by `tests/rust/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `evaluate` leaves the state as it was.
+/// `accumulate` writes the states that `append` makes; `evaluate` leaves the state as it was.
 pub trait Aggregate: Send + Sync {
     /// What a run of rows came to.
     type State: Clone + Send + Sync;

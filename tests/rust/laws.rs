@@ -105,7 +105,14 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     (0..rows).for_each(|row| aggregate.update(&mut stepped, row..row + 1).unwrap());
     agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
     let (mut appended, mut prepended) = (y.clone(), y.clone());
-    (second..rows).for_each(|row| aggregate.append(&mut appended, row).unwrap());
+    let (mut accumulated, mut after) = (y.clone(), Vec::new());
+    aggregate.accumulate(&mut accumulated, second..rows, &mut after).unwrap();
+    prop_assert_eq!(after.len(), rows - second, "accumulate writes one state a row");
+    for (row, after) in (second..rows).zip(&after) {
+        aggregate.append(&mut appended, row).unwrap();
+        agree(aggregate, &appended, after, same, "accumulate writes the states that append makes")?;
+    }
+    agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
     (0..first).rev().for_each(|row| aggregate.prepend(&mut prepended, row).unwrap());
     agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
     agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
