@@ -337,7 +337,7 @@ class _Binder:
             "argument_order": [self._order(o) for o in call.argument_order],
             "min_rows": window.min_rows,
             "name": name,
-            "display": call.sql,
+            "display": self.display,
         }
 
     def _argument(self, expression: Expr) -> dict[str, Any]:

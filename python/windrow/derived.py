@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from .call import Call
@@ -117,8 +118,7 @@ def place(call: Call) -> str:
     str
         The name.
     """
-    parts = ",".join(_structure(getattr(call, n)) for n in _names(Call) if n != "name")
-    return _PLACE + hashlib.sha256(parts.encode()).hexdigest()[:16]
+    return _PLACE + hashlib.sha256(_structure(call).encode()).hexdigest()[:16]
 
 
 def without_places(message: str) -> str:
@@ -135,17 +135,19 @@ def _structure(value: Any) -> str:
     if isinstance(value, Host):
         return f"host {id(value.value)}"
     if is_dataclass(value):
-        kind: type = type(value)
-        return f"{kind.__name__}({','.join(_structure(getattr(value, n)) for n in _names(kind))})"
+        kind = type(value)
+        return f"{kind.__name__}({','.join(map(_structure, _parts(kind)(value)))})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
     return f"object {id(value)}"  # a user's function: it is itself, and no other
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    """Give the fields of a dataclass; every call of every frame asks."""
-    return tuple(f.name for f in fields(kind))
+def _parts(kind: type) -> Callable[[Any], Iterable[Any]]:
+    """Read the fields of a dataclass, but for a call's alias; every call of every frame asks."""
+    names = [f.name for f in fields(kind) if not (kind is Call and f.name == "name")]
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda value: (read(value),)
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:
