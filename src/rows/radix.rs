@@ -9,9 +9,10 @@
 //! ```
 //!
 //! The top bits are known from the bucket and leave the word: what is left of 75 bits of key and row still fits in 64.
-//! On several threads each deals its own share of the rows, then buckets are put together and sorted, each by one.
+//! On several threads each deals its own share of the rows; whoever sorts a bucket puts its pieces together.
 //!
-//! Cost: O(rows * bits), about 1 ns per row and pass within the cache; two words per row, and the row numbers. It wins
+//! Cost: O(rows * bits), about 1 ns per row and pass within the cache; two words per row, three where most rows fall into
+//! one bucket, and the row numbers. It wins
 //! over comparison sorts from some hundred rows on.
 //! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
@@ -194,13 +195,18 @@ pub(super) fn row_bits(rows: usize) -> u32 {
     usize::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
-/// Words in buckets by their keys' top bits.
+/// Rows of a share as words, in buckets by their keys' top bits.
 struct Dealt<W> {
     words: Vec<W>,
-    /// As much room again.
-    scratch: Vec<W>,
     /// Where each bucket ends.
-    ends: Vec<usize>,
+    ends: Vec<u32>,
+}
+
+impl<W> Dealt<W> {
+    fn bucket(&self, number: usize) -> &[W] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[begin as usize..self.ends[number] as usize]
+    }
 }
 
 impl Keys<'_> {
@@ -211,104 +217,63 @@ impl Keys<'_> {
         // A run is in one bucket.
         let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
         let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(most);
-        let Dealt { mut words, mut scratch, ends } = self.deal::<W>(top, row_bits, threads)?;
-        let mut order = vec![0; self.rows];
-        let lengths: Vec<_> = lengths(&ends).collect();
+        let shares = threads.ranges(&(0..self.rows));
+        let shares = threads.map(shares, |rows| self.deal::<W>(rows, top, row_bits, threads))?;
         let marks: Vec<_> = self.behind.iter().map(|&behind| Mark::new(behind, row_bits, self, top)).collect();
-        let mut before = None;
-        let places = ends.iter().zip(&lengths).enumerate().map(|(bucket, (end, &length))| {
-            let place = Place { begin: end - length, bucket, before };
+        let mut order = vec![0; self.rows];
+        let (mut left, mut begin, mut before) = (order.as_mut_slice(), 0, None);
+        let mut buckets = Vec::with_capacity(1 << top);
+        for bucket in 0..1 << top {
+            let length = shares.iter().map(|share| share.bucket(bucket).len()).sum();
             if length > 0 {
-                before = Some(bucket);
+                let (order, rest) = left.split_at_mut(length);
+                buckets.push((order, Place { begin, bucket, before }));
+                (left, begin, before) = (rest, begin + length, Some(bucket));
             }
-            place
-        });
-        let buckets = split(&mut words, &lengths)
-            .zip(split(&mut scratch, &lengths))
-            .zip(split(&mut order, &lengths))
-            .zip(places.collect::<Vec<_>>());
-        let buckets = buckets.filter(|(((words, _), _), _)| !words.is_empty()).collect();
-        let found = threads.map(buckets, |(((words, scratch), order), place)| {
+        }
+        let found = threads.map(buckets, |(order, place)| {
             threads.cancel().check()?;
-            sort_words(words, scratch, row_bits);
-            for (row, word) in order.iter_mut().zip(&*words) {
+            // The shares follow each other in row order.
+            let mut words = Vec::with_capacity(order.len());
+            for share in &shares {
+                words.extend_from_slice(share.bucket(place.bucket));
+            }
+            sort_words(&mut words, &mut vec![W::default(); order.len()], row_bits);
+            for (row, word) in order.iter_mut().zip(&words) {
                 *row = word.row(row_bits);
             }
             for mark in &marks {
-                mark.bucket(words, &place);
+                mark.bucket(&words, &place);
             }
-            Ok(self.runs.map_or_else(Vec::new, |behind| equal_runs(words, row_bits + behind, place.begin)))
+            Ok(self.runs.map_or_else(Vec::new, |behind| equal_runs(&words, row_bits + behind, place.begin)))
         })?;
         let starts = marks.into_iter().map(|mark| mark.finish(self.rows)).collect();
         Ok(Ordered { order, runs: found.into_iter().flatten().collect(), starts })
     }
 
-    /// Deals the rows into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: Word>(&self, top: u32, row_bits: u32, threads: &Threads) -> Result<Dealt<W>> {
+    /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
+    fn deal<W: Word>(&self, rows: Range<usize>, top: u32, row_bits: u32, threads: &Threads) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
-        let share = threads.share(self.rows);
-        let mut keys = vec![W::default(); self.rows];
-        let counts = threads.map(keys.chunks_mut(share).enumerate().collect(), |(number, keys)| {
-            let mut counts = vec![0_u32; buckets];
-            for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                codes::write(self.fields, number * share + block * BLOCK, keys);
-                for &key in &*keys {
-                    counts[key.digit(shift, buckets)] += 1;
-                }
+        let mut counts = vec![0_u32; buckets];
+        let mut keys = vec![W::default(); rows.len()];
+        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+            codes::write(self.fields, rows.start + block * BLOCK, keys);
+            for &key in &*keys {
+                counts[key.digit(shift, buckets)] += 1;
             }
-            threads.cancel().check()?;
-            Ok(counts)
-        })?;
-        let mut words = vec![W::default(); self.rows];
-        let shares = words.chunks_mut(share).zip(keys.chunks(share)).zip(&counts).enumerate().collect();
-        threads.map(shares, |(number, ((words, keys), counts))| {
-            let mut next = begins(counts);
-            for (row, &key) in (number * share..).zip(keys) {
-                let next = &mut next[key.digit(shift, buckets)];
-                // The bits that fall off on the left are the bucket's.
-                words[*next as usize] = (key << row_bits) | W::from_row(row);
-                *next += 1;
-            }
-            threads.cancel().check()
-        })?;
-        let mut end = 0;
-        let ends: Vec<usize> = (0..buckets)
-            .map(|bucket| {
-                end += counts.iter().map(|counts| counts[bucket] as usize).sum::<usize>();
-                end
-            })
-            .collect();
-        if counts.len() < 2 {
-            return Ok(Dealt { words, scratch: keys, ends });
         }
-        // Put each bucket's pieces together, in the order of the shares.
-        let pieces: Vec<_> =
-            words.chunks(share).zip(&counts).map(|(words, counts)| (words, begins(counts), counts)).collect();
-        let lengths: Vec<_> = lengths(&ends).collect();
-        threads.map(split(&mut keys, &lengths).enumerate().collect(), |(bucket, mut whole)| {
-            for (words, begins, counts) in &pieces {
-                let (begin, length) = (begins[bucket] as usize, counts[bucket] as usize);
-                let (piece, rest) = whole.split_at_mut(length);
-                piece.copy_from_slice(&words[begin..begin + length]);
-                whole = rest;
-            }
-            Ok(())
-        })?;
-        Ok(Dealt { words: keys, scratch: words, ends })
+        threads.cancel().check()?;
+        let mut words = vec![W::default(); rows.len()];
+        let mut next = begins(&counts);
+        for (row, key) in rows.zip(keys) {
+            let next = &mut next[key.digit(shift, buckets)];
+            // The bits that fall off on the left are the bucket's.
+            words[*next as usize] = (key << row_bits) | W::from_row(row);
+            *next += 1;
+        }
+        threads.cancel().check()?;
+        Ok(Dealt { words, ends: next })
     }
-}
-
-fn lengths(ends: &[usize]) -> impl Iterator<Item = usize> {
-    ends.iter().scan(0, |begin, &end| Some(end - std::mem::replace(begin, end)))
-}
-
-/// Cuts a slice into pieces of these lengths.
-fn split<'a, T>(mut slice: &'a mut [T], lengths: &'a [usize]) -> impl Iterator<Item = &'a mut [T]> {
-    lengths.iter().map(move |&length| {
-        let (piece, rest) = std::mem::take(&mut slice).split_at_mut(length);
-        slice = rest;
-        piece
-    })
 }
 
 /// Where each bucket begins, from how many it holds.
