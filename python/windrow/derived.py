@@ -135,7 +135,7 @@ def _structure(value: Any) -> str:
     if isinstance(value, Host):
         return f"host {id(value.value)}"
     if is_dataclass(value):
-        kind = type(value)
+        kind: type = type(value)
         return f"{kind.__name__}({','.join(map(_structure, _parts(kind)(value)))})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
@@ -146,8 +146,7 @@ def _structure(value: Any) -> str:
 def _parts(kind: type) -> Callable[[Any], Iterable[Any]]:
     """Read the fields of a dataclass, but for a call's alias; every call of every frame asks."""
     names = [f.name for f in fields(kind) if not (kind is Call and f.name == "name")]
-    read = attrgetter(*names)
-    return read if len(names) > 1 else lambda value: (read(value),)
+    return attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, n) for n in names]
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:

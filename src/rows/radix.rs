@@ -12,8 +12,7 @@
 //! On several threads each deals its own share of the rows; whoever sorts a bucket puts its pieces together.
 //!
 //! Cost: O(rows * bits), about 1 ns per row and pass within the cache; two words per row, three where most rows fall into
-//! one bucket, and the row numbers. It wins
-//! over comparison sorts from some hundred rows on.
+//! one bucket, and the row numbers. It wins over comparison sorts from some hundred rows on.
 //! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
 

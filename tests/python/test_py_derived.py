@@ -145,6 +145,7 @@ class TestModel:
         ]
         assert len({place(c) for c in calls}) == len(calls)
         assert place(calls[0].alias("x")) == place(calls[0])
+        assert place(wr.sum(calls[0].alias("x")).over(w)) == place(wr.sum(calls[0]).over(w))
 
     def test_levels(self):
         item = parse_item(ITEMS["deep"])
