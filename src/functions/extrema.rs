@@ -15,8 +15,12 @@ use arrow_schema::DataType;
 use super::native::{each_slot, labelled, native, saved, saved_column, slot};
 use super::results::Results;
 use crate::aggregate::{Aggregate, Selective};
+use crate::bitmap::word;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
+
+/// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
+const SHORT: usize = 16;
 
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +33,33 @@ pub enum Extremum {
 
 /// Values in Spark's order.
 pub trait Ordered: ArrowNativeType {
+    /// No value comes before it.
+    const FIRST: Self;
+
+    /// No value comes after it.
+    const LAST: Self;
+
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
 
-    /// `self` where it is taken, else `other`; without a branch.
+    /// `self` where it is taken, as a comparison told, else `other`; without a branch.
     #[must_use]
     fn or(self, other: Self, taken: bool) -> Self;
+
+    /// `self` where it is present, as a bitmap told, else `other`; without a branch.
+    #[inline]
+    #[must_use]
+    fn present_or(self, other: Self, present: bool) -> Self {
+        self.or(other, present)
+    }
 }
 
 macro_rules! ordered {
     ($($native:ty),*) => {$(
         impl Ordered for $native {
+            const FIRST: Self = Self::MIN;
+            const LAST: Self = Self::MAX;
+
             #[inline]
             fn before(self, other: Self) -> bool {
                 self < other
@@ -55,6 +75,9 @@ macro_rules! ordered {
 ordered!(i32, i64, u64, i128, i256);
 
 impl Ordered for f64 {
+    const FIRST: Self = Self::NEG_INFINITY;
+    const LAST: Self = Self::NAN;
+
     #[inline]
     #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is meant: where either is one, the comparison is false")]
     fn before(self, other: Self) -> bool {
@@ -67,11 +90,19 @@ impl Ordered for f64 {
         // A choice of floats would be a branch.
         Self::from_bits(select_unpredictable(taken, self.to_bits(), other.to_bits()))
     }
+
+    #[inline]
+    fn present_or(self, other: Self, present: bool) -> Self {
+        // By shifts, as sums do (`total.rs`): twice 32 bits are all of them.
+        let out = u32::from(!present) * 32;
+        Self::from_bits(other.to_bits() ^ ((self.to_bits() ^ other.to_bits()) << out << out))
+    }
 }
 
 /// The least or the greatest of some values, if there are any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extreme<N> {
+    /// Where there are none, the value that every other beats or equals: a comparison then needs no look at `any`.
     value: N,
     any: bool,
 }
@@ -94,17 +125,41 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
         Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
 
+    /// What beats no value.
+    const NEUTRAL: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
+
     /// Whether `new` takes the place of `old`.
     #[inline]
     fn beats(new: T::Native, old: T::Native) -> bool {
         if GREATEST { old.before(new) } else { new.before(old) }
     }
 
+    /// Of two values the better one, of ties the first.
+    #[inline]
+    fn better(first: T::Native, second: T::Native) -> T::Native {
+        second.or(first, Self::beats(second, first))
+    }
+
+    /// The one that none beats of the values whose bit is set: all of them are looked at, two by two, since how many
+    /// are present cannot be foreseen.
+    #[inline]
+    fn best_of(values: &[T::Native; SHORT], present: u64) -> T::Native {
+        let mut best: [_; SHORT] =
+            std::array::from_fn(|at| values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0));
+        let mut left = SHORT;
+        while left > 1 {
+            left /= 2;
+            for at in 0..left {
+                best[at] = Self::better(best[2 * at], best[2 * at + 1]);
+            }
+        }
+        best[0]
+    }
+
     /// Appends a value, if it takes part.
     #[inline]
     fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
-        let taken = takes_part & (!state.any | Self::beats(value, state.value));
-        state.value = value.or(state.value, taken);
+        state.value = Self::better(state.value, value.present_or(Self::NEUTRAL, takes_part));
         state.any |= takes_part;
     }
 }
@@ -115,11 +170,18 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
 
     #[inline]
     fn init(&self) -> Self::State {
-        Extreme { value: T::Native::default(), any: false }
+        Extreme { value: Self::NEUTRAL, any: false }
     }
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+        if let Inclusion::Mask(bits) = &self.inclusion
+            && rows.len() <= SHORT
+            && let Some(values) = self.values[rows.start..].first_chunk()
+        {
+            let present = word(bits, rows.start) & !(u64::MAX << rows.len());
+            return self.merge(state, &Extreme { value: Self::best_of(values, present), any: present != 0 });
+        }
         let mut best = *state;
         each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
         *state = best;
@@ -136,8 +198,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
     fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
         // Of ties the first met is kept, and that is now this one.
         slot(&self.values, &self.inclusion, row, |value, takes_part| {
-            let taken = takes_part & !(state.any & Self::beats(state.value, value));
-            state.value = value.or(state.value, taken);
+            state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
             state.any |= takes_part;
         });
         Ok(())
@@ -145,7 +206,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
 
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
-        Self::step(left, right.value, right.any);
+        left.value = Self::better(left.value, right.value);
+        left.any |= right.any;
         Ok(())
     }
 
@@ -184,7 +246,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
         let value = native::<T>(saved_column(saved, "value")?)?;
-        Ok(Extreme { value: value.value(0), any: value.is_valid(0) })
+        let any = value.is_valid(0);
+        Ok(Extreme { value: if any { value.value(0) } else { Self::NEUTRAL }, any })
     }
 }
 
@@ -203,9 +266,11 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-    use arrow_array::Float64Array;
+    use std::sync::Arc;
+
     use arrow_array::cast::AsArray;
-    use arrow_array::types::Float64Type;
+    use arrow_array::types::{Float64Type, Int64Type};
+    use arrow_array::{Float64Array, Int64Array};
 
     use super::*;
     use crate::functions::readout::results;
@@ -232,5 +297,25 @@ mod tests {
     fn the_first_zero_is_kept() {
         assert!(ends(vec![-0.0, 0.0]).iter().all(|end| end.is_sign_negative()));
         assert!(ends(vec![0.0, -0.0]).iter().all(|end| end.is_sign_positive()));
+    }
+
+    /// What stands for no value is a value as well; frames of all widths, with NULLs at all places.
+    #[test]
+    fn the_last_of_all_values_is_one() {
+        let values: Vec<_> = (0..40).map(|row| [Some(i64::MAX), None, Some(7), None][row * row % 7 % 4]).collect();
+        let floats: Vec<_> = values.iter().map(|value| value.map(|v| if v == 7 { 7.0 } else { f64::NAN })).collect();
+        let (column, floats) = (Int64Array::from(values.clone()), Float64Array::from(floats));
+        let frames: Vec<_> = (0..40).flat_map(|begin| (begin..=40).map(move |end| begin..end)).collect();
+        let least = |frame: &Range<usize>| values[frame.clone()].iter().flatten().min().copied();
+        let expected: Vec<_> = frames.iter().map(least).collect();
+
+        let min = Natives::<Int64Type, false>::new(&column, Inclusion::new(&[Arc::new(column.clone())], None)).unwrap();
+        assert_eq!(results(&min, &frames).unwrap().as_primitive(), &Int64Array::from(expected.clone()));
+        let min =
+            Natives::<Float64Type, false>::new(&floats, Inclusion::new(&[Arc::new(floats.clone())], None)).unwrap();
+        let found = results(&min, &frames).unwrap();
+        let found = found.as_primitive::<Float64Type>().iter();
+        let found: Vec<_> = found.map(|value| value.map(|v| if v.is_nan() { i64::MAX } else { v as i64 })).collect();
+        assert_eq!(found, expected);
     }
 }

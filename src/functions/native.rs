@@ -138,14 +138,15 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
             let first = rows.start;
             for (number, values) in values[rows].chunks(64).enumerate() {
                 let word = word(bits, first + 64 * number);
-                if word.trailing_ones() as usize >= values.len() {
+                if word == u64::MAX && values.len() == 64 {
                     for &value in values {
                         f(value, true);
                     }
                 } else {
-                    for (at, &value) in values.iter().enumerate() {
-                        f(value, (word >> at) & 1 != 0);
-                    }
+                    values.iter().fold(word, |word, &value| {
+                        f(value, word & 1 != 0);
+                        word >> 1
+                    });
                 }
             }
         }
