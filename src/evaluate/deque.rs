@@ -24,6 +24,10 @@ pub struct Deque;
 /// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
 const GONE: usize = 1024;
 
+/// Rows at the queue's end that are compared at once, if that costs less than a branch: how many a row beats cannot be
+/// foreseen, one or two as a rule.
+const TOGETHER: usize = 4;
+
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
 pub struct Queue {
@@ -31,6 +35,29 @@ pub struct Queue {
     /// The queue is `rows[gone..]`: what has left at the front stays for a while, so that there is no ring to go around.
     rows: Vec<u32>,
     gone: usize,
+}
+
+/// How many rows at the queue's end `row` beats: it keeps those that are better, and they stand before the others.
+#[inline]
+fn beaten<A: Selective>(aggregate: &A, last: &[u32; TOGETHER], row: usize) -> usize {
+    let kept = |bits: usize, (at, &old): (usize, &u32)| bits | (usize::from(aggregate.keeps(old as usize, row)) << at);
+    let kept = last.iter().enumerate().fold(0, kept);
+    kept.leading_zeros() as usize - (usize::BITS as usize - TOGETHER)
+}
+
+/// Takes the rows that `row` beats from the queue's end.
+#[inline]
+fn throw_out<A: Selective>(aggregate: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
+    while let Some(last) = rows[gone..].last_chunk().filter(|_| A::AT_ONCE) {
+        let beaten = beaten(aggregate, last, row);
+        rows.truncate(rows.len() - beaten);
+        if beaten < TOGETHER {
+            return;
+        }
+    }
+    while rows[gone..].last().is_some_and(|&old| !aggregate.keeps(old as usize, row)) {
+        rows.pop();
+    }
 }
 
 impl<A: Selective> Fold<A> for Deque {
@@ -50,8 +77,7 @@ impl<A: Selective> Fold<A> for Deque {
         }
         for row in known.end..run.end {
             if aggregate.includes(row) {
-                let beaten = rows[*gone..].iter().rev().take_while(|&&old| !aggregate.keeps(old as usize, row)).count();
-                rows.truncate(rows.len() - beaten);
+                throw_out(aggregate, rows, *gone, row);
                 rows.push(row as u32);
             }
         }

@@ -252,6 +252,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
+    const AT_ONCE: bool = true;
+
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
