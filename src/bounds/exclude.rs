@@ -36,6 +36,11 @@ pub struct Bounds {
     pub peer_end: Vec<u32>,
 }
 
+/// The frames of successive rows, one run of rows each.
+pub trait FrameRuns: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone {}
+
+impl<I: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone> FrameRuns for I {}
+
 impl Bounds {
     /// The frame of `row`, a row of `self.rows`, before EXCLUDE.
     #[inline]
@@ -58,7 +63,7 @@ impl Bounds {
 
     /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
     #[must_use]
-    pub fn runs(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone> {
+    pub fn runs(&self) -> Option<impl FrameRuns> {
         let runs = self.begin.iter().zip(&self.end).map(|(&begin, &end)| begin as usize..end as usize);
         (self.exclude == Exclude::NoOthers).then_some(runs)
     }

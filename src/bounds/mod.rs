@@ -41,7 +41,7 @@ mod zone;
 
 use arrow_schema::DataType;
 
-pub use exclude::{Bounds, SubRanges};
+pub use exclude::{Bounds, FrameRuns, SubRanges};
 pub use frames::Frames;
 pub(crate) use key::{Keys, ordered};
 pub use plan::FramePlan;

@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use super::{Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
 use crate::aggregate::{Aggregate, Removable, Selective};
-use crate::bounds::{Bounds, Frames};
+use crate::bounds::{Bounds, FrameRuns, Frames};
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ pub trait Fold<A: Aggregate>: Send + Sync {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::fold::{BLOCK, Fold, Work, aside, states};
 use crate::aggregate::{Removable, Retract};
+use crate::bounds::FrameRuns;
 use crate::error::Result;
 
 /// Keeps the difference of two prefixes.
@@ -80,7 +81,7 @@ impl<S: Clone> Window<S> {
     fn by_prefixes<A: Removable<State = S>>(
         &mut self,
         aggregate: &A,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
@@ -132,7 +133,7 @@ impl<A: Removable> Fold<A> for Prefix {
         &self,
         aggregate: &A,
         window: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,

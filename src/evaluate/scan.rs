@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::fold::{Fold, Work, aside, behind, states};
 use crate::aggregate::Aggregate;
 use crate::bitmap::Edges;
+use crate::bounds::FrameRuns;
 use crate::error::Result;
 use crate::section::Section;
 
@@ -204,7 +205,7 @@ impl<A: Aggregate> Fold<A> for Scan {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
 use crate::aggregate::Aggregate;
+use crate::bounds::FrameRuns;
 use crate::error::Result;
 
 /// Keeps the two stacks.
@@ -104,7 +105,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         &self,
         aggregate: &A,
         stacks: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,

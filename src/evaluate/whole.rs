@@ -17,6 +17,7 @@ use arrow_array::ArrayRef;
 
 use super::fold::{Fold, Work, behind};
 use crate::aggregate::Aggregate;
+use crate::bounds::FrameRuns;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::rows::Groups;
@@ -50,7 +51,7 @@ impl<A: Aggregate> Fold<A> for Whole {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone,
+        runs: impl FrameRuns,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,
