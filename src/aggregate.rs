@@ -158,7 +158,7 @@ impl<A: Retractable> Removable for A {
 /// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
 pub trait Selective: Aggregate {
     /// Several rows are compared as fast as a branch that was not foreseen: `keeps` is an instruction or two.
-    const AT_ONCE: bool = false;
+    const AT_ONCE: bool;
 
     /// Whether `row` takes part at all.
     fn includes(&self, row: usize) -> bool;
