@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{each_slot, labelled, native, saved, saved_column, slot};
+use super::native::{each_slot, labelled, native, present_or, saved, saved_column, slot};
 use super::results::Results;
 use crate::aggregate::{Aggregate, Selective};
 use crate::bitmap::word;
@@ -93,9 +93,7 @@ impl Ordered for f64 {
 
     #[inline]
     fn present_or(self, other: Self, present: bool) -> Self {
-        // By shifts, as sums do (`total.rs`): twice 32 bits are all of them.
-        let out = u32::from(!present) * 32;
-        Self::from_bits(other.to_bits() ^ ((self.to_bits() ^ other.to_bits()) << out << out))
+        present_or(self, other, present)
     }
 }
 
@@ -116,6 +114,9 @@ pub struct Natives<T: ArrowPrimitiveType, const GREATEST: bool> {
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GREATEST> {
+    /// What beats no value.
+    const NEUTRAL: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
+
     /// The extremum of `column`, whose values `T` holds in their order.
     ///
     /// # Errors
@@ -124,9 +125,6 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
         let values = native::<T>(column)?.values().clone();
         Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
-
-    /// What beats no value.
-    const NEUTRAL: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
 
     /// Whether `new` takes the place of `old`.
     #[inline]

