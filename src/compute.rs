@@ -16,6 +16,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
+use arrow_schema::DataType;
 
 use crate::bitmap::Edges;
 use crate::cancel::Cancel;
@@ -27,7 +28,7 @@ use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, Groups, Restored, SortColumn};
+use crate::rows::{self, Arranged, Groups, Restored, Route, SortColumn};
 use crate::section::Section;
 use crate::spec::Nulls;
 
@@ -36,6 +37,9 @@ const BLOCK: usize = 32 * 1024;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
 const SPARE: usize = 2;
+
+/// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
+const DEALT: usize = 16;
 
 /// The calls' columns for the rows of `batch`.
 pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
@@ -222,10 +226,9 @@ impl<'a> Work<'a> {
         if passes.is_empty() {
             return Ok(());
         }
-        // The calls of a pass read the same columns, over the same frames.
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
-        let read = read_by(self.order, &calls);
-        let column = |&call: &usize| self.plan.column_of(call, self.rows, sorted.order.as_deref());
+        let order = sorted.order.as_deref();
+        let read = self.read(order, &blocks, &passes)?;
+        let column = |&call: &usize| self.plan.column_of(call, self.rows, order, read.route.as_ref());
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
@@ -235,9 +238,10 @@ impl<'a> Work<'a> {
             let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, &read, threads)?;
             let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest());
-            for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
+            for (pass, columns) in passes.iter().zip(&columns) {
                 let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
+                let call = self.plan.leader(pass);
                 evaluate(plan, pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
             Ok(())
@@ -250,21 +254,54 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Some of the rows in order, whole partitions, with the columns `read`.
-    fn section(&self, sorted: &Sorted, rows: &Range<usize>, read: &[usize], threads: &Threads) -> Result<Section> {
-        let column = |&place: &usize| self.columns[place].clone();
-        let found = match &sorted.order {
-            None => read.iter().map(|place| column(place).slice(rows.start, rows.len())).collect(),
-            Some(order) => {
-                let wanted: Vec<_> = read.iter().map(column).collect();
-                rows::gather_on(&wanted, &order[rows.clone()], threads)?
-            }
+    /// The columns that `passes` read over `blocks` of rows in order, and the route, if columns go by one.
+    fn read(&self, order: Option<&[u32]>, blocks: &[Range<usize>], passes: &Passes) -> Result<Read> {
+        // The calls of a pass read the same columns, over the same frames.
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let mut columns: Vec<_> = read_by(self.order, &calls).into_iter().map(|place| (place, None)).collect();
+        let width = |data_type: &DataType| data_type.primitive_width().unwrap_or(0);
+        let of_place = |place: usize| width(self.columns[place].data_type());
+        let output = |&call: &usize| width(&self.plan.calls[call].signature.output);
+        let answers: usize = passes.iter().copied().flatten().map(output).sum();
+        let all = answers + columns.iter().map(|&(place, _)| of_place(place)).sum::<usize>();
+        let mut room = (DEALT * passes.len()).checked_sub(answers);
+        let route = match (order, room) {
+            (Some(order), Some(_)) => Route::worth(order, blocks, all * self.rows, self.threads)?,
+            _ => None,
         };
+        if let Some(route) = &route {
+            for (place, dealt) in &mut columns {
+                if let Some(left) = room.and_then(|room| room.checked_sub(of_place(*place))) {
+                    *dealt = rows::deal(&self.columns[*place], route, self.threads)?;
+                    room = Some(left);
+                }
+            }
+        }
+        Ok(Read { columns, route })
+    }
+
+    /// Some of the rows in order, whole partitions, with the columns that are read.
+    fn section(&self, sorted: &Sorted, rows: &Range<usize>, read: &Read, threads: &Threads) -> Result<Section> {
         // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
         let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
         let mut columns = vec![nothing; self.columns.len()];
-        for (&place, column) in read.iter().zip(found) {
-            columns[place] = column;
+        let mut others = Vec::new();
+        for (place, dealt) in &read.columns {
+            let column = &self.columns[*place];
+            match (&sorted.order, &read.route, dealt) {
+                (None, ..) => columns[*place] = column.slice(rows.start, rows.len()),
+                (Some(order), Some(route), Some(dealt)) => {
+                    let way = (route, dealt, rows.start);
+                    columns[*place] = rows::pick_up(column, &order[rows.clone()], way, threads)?;
+                }
+                (Some(_), ..) => others.push(*place),
+            }
+        }
+        if let Some(order) = &sorted.order {
+            let wanted: Vec<_> = others.iter().map(|&place| self.columns[place].clone()).collect();
+            for (place, column) in others.into_iter().zip(rows::gather_on(&wanted, &order[rows.clone()], threads)?) {
+                columns[place] = column;
+            }
         }
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
     }
@@ -311,6 +348,13 @@ fn evaluate(
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
     threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)
+}
+
+/// Columns on their way to the order of the rows.
+struct Read {
+    /// The place of each, and the column dealt by the route if it goes by it.
+    columns: Vec<(usize, Option<ArrayRef>)>,
+    route: Option<Route>,
 }
 
 /// Rows in order.

@@ -22,7 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
-use crate::rows::Restored;
+use crate::rows::{Restored, Route};
 use crate::section::Section;
 use crate::spec::WindowSpec;
 
@@ -197,8 +197,14 @@ impl Plan {
     }
 
     /// Room for the column of the call of this number: so many rows, in their order or the one of these row numbers.
-    pub(crate) fn column_of<'a>(&self, call: usize, rows: usize, order: Option<&'a [u32]>) -> Restored<'a> {
-        Restored::new(&self.calls[call].signature.output, rows, order)
+    pub(crate) fn column_of<'a>(
+        &self,
+        call: usize,
+        rows: usize,
+        order: Option<&'a [u32]>,
+        route: Option<&'a Route>,
+    ) -> Restored<'a> {
+        Restored::new(&self.calls[call].signature.output, rows, order, route)
     }
 
     /// The call that says how a pass is answered.

@@ -284,7 +284,7 @@ impl Plan {
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
-            let columns: Vec<_> = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None)).collect();
+            let columns: Vec<_> = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None, None)).collect();
             let evaluate = |rows: Range<usize>| {
                 let begin = rows.start - own.start;
                 put(&columns, begin, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?)

@@ -6,6 +6,7 @@
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
 mod bytes;
+mod cells;
 mod codes;
 pub mod edges;
 mod ends;
@@ -20,6 +21,7 @@ mod neighbours;
 mod number;
 mod radix;
 mod restore;
+mod route;
 pub mod sort;
 mod spill;
 
@@ -27,7 +29,7 @@ pub use edges::{first_descent, starts};
 pub(crate) use ends::ends;
 pub use external::{ExternalSort, InOrder, SortKey};
 pub use gather::gather;
-pub(crate) use gather::gather_on;
+pub(crate) use gather::{deal, gather_on, pick_up};
 pub use group::group;
 pub(crate) use group::group_on;
 pub(crate) use keys::normalise;
@@ -35,5 +37,6 @@ pub use number::Groups;
 pub(crate) use number::{number, scattered};
 pub(crate) use restore::Restored;
 pub use restore::restore;
+pub(crate) use route::Route;
 pub(crate) use sort::{Arranged, arrange};
 pub use sort::{SortColumn, sort};

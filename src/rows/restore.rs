@@ -5,14 +5,12 @@
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond. Text, bytes and nested values wait,
-//! and are gathered in the end. Memory: the column itself; of values that wait, twice.
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a [`Route`] values are dealt first,
+//! and delivered once all have come. Text, bytes and nested values wait, and are gathered in the end. Memory: the column
+//! itself; of values that wait or are dealt, twice.
 //!
-//! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
-//! order promises and the compiler cannot know.
-
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use arrow_array::{Array, ArrayRef, make_array};
@@ -21,8 +19,10 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
+use super::cells::{Cells, Places, room};
 use super::gather::gather_on;
 use super::neighbours::WORD;
+use super::route::Route;
 use crate::bitmap::word;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ use crate::parallel::Threads;
 /// # Errors
 /// An order of another length than the column.
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
-    let restored = Restored::new(column.data_type(), order.len(), Some(order));
+    let restored = Restored::new(column.data_type(), order.len(), Some(order), None);
     restored.put(0, column.clone())?;
     restored.finish(&Threads::new(1, &Cancel::default()))
 }
@@ -44,8 +44,10 @@ pub(crate) struct Restored<'a> {
     rows: usize,
     /// The rows' numbers; `None`: they come in order.
     order: Option<&'a [u32]>,
+    /// The way to that order, by which values of fixed width go, if not at once.
+    route: Option<&'a Route>,
     /// Where values of fixed width go.
-    cells: OnceLock<Cells>,
+    cells: OnceLock<Box<dyn Cells>>,
     /// Bits of such values, once one is null.
     validity: OnceLock<Vec<AtomicU64>>,
     /// All others, and the only piece of rows in order, which is the column; each with its first row.
@@ -56,11 +58,12 @@ pub(crate) struct Restored<'a> {
 
 impl<'a> Restored<'a> {
     /// Room for so many rows.
-    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>) -> Self {
+    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>, route: Option<&'a Route>) -> Self {
         Self {
             data_type: data_type.clone(),
             rows,
             order,
+            route,
             cells: OnceLock::new(),
             validity: OnceLock::new(),
             waiting: Mutex::default(),
@@ -92,7 +95,12 @@ impl<'a> Restored<'a> {
     fn write(&self, piece: &ArrayRef, width: usize, begin: usize, rows: Option<&[u32]>) {
         let data = piece.to_data();
         let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
-        self.cells.get_or_init(|| Cells::new(width, self.rows)).store(&values, begin, rows);
+        let to = match (self.route, rows) {
+            (Some(route), _) => Places::Dealt(route),
+            (None, Some(rows)) => Places::Rows(rows),
+            (None, None) => Places::Same,
+        };
+        self.cells.get_or_init(|| room(width, self.rows)).store(&values, begin, to);
         let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
@@ -118,7 +126,7 @@ impl<'a> Restored<'a> {
 
     /// The column, all of whose rows have come.
     pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
-        let Self { data_type, rows, order, cells, validity, waiting, come } = self;
+        let Self { data_type, rows, order, route, cells, validity, waiting, come } = self;
         let come = come.into_inner();
         if come != rows {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
@@ -126,7 +134,8 @@ impl<'a> Restored<'a> {
         if let Some(cells) = cells.into_inner() {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
             let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
-            let data = ArrayData::builder(data_type).len(rows).add_buffer(cells.into_buffer()).nulls(nulls);
+            let values = cells.into_buffer(route, threads)?;
+            let data = ArrayData::builder(data_type).len(rows).add_buffer(values).nulls(nulls);
             return Ok(make_array(data.align_buffers(true).build()?));
         }
         let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -139,80 +148,14 @@ impl<'a> Restored<'a> {
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
-        let inverse = Cells::new(size_of::<u32>(), rows);
+        let inverse = room(size_of::<u32>(), rows);
         threads.map(threads.ranges(&(0..rows)), |share| {
             let positions: Vec<u32> = (share.start as u32..share.end as u32).collect();
-            inverse.store(&Buffer::from_vec(positions), 0, Some(&order[share]));
+            inverse.store(&Buffer::from_vec(positions), 0, Places::Rows(&order[share]));
             Ok(())
         })?;
-        let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads)?;
+        let gathered = gather_on(&[column], inverse.into_buffer(None, threads)?.typed_data(), threads)?;
         gathered.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
-    }
-}
-
-/// Room for values of one width, to be written by several threads at once, each row by one.
-enum Cells {
-    Bytes(Vec<AtomicU8>),
-    Halves(Vec<AtomicU16>),
-    Words(Vec<AtomicU32>),
-    Longs(Vec<AtomicU64>),
-    /// Several longs a row.
-    Wide(Vec<AtomicU64>, usize),
-}
-
-impl Cells {
-    fn new(width: usize, rows: usize) -> Self {
-        match width {
-            1 => Self::Bytes(vec![0; rows].into_iter().map(AtomicU8::new).collect()),
-            2 => Self::Halves(vec![0; rows].into_iter().map(AtomicU16::new).collect()),
-            4 => Self::Words(vec![0; rows].into_iter().map(AtomicU32::new).collect()),
-            8 => Self::Longs(vec![0; rows].into_iter().map(AtomicU64::new).collect()),
-            _ => {
-                let longs = width.div_ceil(size_of::<u64>());
-                Self::Wide(vec![0; rows * longs].into_iter().map(AtomicU64::new).collect(), longs)
-            }
-        }
-    }
-
-    /// Writes the values, one for each of `rows`, or of those from `begin` on.
-    fn store(&self, values: &Buffer, begin: usize, rows: Option<&[u32]>) {
-        macro_rules! store {
-            ($cells:expr, $type:ty) => {{
-                let values = values.typed_data::<$type>().iter();
-                match rows {
-                    Some(rows) => {
-                        values.zip(rows).for_each(|(&value, &row)| $cells[row as usize].store(value, Relaxed))
-                    }
-                    None => values.zip(&$cells[begin..]).for_each(|(&value, cell)| cell.store(value, Relaxed)),
-                }
-            }};
-        }
-        match self {
-            Self::Bytes(cells) => store!(cells, u8),
-            Self::Halves(cells) => store!(cells, u16),
-            Self::Words(cells) => store!(cells, u32),
-            Self::Longs(cells) => store!(cells, u64),
-            Self::Wide(cells, longs) => {
-                for (position, value) in values.typed_data::<u64>().chunks_exact(*longs).enumerate() {
-                    let begin = longs * rows.map_or(begin + position, |rows| rows[position] as usize);
-                    for (cell, &long) in cells[begin..begin + longs].iter().zip(value) {
-                        cell.store(long, Relaxed);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The values. Collected in place: nothing moves.
-    fn into_buffer(self) -> Buffer {
-        match self {
-            Self::Bytes(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU8::into_inner).collect::<Vec<_>>()),
-            Self::Halves(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU16::into_inner).collect::<Vec<_>>()),
-            Self::Words(cells) => Buffer::from_vec(cells.into_iter().map(AtomicU32::into_inner).collect::<Vec<_>>()),
-            Self::Longs(cells) | Self::Wide(cells, _) => {
-                Buffer::from_vec(cells.into_iter().map(AtomicU64::into_inner).collect::<Vec<_>>())
-            }
-        }
     }
 }
 
@@ -232,7 +175,7 @@ mod tests {
         for nulls in [2, 3, 64, 1000] {
             let column: ArrayRef =
                 Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
-            let restored = Restored::new(column.data_type(), 900, None);
+            let restored = Restored::new(column.data_type(), 900, None, None);
             let mut begin = 0;
             for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
                 restored.put(begin, column.slice(begin, rows)).unwrap();

@@ -1,10 +1,13 @@
-//! Many partitions in many blocks say what each partition says alone.
+//! Many partitions in many blocks say what each partition says alone: their columns go by a route, a partition's own do not.
 #![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 use std::sync::Arc;
 
-use arrow_array::types::{Decimal128Type, Float32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::types::{
+    Decimal128Type, Decimal256Type, Float32Type, Int8Type, Int16Type, Int64Type, TimestampMicrosecondType,
+};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array};
+use arrow_buffer::i256;
 use arrow_select::concat::concat;
 use arrow_select::take::{take, take_record_batch};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
@@ -46,10 +49,13 @@ fn rows(shuffled: bool) -> (RecordBatch, Vec<Vec<u32>>) {
     let order: Vec<i64> =
         if shuffled { longs(u64::MAX).into_iter().flatten().collect() } else { (0..).take(rows).collect() };
     let (some, few) = (longs(10), longs(3));
-    let columns: [(&str, ArrayRef); 8] = [
+    let columns: [(&str, ArrayRef); 11] = [
         ("k", Arc::new(Int32Array::from(keys))),
         ("t", Arc::new(PrimitiveArray::<Int64Type>::from(order))),
         ("long", Arc::new(PrimitiveArray::<Int64Type>::from(some.clone()))),
+        ("byte", Arc::new(few.iter().map(|x| x.map(|x| x as i8)).collect::<PrimitiveArray<Int8Type>>())),
+        ("short", Arc::new(some.iter().map(|x| x.map(|x| x as i16)).collect::<PrimitiveArray<Int16Type>>())),
+        ("wide", Arc::new(some.iter().map(|x| x.map(i256::from)).collect::<PrimitiveArray<Decimal256Type>>())),
         ("float", Arc::new(some.iter().map(|x| x.map(|x| x as f32)).collect::<PrimitiveArray<Float32Type>>())),
         ("decimal", Arc::new(few.iter().map(|x| x.map(i128::from)).collect::<PrimitiveArray<Decimal128Type>>())),
         (
@@ -67,7 +73,7 @@ fn plan(batch: &RecordBatch, threads: usize) -> Plan {
     let near = || Frame::rows(Bound::preceding(50), Bound::following(50));
     let range = || Frame::range(Bound::preceding(20), Bound::CurrentRow);
     let shrinking = || Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing);
-    let columns = ["long", "float", "decimal", "time", "flag", "text"];
+    let columns = ["long", "byte", "short", "wide", "float", "decimal", "time", "flag", "text"];
     let min = |&column: &&str| Call::new("min", [Arg::column(column)]).over(near());
     let lag = |&column: &&str| Call::new("lag", [Arg::column(column)]);
     let calls = columns.iter().map(min).chain(columns.iter().map(lag)).chain([

@@ -1,0 +1,154 @@
+//! Room for values of fixed width that several threads write at once, each row by one.
+//!
+//! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
+//! order promises and the compiler cannot know.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+
+use arrow_buffer::Buffer;
+
+use super::route::Route;
+use crate::error::Result;
+use crate::parallel::Threads;
+
+/// Where values go.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// Where they are.
+    Same,
+    /// To these rows.
+    Rows(&'a [u32]),
+    /// Where they are dealt to.
+    Dealt(&'a Route),
+}
+
+/// Room for the values of some rows.
+pub(super) trait Cells: Send + Sync {
+    /// Writes the values of the positions from `begin` on.
+    fn store(&self, values: &Buffer, begin: usize, to: Places);
+
+    /// The values; those that were dealt by a route each at its row.
+    fn into_buffer(self: Box<Self>, route: Option<&Route>, threads: &Threads) -> Result<Buffer>;
+}
+
+/// Room for values of one of the widths that Arrow's have, in bytes.
+pub(super) fn room(width: usize, rows: usize) -> Box<dyn Cells> {
+    match width {
+        1 => room_of::<AtomicU8>(rows),
+        2 => room_of::<AtomicU16>(rows),
+        4 => room_of::<AtomicU32>(rows),
+        8 => room_of::<AtomicU64>(rows),
+        16 => room_of::<[AtomicU64; 2]>(rows),
+        _ => room_of::<[AtomicU64; 4]>(rows),
+    }
+}
+
+fn room_of<C: Cell + 'static>(rows: usize) -> Box<dyn Cells> {
+    Box::new(vec![C::Value::default(); rows].into_iter().map(C::new).collect::<Vec<_>>())
+}
+
+/// Room for one value.
+trait Cell: Send + Sync {
+    type Value: Copy + Default + Send + Sync;
+
+    fn new(value: Self::Value) -> Self;
+
+    fn store(&self, value: Self::Value);
+
+    fn into_inner(self) -> Self::Value;
+
+    /// The values of a buffer.
+    fn values(buffer: &Buffer) -> &[Self::Value];
+
+    /// The buffer of values.
+    fn buffer(values: Vec<Self::Value>) -> Buffer;
+}
+
+macro_rules! cell {
+    ($($atomic:ty, $value:ty;)*) => {$(
+        impl Cell for $atomic {
+            type Value = $value;
+
+            fn new(value: $value) -> Self {
+                Self::new(value)
+            }
+
+            #[inline]
+            fn store(&self, value: $value) {
+                self.store(value, Relaxed);
+            }
+
+            fn into_inner(self) -> $value {
+                self.into_inner()
+            }
+
+            fn values(buffer: &Buffer) -> &[$value] {
+                buffer.typed_data()
+            }
+
+            fn buffer(values: Vec<$value>) -> Buffer {
+                Buffer::from_vec(values)
+            }
+        }
+    )*};
+}
+
+cell! { AtomicU8, u8; AtomicU16, u16; AtomicU32, u32; AtomicU64, u64; }
+
+impl<const N: usize> Cell for [AtomicU64; N]
+where
+    [u64; N]: Default,
+{
+    type Value = [u64; N];
+
+    fn new(value: [u64; N]) -> Self {
+        value.map(AtomicU64::new)
+    }
+
+    #[inline]
+    fn store(&self, value: [u64; N]) {
+        self.iter().zip(value).for_each(|(cell, long)| cell.store(long, Relaxed));
+    }
+
+    fn into_inner(self) -> [u64; N] {
+        self.map(AtomicU64::into_inner)
+    }
+
+    fn values(buffer: &Buffer) -> &[[u64; N]] {
+        buffer.typed_data().as_chunks().0
+    }
+
+    fn buffer(values: Vec<[u64; N]>) -> Buffer {
+        Buffer::from_vec(values.into_flattened())
+    }
+}
+
+impl<C: Cell> Cells for Vec<C> {
+    fn store(&self, values: &Buffer, begin: usize, to: Places) {
+        let values = C::values(values);
+        match to {
+            Places::Same => values.iter().zip(&self[begin..]).for_each(|(&value, cell)| cell.store(value)),
+            Places::Rows(rows) => values.iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value)),
+            Places::Dealt(route) => {
+                for (first, positions) in route.tiles(begin..begin + values.len()) {
+                    for (&position, cell) in positions.iter().zip(&self[first..]) {
+                        // The first tile and the last may have others as well.
+                        if let Some(&value) = values.get((first + usize::from(position)).wrapping_sub(begin)) {
+                            cell.store(value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn into_buffer(self: Box<Self>, route: Option<&Route>, threads: &Threads) -> Result<Buffer> {
+        // Collected in place: nothing moves.
+        let values: Vec<_> = self.into_iter().map(C::into_inner).collect();
+        Ok(C::buffer(match route {
+            Some(route) => route.deliver(&values, threads)?,
+            None => values,
+        }))
+    }
+}
