@@ -28,7 +28,7 @@ use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, Groups, Restored, Route, SortColumn};
+use crate::rows::{self, Arranged, Groups, Restored, Route, SortColumn, Source};
 use crate::section::Section;
 use crate::spec::Nulls;
 
@@ -226,9 +226,14 @@ impl<'a> Work<'a> {
         if passes.is_empty() {
             return Ok(());
         }
-        let order = sorted.order.as_deref();
-        let read = self.read(order, &blocks, &passes)?;
-        let column = |&call: &usize| self.plan.column_of(call, self.rows, order, read.route.as_ref());
+        // The calls of a pass read the same columns, over the same frames.
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let read = read_by(self.order, &calls);
+        let (route, room) = self.route(sorted, &blocks, &passes, &read)?.unzip();
+        let (order, route) = (sorted.order.as_deref(), route.as_ref());
+        let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
+        let source = Source::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
+        let column = |&call: &usize| self.plan.column_of(call, self.rows, order, route);
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
@@ -236,16 +241,16 @@ impl<'a> Work<'a> {
             self.threads.cancel().check()?;
             // One large partition is worth all threads.
             let threads = &self.threads.for_rows(block.len());
-            let section = self.section(sorted, &block, &read, threads)?;
+            let section = self.section(sorted, &block, (&read, &source), threads)?;
             let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest());
-            for (pass, columns) in passes.iter().zip(&columns) {
+            for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
                 let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
-                let call = self.plan.leader(pass);
                 evaluate(plan, pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
             Ok(())
         })?;
+        drop(source);
         for (pass, columns) in passes.into_iter().zip(columns) {
             for (&call, column) in pass.iter().zip(columns) {
                 results[call] = Some(column.finish(self.threads)?);
@@ -254,54 +259,39 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The columns that `passes` read over `blocks` of rows in order, and the route, if columns go by one.
-    fn read(&self, order: Option<&[u32]>, blocks: &[Range<usize>], passes: &Passes) -> Result<Read> {
-        // The calls of a pass read the same columns, over the same frames.
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
-        let mut columns: Vec<_> = read_by(self.order, &calls).into_iter().map(|place| (place, None)).collect();
+    /// The route to the order of the rows, if `passes` read and answer so much that it pays, and how many bytes a row may be
+    /// dealt of what they read.
+    fn route(
+        &self,
+        sorted: &Sorted,
+        blocks: &[Range<usize>],
+        passes: &Passes,
+        read: &[usize],
+    ) -> Result<Option<(Route, usize)>> {
         let width = |data_type: &DataType| data_type.primitive_width().unwrap_or(0);
-        let of_place = |place: usize| width(self.columns[place].data_type());
-        let output = |&call: &usize| width(&self.plan.calls[call].signature.output);
-        let answers: usize = passes.iter().copied().flatten().map(output).sum();
-        let all = answers + columns.iter().map(|&(place, _)| of_place(place)).sum::<usize>();
-        let mut room = (DEALT * passes.len()).checked_sub(answers);
-        let route = match (order, room) {
-            (Some(order), Some(_)) => Route::worth(order, blocks, all * self.rows, self.threads)?,
-            _ => None,
+        let calls = passes.iter().copied().flatten().map(|&call| &self.plan.calls[call]);
+        let answered: usize = calls.map(|call| width(&call.signature.output)).sum();
+        let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
+        let (Some(order), Some(room)) = (&sorted.order, (DEALT * passes.len()).checked_sub(answered)) else {
+            return Ok(None);
         };
-        if let Some(route) = &route {
-            for (place, dealt) in &mut columns {
-                if let Some(left) = room.and_then(|room| room.checked_sub(of_place(*place))) {
-                    *dealt = rows::deal(&self.columns[*place], route, self.threads)?;
-                    room = Some(left);
-                }
-            }
-        }
-        Ok(Read { columns, route })
+        let route = Route::worth(order, blocks, all * self.rows, self.threads)?;
+        Ok(route.map(|route| (route, room)))
     }
 
-    /// Some of the rows in order, whole partitions, with the columns that are read.
-    fn section(&self, sorted: &Sorted, rows: &Range<usize>, read: &Read, threads: &Threads) -> Result<Section> {
+    /// Some of the rows in order, whole partitions, with the columns `read`, which `source` has.
+    fn section(
+        &self,
+        sorted: &Sorted,
+        rows: &Range<usize>,
+        (read, source): (&[usize], &Source),
+        threads: &Threads,
+    ) -> Result<Section> {
         // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
         let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
         let mut columns = vec![nothing; self.columns.len()];
-        let mut others = Vec::new();
-        for (place, dealt) in &read.columns {
-            let column = &self.columns[*place];
-            match (&sorted.order, &read.route, dealt) {
-                (None, ..) => columns[*place] = column.slice(rows.start, rows.len()),
-                (Some(order), Some(route), Some(dealt)) => {
-                    let way = (route, dealt, rows.start);
-                    columns[*place] = rows::pick_up(column, &order[rows.clone()], way, threads)?;
-                }
-                (Some(_), ..) => others.push(*place),
-            }
-        }
-        if let Some(order) = &sorted.order {
-            let wanted: Vec<_> = others.iter().map(|&place| self.columns[place].clone()).collect();
-            for (place, column) in others.into_iter().zip(rows::gather_on(&wanted, &order[rows.clone()], threads)?) {
-                columns[place] = column;
-            }
+        for (&place, column) in read.iter().zip(source.rows(rows, threads)?) {
+            columns[place] = column;
         }
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
     }
@@ -348,13 +338,6 @@ fn evaluate(
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
     threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)
-}
-
-/// Columns on their way to the order of the rows.
-struct Read {
-    /// The place of each, and the column dealt by the route if it goes by it.
-    columns: Vec<(usize, Option<ArrayRef>)>,
-    route: Option<Route>,
 }
 
 /// Rows in order.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Array, downcast_primitive};
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_select::take::take;
 
 use super::neighbours::WORD;
@@ -64,26 +64,11 @@ pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) 
     Ok(gathered)
 }
 
-/// A column of fixed width values by `route`, to be picked up from there; `None` for other columns.
-pub(crate) fn deal(column: &ArrayRef, route: &Route, threads: &Threads) -> Result<Option<ArrayRef>> {
-    macro_rules! deal {
-        ($type:ty) => {{
-            let column = column.as_primitive::<$type>();
-            let dealt = PrimitiveArray::<$type>::new(route.deal(column.values(), threads)?.into(), None);
-            Ok(Some(Arc::new(dealt.with_data_type(column.data_type().clone()))))
-        }};
-    }
-    downcast_primitive! {
-        column.data_type() => (deal),
-        _ => Ok(None),
-    }
-}
-
-/// The values of a column at the row numbers `order`, picked up where the column is `dealt`, from position `begin` on.
-pub(crate) fn pick_up(
+/// The values of a column at the row numbers `order`, picked up where they are `dealt`, from position `begin` on.
+pub(super) fn pick_up(
     column: &ArrayRef,
     order: &[u32],
-    (route, dealt, begin): (&Route, &ArrayRef, usize),
+    (route, dealt, begin): (&Route, &Buffer, usize),
     threads: &Threads,
 ) -> Result<ArrayRef> {
     let found = gather_fixed(column, order, Some((route, dealt, begin)), threads)?;
@@ -94,7 +79,7 @@ pub(crate) fn pick_up(
 fn gather_fixed(
     column: &ArrayRef,
     order: &[u32],
-    dealt: Option<(&Route, &ArrayRef, usize)>,
+    dealt: Option<(&Route, &Buffer, usize)>,
     threads: &Threads,
 ) -> Result<Option<ArrayRef>> {
     macro_rules! gather {
@@ -108,7 +93,7 @@ fn gather_fixed(
                     }
                 }),
                 Some((route, dealt, first)) => {
-                    let dealt = dealt.as_primitive::<$type>().values();
+                    let dealt = dealt.typed_data();
                     gather_primitive(column, order, threads, |begin, gathered| {
                         route.pick_up(dealt, first + begin, gathered);
                     })
