@@ -28,7 +28,7 @@ use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::{Algebra, Family, Kernel};
 use crate::parallel::Threads;
 use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, Groups, Restored, Route, SortColumn, Source};
+use crate::rows::{self, Arranged, Dealt, Groups, Restored, Route, SortColumn, Source};
 use crate::section::Section;
 use crate::spec::Nulls;
 
@@ -233,8 +233,13 @@ impl<'a> Work<'a> {
         let (order, route) = (sorted.order.as_deref(), route.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
         let source = Source::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
-        let column = |&call: &usize| self.plan.column_of(call, self.rows, order, route);
-        let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(column).collect()).collect();
+        let mut rooms = source.rooms();
+        let mut column = |&call: &usize| {
+            let width = self.plan.calls[call].signature.output.primitive_width();
+            let room = rooms.iter().position(|room| Some(room.width()) == width).map(|place| rooms.swap_remove(place));
+            self.plan.column_of(call, self.rows, order, route.map(|route| Dealt { route, room }))
+        };
+        let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(&mut column).collect()).collect();
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
         self.threads.map(blocks, |block| {
@@ -250,7 +255,6 @@ impl<'a> Work<'a> {
             }
             Ok(())
         })?;
-        drop(source);
         for (pass, columns) in passes.into_iter().zip(columns) {
             for (&call, column) in pass.iter().zip(columns) {
                 results[call] = Some(column.finish(self.threads)?);

@@ -22,7 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
-use crate::rows::{Restored, Route};
+use crate::rows::{Dealt, Restored};
 use crate::section::Section;
 use crate::spec::WindowSpec;
 
@@ -202,9 +202,9 @@ impl Plan {
         call: usize,
         rows: usize,
         order: Option<&'a [u32]>,
-        route: Option<&'a Route>,
+        dealt: Option<Dealt<'a>>,
     ) -> Restored<'a> {
-        Restored::new(&self.calls[call].signature.output, rows, order, route)
+        Restored::new(&self.calls[call].signature.output, rows, order, dealt)
     }
 
     /// The call that says how a pass is answered.

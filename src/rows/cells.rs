@@ -3,6 +3,7 @@
 //! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
 //! order promises and the compiler cannot know.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
@@ -14,7 +15,7 @@ use crate::parallel::Threads;
 
 /// Where values go.
 #[derive(Clone, Copy)]
-pub(super) enum Places<'a> {
+pub(crate) enum Places<'a> {
     /// Where they are.
     Same,
     /// To these rows.
@@ -24,28 +25,57 @@ pub(super) enum Places<'a> {
 }
 
 /// Room for the values of some rows.
-pub(super) trait Cells: Send + Sync {
+pub(crate) trait Cells: Send + Sync {
+    /// The width of a value in bytes.
+    fn width(&self) -> usize;
+
     /// Writes the values of the positions from `begin` on.
     fn store(&self, values: &Buffer, begin: usize, to: Places);
 
-    /// The values; those that were dealt by a route each at its row.
-    fn into_buffer(self: Box<Self>, route: Option<&Route>, threads: &Threads) -> Result<Buffer>;
+    /// The values at these positions, dealt by the route.
+    fn pick_up(&self, route: &Route, positions: Range<usize>, threads: &Threads) -> Result<Buffer>;
+
+    /// The values, dealt by the route, each at its row.
+    fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer>;
+
+    /// The values.
+    fn into_buffer(self: Box<Self>) -> Buffer;
+}
+
+macro_rules! of_width {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        match $width {
+            1 => $function::<AtomicU8>($($argument),*),
+            2 => $function::<AtomicU16>($($argument),*),
+            4 => $function::<AtomicU32>($($argument),*),
+            8 => $function::<AtomicU64>($($argument),*),
+            16 => $function::<[AtomicU64; 2]>($($argument),*),
+            _ => $function::<[AtomicU64; 4]>($($argument),*),
+        }
+    };
 }
 
 /// Room for values of one of the widths that Arrow's have, in bytes.
 pub(super) fn room(width: usize, rows: usize) -> Box<dyn Cells> {
-    match width {
-        1 => room_of::<AtomicU8>(rows),
-        2 => room_of::<AtomicU16>(rows),
-        4 => room_of::<AtomicU32>(rows),
-        8 => room_of::<AtomicU64>(rows),
-        16 => room_of::<[AtomicU64; 2]>(rows),
-        _ => room_of::<[AtomicU64; 4]>(rows),
-    }
+    of_width!(width, room_of(rows))
+}
+
+/// Values of such a width, dealt by the route.
+pub(super) fn deal(width: usize, values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
+    of_width!(width, deal_of(values, route, threads))
 }
 
 fn room_of<C: Cell + 'static>(rows: usize) -> Box<dyn Cells> {
-    Box::new(vec![C::Value::default(); rows].into_iter().map(C::new).collect::<Vec<_>>())
+    cells::<C>(vec![C::Value::default(); rows])
+}
+
+fn deal_of<C: Cell + 'static>(values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
+    Ok(cells::<C>(route.deal(C::values(values), threads)?))
+}
+
+/// Collected in place, here and on the way back: nothing moves.
+fn cells<C: Cell + 'static>(values: Vec<C::Value>) -> Box<dyn Cells> {
+    Box::new(values.into_iter().map(C::new).collect::<Vec<_>>())
 }
 
 /// Room for one value.
@@ -53,6 +83,8 @@ trait Cell: Send + Sync {
     type Value: Copy + Default + Send + Sync;
 
     fn new(value: Self::Value) -> Self;
+
+    fn load(&self) -> Self::Value;
 
     fn store(&self, value: Self::Value);
 
@@ -72,6 +104,11 @@ macro_rules! cell {
 
             fn new(value: $value) -> Self {
                 Self::new(value)
+            }
+
+            #[inline]
+            fn load(&self) -> $value {
+                self.load(Relaxed)
             }
 
             #[inline]
@@ -107,6 +144,11 @@ where
     }
 
     #[inline]
+    fn load(&self) -> [u64; N] {
+        self.each_ref().map(|cell| cell.load(Relaxed))
+    }
+
+    #[inline]
     fn store(&self, value: [u64; N]) {
         self.iter().zip(value).for_each(|(cell, long)| cell.store(long, Relaxed));
     }
@@ -125,6 +167,10 @@ where
 }
 
 impl<C: Cell> Cells for Vec<C> {
+    fn width(&self) -> usize {
+        size_of::<C::Value>()
+    }
+
     fn store(&self, values: &Buffer, begin: usize, to: Places) {
         let values = C::values(values);
         match to {
@@ -143,12 +189,21 @@ impl<C: Cell> Cells for Vec<C> {
         }
     }
 
-    fn into_buffer(self: Box<Self>, route: Option<&Route>, threads: &Threads) -> Result<Buffer> {
-        // Collected in place: nothing moves.
-        let values: Vec<_> = self.into_iter().map(C::into_inner).collect();
-        Ok(C::buffer(match route {
-            Some(route) => route.deliver(&values, threads)?,
-            None => values,
-        }))
+    fn pick_up(&self, route: &Route, positions: Range<usize>, threads: &Threads) -> Result<Buffer> {
+        let mut values = vec![C::Value::default(); positions.len()];
+        let share = threads.share(positions.len());
+        threads.map(values.chunks_mut(share).enumerate().collect(), |(number, values)| {
+            route.pick_up(self, C::load, positions.start + number * share, values);
+            Ok(())
+        })?;
+        Ok(C::buffer(values))
+    }
+
+    fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
+        Ok(C::buffer(route.deliver(self, C::load, threads)?))
+    }
+
+    fn into_buffer(self: Box<Self>) -> Buffer {
+        C::buffer(self.into_iter().map(C::into_inner).collect())
     }
 }

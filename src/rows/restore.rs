@@ -13,9 +13,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
-use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
@@ -23,6 +22,7 @@ use super::cells::{Cells, Places, room};
 use super::gather::gather_on;
 use super::neighbours::WORD;
 use super::route::Route;
+use super::source::{fixed_column, values_of};
 use crate::bitmap::word;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -38,14 +38,21 @@ pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     restored.finish(&Threads::new(1, &Cancel::default()))
 }
 
+/// Values go to their order by the route, and are dealt to this room until all have come, if somebody has some to spare.
+#[derive(Clone, Copy)]
+pub(crate) struct Dealt<'a> {
+    pub(crate) route: &'a Route,
+    pub(crate) room: Option<&'a dyn Cells>,
+}
+
 /// A column that is put together from pieces, by several threads at once.
 pub(crate) struct Restored<'a> {
     data_type: DataType,
     rows: usize,
     /// The rows' numbers; `None`: they come in order.
     order: Option<&'a [u32]>,
-    /// The way to that order, by which values of fixed width go, if not at once.
-    route: Option<&'a Route>,
+    /// How values of fixed width go to that order, if not at once.
+    dealt: Option<Dealt<'a>>,
     /// Where values of fixed width go.
     cells: OnceLock<Box<dyn Cells>>,
     /// Bits of such values, once one is null.
@@ -58,12 +65,12 @@ pub(crate) struct Restored<'a> {
 
 impl<'a> Restored<'a> {
     /// Room for so many rows.
-    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>, route: Option<&'a Route>) -> Self {
+    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>, dealt: Option<Dealt<'a>>) -> Self {
         Self {
             data_type: data_type.clone(),
             rows,
             order,
-            route,
+            dealt,
             cells: OnceLock::new(),
             validity: OnceLock::new(),
             waiting: Mutex::default(),
@@ -93,14 +100,13 @@ impl<'a> Restored<'a> {
 
     /// Writes values of fixed width to these rows, or to those from `begin` on.
     fn write(&self, piece: &ArrayRef, width: usize, begin: usize, rows: Option<&[u32]>) {
-        let data = piece.to_data();
-        let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
-        let to = match (self.route, rows) {
-            (Some(route), _) => Places::Dealt(route),
+        let to = match (self.dealt, rows) {
+            (Some(Dealt { route, .. }), _) => Places::Dealt(route),
             (None, Some(rows)) => Places::Rows(rows),
             (None, None) => Places::Same,
         };
-        self.cells.get_or_init(|| room(width, self.rows)).store(&values, begin, to);
+        let own = || self.cells.get_or_init(|| room(width, self.rows)).as_ref();
+        self.dealt.and_then(|dealt| dealt.room).unwrap_or_else(own).store(&values_of(piece, width), begin, to);
         let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
@@ -126,17 +132,22 @@ impl<'a> Restored<'a> {
 
     /// The column, all of whose rows have come.
     pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
-        let Self { data_type, rows, order, route, cells, validity, waiting, come } = self;
+        let Self { data_type, rows, order, dealt, cells, validity, waiting, come } = self;
         let come = come.into_inner();
         if come != rows {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
         }
-        if let Some(cells) = cells.into_inner() {
+        let cells = cells.into_inner();
+        let values = match dealt {
+            Some(Dealt { route, room }) => {
+                room.or(cells.as_deref()).map(|cells| cells.deliver(route, threads)).transpose()?
+            }
+            None => cells.map(Cells::into_buffer),
+        };
+        if let Some(values) = values {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
             let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
-            let values = cells.into_buffer(route, threads)?;
-            let data = ArrayData::builder(data_type).len(rows).add_buffer(values).nulls(nulls);
-            return Ok(make_array(data.align_buffers(true).build()?));
+            return fixed_column(&data_type, rows, values, nulls);
         }
         let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
         pieces.sort_unstable_by_key(|(begin, _)| *begin);
@@ -154,7 +165,7 @@ impl<'a> Restored<'a> {
             inverse.store(&Buffer::from_vec(positions), 0, Places::Rows(&order[share]));
             Ok(())
         })?;
-        let gathered = gather_on(&[column], inverse.into_buffer(None, threads)?.typed_data(), threads)?;
+        let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads)?;
         gathered.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
     }
 }

@@ -11,8 +11,8 @@
 //! order in between. Within a tile of positions they are dealt to runs, one for each strip of rows; from all runs of a strip
 //! they go to its rows. Either step goes to and fro in one tile or strip, which the cache holds, and through what it does
 //! not hold one after the other. Cost on two threads: 0.6 ns a value between a tile and its runs and 1 between these and a
-//! strip, and 1 a row for the runs themselves, once for all columns of an order. Memory: 4 bytes a row, and for each column
-//! that comes or goes one that is dealt.
+//! strip, and 1 a row for the runs themselves, once for all columns of an order. Memory: 4 bytes a row, and a column dealt
+//! for each that comes or goes; one that has come is room for one that goes.
 //!
 //! Source: Manegold, Boncz, Nes, Kersten, "Cache-Conscious Radix-Decluster Projections", VLDB 2004; here runs are found by
 //! a counting sort of each tile.
@@ -45,9 +45,9 @@ const NEAR: usize = 8;
 pub(crate) struct Route {
     /// Where each tile begins, and the last ends.
     tiles: Vec<usize>,
-    /// Of what is dealt its position within the tile, and its row within the strip.
-    positions: Vec<u16>,
-    rows: Vec<u16>,
+    /// Of all that is dealt its position within the tile, then of all its row within the strip. In one piece, it fits what the
+    /// sort of as many rows has let go of.
+    numbers: Vec<u16>,
     /// How many strips there are, and for each tile where its runs begin within it and the last ends.
     strips: usize,
     runs: Vec<u32>,
@@ -73,10 +73,11 @@ impl Route {
     fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
         let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(TILE)).chain([order.len()]).collect();
         let strips = order.len().div_ceil(STRIP);
-        let (mut positions, mut rows) = (vec![0; order.len()], vec![0; order.len()]);
+        let mut numbers = vec![0; 2 * order.len()];
+        let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
         let lengths = || tiles.windows(2).map(|ends| ends[1] - ends[0]);
-        let dealt = cut(&mut positions, lengths()).zip(cut(&mut rows, lengths())).zip(runs.chunks_mut(strips + 1));
+        let dealt = cut(positions, lengths()).zip(cut(rows, lengths())).zip(runs.chunks_mut(strips + 1));
         let shares = dealt.zip(tiles.windows(2)).collect();
         threads.map(shares, |(((positions, rows), runs), ends)| {
             threads.cancel().check()?;
@@ -96,7 +97,7 @@ impl Route {
             }
             Ok(())
         })?;
-        Ok(Self { tiles, positions, rows, strips, runs })
+        Ok(Self { tiles, numbers, strips, runs })
     }
 
     /// The tiles that have some of the positions `wanted`: where each begins, and the positions within it of what is dealt
@@ -104,7 +105,12 @@ impl Route {
     pub(super) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, &[u16])> {
         let first = self.tiles.partition_point(|&begin| begin <= wanted.start).saturating_sub(1);
         let tiles = self.tiles[first..].windows(2).take_while(move |ends| ends[0] < wanted.end);
-        tiles.map(|ends| (ends[0], &self.positions[ends[0]..ends[1]]))
+        tiles.map(|ends| (ends[0], &self.numbers[ends[0]..ends[1]]))
+    }
+
+    /// The row within its strip of all that is dealt.
+    fn rows(&self) -> &[u16] {
+        &self.numbers[self.numbers.len() / 2..]
     }
 
     /// Where in what is dealt the rows of a strip are, run by run.
@@ -129,7 +135,7 @@ impl Route {
             // A copy is made from one end to the other, and then is in the cache.
             let values = values.to_vec();
             for (run, places) in runs.into_iter().zip(self.runs_of(strip)) {
-                for (value, &row) in run.iter_mut().zip(&self.rows[places]) {
+                for (value, &row) in run.iter_mut().zip(&self.rows()[places]) {
                     *value = values[usize::from(row)];
                 }
             }
@@ -138,31 +144,36 @@ impl Route {
         Ok(dealt)
     }
 
-    /// The values of the positions from `begin` on, of which `dealt` has all.
-    pub(super) fn pick_up<T: Copy>(&self, dealt: &[T], begin: usize, values: &mut [T]) {
+    /// The values of the positions from `begin` on, of which `dealt` has all; `load` takes one out.
+    pub(super) fn pick_up<C, T>(&self, dealt: &[C], load: impl Fn(&C) -> T, begin: usize, values: &mut [T]) {
         for (first, positions) in self.tiles(begin..begin + values.len()) {
-            for (&position, &value) in positions.iter().zip(&dealt[first..]) {
+            for (&position, cell) in positions.iter().zip(&dealt[first..]) {
                 // The first tile and the last may have others as well.
                 if let Some(place) = values.get_mut((first + usize::from(position)).wrapping_sub(begin)) {
-                    *place = value;
+                    *place = load(cell);
                 }
             }
         }
     }
 
-    /// The values `dealt`, each at its row.
+    /// The values `dealt`, each at its row; `load` takes one out.
     ///
     /// # Errors
     /// Cancellation.
-    pub(super) fn deliver<T: Copy + Default + Send + Sync>(&self, dealt: &[T], threads: &Threads) -> Result<Vec<T>> {
+    pub(super) fn deliver<C: Sync, T: Copy + Default + Send + Sync>(
+        &self,
+        dealt: &[C],
+        load: impl Fn(&C) -> T + Send + Sync,
+        threads: &Threads,
+    ) -> Result<Vec<T>> {
         let mut values = vec![T::default(); dealt.len()];
         threads.map(values.chunks_mut(STRIP).enumerate().collect(), |(strip, values)| {
             threads.cancel().check()?;
             // Written from one end to the other, the strip is in the cache.
             values.fill(T::default());
             for run in self.runs_of(strip) {
-                for (&value, &row) in dealt[run.clone()].iter().zip(&self.rows[run]) {
-                    values[usize::from(row)] = value;
+                for (cell, &row) in dealt[run.clone()].iter().zip(&self.rows()[run]) {
+                    values[usize::from(row)] = load(cell);
                 }
             }
             Ok(())
@@ -213,11 +224,11 @@ mod tests {
                 let dealt = route.deal(&values, &threads).unwrap();
                 for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
                     let mut found = vec![0; positions.len()];
-                    route.pick_up(&dealt, positions.start, &mut found);
+                    route.pick_up(&dealt, |&value| value, positions.start, &mut found);
                     let expected: Vec<_> = order[positions].iter().map(|&row| values[row as usize]).collect();
                     assert!(found == expected, "{rows} rows");
                 }
-                assert!(route.deliver(&dealt, &threads).unwrap() == values, "{rows} rows");
+                assert!(route.deliver(&dealt, |&value| value, &threads).unwrap() == values, "{rows} rows");
             }
         }
     }

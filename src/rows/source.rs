@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, downcast_primitive};
-use arrow_buffer::Buffer;
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::{Buffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
 
-use super::gather::{gather_on, pick_up};
+use super::cells::{Cells, deal};
+use super::gather::{gather_nulls, gather_on};
 use super::route::Route;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -17,7 +19,7 @@ pub(crate) struct Source<'a> {
     order: Option<&'a [u32]>,
     route: Option<&'a Route>,
     /// Of each column the values as the route deals them, if it goes by it.
-    dealt: Vec<Option<Buffer>>,
+    dealt: Vec<Option<Box<dyn Cells>>>,
 }
 
 impl<'a> Source<'a> {
@@ -32,17 +34,22 @@ impl<'a> Source<'a> {
         mut room: usize,
         threads: &Threads,
     ) -> Result<Self> {
-        let mut dealt = vec![None; columns.len()];
+        let mut dealt: Vec<_> = columns.iter().map(|_| None).collect();
         if let Some(route) = route {
             for (dealt, column) in dealt.iter_mut().zip(&columns) {
-                let left = column.data_type().primitive_width().and_then(|width| room.checked_sub(width));
-                if let Some(left) = left {
-                    *dealt = deal(column, route, threads)?;
+                let width = column.data_type().primitive_width();
+                if let Some((width, left)) = width.and_then(|width| Some((width, room.checked_sub(width)?))) {
+                    *dealt = Some(deal(width, &values_of(column, width), route, threads)?);
                     room = left;
                 }
             }
         }
         Ok(Self { columns, order, route, dealt })
+    }
+
+    /// What has been dealt. Once the rows of a block are read, it is room for what they answer.
+    pub(crate) fn rooms(&self) -> Vec<&dyn Cells> {
+        self.dealt.iter().flatten().map(AsRef::as_ref).collect()
     }
 
     /// The rows at these positions of the order, column by column.
@@ -59,22 +66,29 @@ impl<'a> Source<'a> {
         let direct: Vec<_> = direct.collect();
         let mut direct = gather_on(&direct, order, threads)?.into_iter();
         let found = columns.filter_map(|(column, dealt)| match (self.route, dealt) {
-            (Some(route), Some(dealt)) => Some(pick_up(column, order, (route, dealt, positions.start), threads)),
+            (Some(route), Some(dealt)) => Some(dealt.pick_up(route, positions.clone(), threads).and_then(|values| {
+                let nulls = gather_nulls(column, order, threads)?;
+                fixed_column(column.data_type(), order.len(), values, nulls)
+            })),
             _ => direct.next().map(Ok),
         });
         found.collect()
     }
 }
 
-/// The values of a column of fixed width by `route`; `None` for other columns.
-fn deal(column: &ArrayRef, route: &Route, threads: &Threads) -> Result<Option<Buffer>> {
-    macro_rules! deal {
-        ($type:ty) => {
-            Ok(Some(Buffer::from_vec(route.deal(column.as_primitive::<$type>().values(), threads)?)))
-        };
-    }
-    downcast_primitive! {
-        column.data_type() => (deal),
-        _ => Ok(None),
-    }
+/// The values of a column of this width.
+pub(super) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
+    let data = column.to_data();
+    data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width)
+}
+
+/// A column of values of fixed width.
+pub(super) fn fixed_column(
+    data_type: &DataType,
+    rows: usize,
+    values: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let data = ArrayData::builder(data_type.clone()).len(rows).add_buffer(values).nulls(nulls);
+    Ok(make_array(data.align_buffers(true).build()?))
 }
