@@ -8,7 +8,7 @@
 //! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a [`Route`] values are dealt first,
 //! and delivered once all have come. Text, bytes and nested values wait, and are gathered in the end. Memory: the column
 //! itself; of values that wait or are dealt, twice.
-//!
+
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -79,7 +79,10 @@ impl<'a> Source<'a> {
 /// The values of a column of this width.
 pub(super) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
     let data = column.to_data();
-    data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width)
+    let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
+    // Others may have made them for two words of four bytes, as intervals are, where `Cells` has longs.
+    let aligned = values.as_ptr().align_offset(width.min(size_of::<u64>())) == 0;
+    if aligned { values } else { Buffer::from_slice_ref(values.as_slice()) }
 }
 
 /// A column of values of fixed width.
