@@ -33,7 +33,7 @@ const BEYOND_CACHES: usize = 24 << 20;
 /// The most rows: with more, runs have few.
 const MOST: usize = 1 << 28;
 
-/// How many tiles are looked at for whether their rows are scattered, and how many positions of each.
+/// How many tiles are looked at for whether their rows are far apart, and how many positions of each.
 const SAMPLED_TILES: usize = 16;
 const SAMPLED_POSITIONS: usize = 128;
 
@@ -65,7 +65,7 @@ impl Route {
         bytes: usize,
         threads: &Threads,
     ) -> Result<Option<Self>> {
-        let worth = bytes > BEYOND_CACHES && order.len() <= MOST && scattered(order);
+        let worth = bytes > BEYOND_CACHES && order.len() <= MOST && far_apart(order);
         worth.then(|| Self::new(order, blocks, threads)).transpose()
     }
 
@@ -188,7 +188,7 @@ fn cut<T>(mut values: &mut [T], lengths: impl Iterator<Item = usize>) -> impl It
 }
 
 /// Whether the rows of most tiles are of many strips. Some tiles are looked at, and some positions of each.
-fn scattered(order: &[u32]) -> bool {
+fn far_apart(order: &[u32]) -> bool {
     let tiles = order.len().div_ceil(TILE);
     let sampled = || order.chunks(TILE).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
     let far = sampled().filter(|tile| {
@@ -234,16 +234,16 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_scattered_or_near() {
+    fn rows_are_far_apart_or_near() {
         let rows = 40 * STRIP + 3;
-        assert!(scattered(&order(rows)));
-        assert!(!scattered(&(0..rows as u32).collect::<Vec<_>>()));
-        assert!(!scattered(&[]));
+        assert!(far_apart(&order(rows)));
+        assert!(!far_apart(&(0..rows as u32).collect::<Vec<_>>()));
+        assert!(!far_apart(&[]));
         // A hundred partitions, whose rows come in turns, and partitions whose rows are near each other.
         let turns: Vec<_> = (0..100_u32).flat_map(|first| (first..rows as u32).step_by(100)).collect();
-        assert!(scattered(&turns));
+        assert!(far_apart(&turns));
         let mut near: Vec<_> = (0..rows as u32).collect();
         near.chunks_mut(10_000).for_each(<[u32]>::reverse);
-        assert!(!scattered(&near));
+        assert!(!far_apart(&near));
     }
 }
