@@ -19,6 +19,7 @@
 
 use std::ops::Range;
 
+use super::sort::pieces;
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -76,12 +77,11 @@ impl Route {
         let mut numbers = vec![0; 2 * order.len()];
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
-        let lengths = || tiles.windows(2).map(|ends| ends[1] - ends[0]);
-        let dealt = cut(positions, lengths()).zip(cut(rows, lengths())).zip(runs.chunks_mut(strips + 1));
-        let shares = dealt.zip(tiles.windows(2)).collect();
-        threads.map(shares, |(((positions, rows), runs), ends)| {
+        let ranges = || tiles.windows(2).map(|ends| ends[0]..ends[1]);
+        let dealt = pieces(positions, ranges()).zip(pieces(rows, ranges())).zip(runs.chunks_mut(strips + 1));
+        threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
-            let order = &order[ends[0]..ends[1]];
+            let order = &order[tile];
             for &row in order {
                 runs[row as usize / STRIP + 1] += 1;
             }
@@ -126,8 +126,10 @@ impl Route {
     pub(super) fn deal<T: Copy + Default + Send + Sync>(&self, values: &[T], threads: &Threads) -> Result<Vec<T>> {
         let mut dealt = vec![T::default(); values.len()];
         let mut runs: Vec<_> = (0..self.strips).map(|_| Vec::with_capacity(self.tiles.len())).collect();
-        let lengths = self.runs.chunks(self.strips + 1).flat_map(|runs| runs.windows(2));
-        for (number, run) in cut(&mut dealt, lengths.map(|ends| (ends[1] - ends[0]) as usize)).enumerate() {
+        let ranges = self.runs.chunks(self.strips + 1).zip(&self.tiles).flat_map(|(runs, begin)| {
+            runs.windows(2).map(move |ends| begin + ends[0] as usize..begin + ends[1] as usize)
+        });
+        for (number, run) in pieces(&mut dealt, ranges).enumerate() {
             runs[number % self.strips].push(run);
         }
         threads.map(runs.into_iter().zip(values.chunks(STRIP)).enumerate().collect(), |(strip, (runs, values))| {
@@ -180,11 +182,6 @@ impl Route {
         })?;
         Ok(values)
     }
-}
-
-/// `values` in pieces of these lengths.
-fn cut<T>(mut values: &mut [T], lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = &mut [T]> {
-    lengths.map_while(move |length| values.split_off_mut(..length))
 }
 
 /// Whether the rows of most tiles are of many strips. Some tiles are looked at, and some positions of each.

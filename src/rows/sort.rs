@@ -155,7 +155,7 @@ fn sort_at_depth(
     if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
         let columns = &columns[unsure.column..];
         let (comparators, alone) = (compare(columns)?, &threads.alone());
-        threads.map(pieces(&mut order, runs), |run| {
+        threads.map(pieces(&mut order, runs).collect(), |run| {
             threads.cancel().check()?;
             // The words have put rows that are equal in the unsure column in order.
             if unsure.complete && comparators.are_equal(run, 0) {
@@ -218,16 +218,17 @@ fn starts_of(
         .collect()
 }
 
-/// The runs as slices of the order.
-fn pieces(mut order: &mut [u32], runs: Vec<Range<usize>>) -> Vec<&mut [u32]> {
+/// The ranges, which follow each other with or without gaps, as slices of `values`.
+pub(super) fn pieces<T>(
+    mut values: &mut [T],
+    ranges: impl IntoIterator<Item = Range<usize>>,
+) -> impl Iterator<Item = &mut [T]> {
     let mut at = 0;
-    let mut pieces = Vec::with_capacity(runs.len());
-    for run in runs {
-        let (piece, rest) = std::mem::take(&mut order)[run.start - at..].split_at_mut(run.len());
-        (order, at) = (rest, run.end);
-        pieces.push(piece);
-    }
-    pieces
+    ranges.into_iter().map_while(move |range| {
+        values.split_off_mut(..range.start - at)?;
+        at = range.end;
+        values.split_off_mut(..range.len())
+    })
 }
 
 /// The rows of the run alone.

@@ -1,4 +1,5 @@
-//! Many partitions in many blocks say what each partition says alone: their columns go by a route, a partition's own do not.
+//! Many partitions in many blocks say what each partition says alone. In any order their columns go by a route, those of a
+//! partition alone do not.
 #![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
 
 use std::sync::Arc;
@@ -135,4 +136,15 @@ fn rows_of_a_slice() {
     let kept: Vec<Vec<_>> =
         partitions[2..].iter().map(|rows| rows.iter().map(|row| row - cut as u32).collect()).collect();
     check(&batch.slice(cut, batch.num_rows() - cut), &kept);
+}
+
+#[test]
+fn rows_of_a_slice_in_any_order() {
+    let (batch, partitions) = rows(true);
+    let cut = 1001;
+    let kept = |rows: &Vec<u32>| rows.iter().filter_map(|row| row.checked_sub(cut)).collect::<Vec<_>>();
+    check(
+        &batch.slice(cut as usize, batch.num_rows() - cut as usize),
+        &partitions.iter().map(kept).collect::<Vec<_>>(),
+    );
 }
