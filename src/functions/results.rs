@@ -50,7 +50,8 @@ impl<T: ArrowPrimitiveType> Results<T> {
             *answered = result.is_some();
             *slot = result.unwrap_or_default();
         }
-        if self.valid.is_some() || answered.contains(&false) {
+        // All are looked at: up to the first would be one by one.
+        if self.valid.is_some() || !answered.iter().fold(true, |all, answered| all & answered) {
             self.bits(known).append_slice(&answered);
         }
         self.answered = answered;

@@ -6,8 +6,8 @@
 //! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
 //! | float64 | a sum and its rounding errors |
 //!
-//! Which values can pass a width is decided by one look at them ([`Sums::narrow`]). A row that takes no part adds zero:
-//! the loops have no branch on it.
+//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::narrow`]). A row
+//! that takes no part adds zero: the loops have no branch on it.
 
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -245,6 +245,9 @@ impl Adds<f64> for Compensated {
 
 /// Values whose bits can be counted.
 pub trait Measured: ArrowNativeType + BitOr<Output = Self> {
+    /// How many bits a value without its sign has at most.
+    const BITS: u32;
+
     /// The value without its sign: as many bits as its distance from 0, or from -1 if it is negative.
     #[must_use]
     fn unsigned(self) -> Self;
@@ -256,6 +259,8 @@ pub trait Measured: ArrowNativeType + BitOr<Output = Self> {
 macro_rules! measured {
     ($($native:ty),*) => {$(
         impl Measured for $native {
+            const BITS: u32 = if Self::MIN == 0 { Self::BITS } else { Self::BITS - 1 };
+
             #[inline]
             fn unsigned(self) -> Self {
                 // Of unsigned numbers nothing.
@@ -295,9 +300,9 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
     where
         N: Measured,
     {
-        let widest = self.values.iter().fold(N::default(), |all, value| all | value.unsigned());
-        let rows = (self.values.len() as u64).bits();
-        if section.continues() || widest.bits() + rows > T::BITS {
+        let fit = |bits| bits + Measured::bits(self.values.len() as u64) <= T::BITS;
+        let widest = || self.values.iter().fold(N::default(), |all, value| all | value.unsigned());
+        if section.continues() || !(fit(N::BITS) || fit(widest().bits())) {
             return Err(self);
         }
         Ok(Sums::new(self.values, self.inclusion))
@@ -367,5 +372,22 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
         state.sum.retract(&gone.sum);
         state.count -= gone.count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many bits a type's values have at most is how many those furthest from zero have.
+    #[test]
+    fn the_furthest_values_have_the_most_bits() {
+        fn check<N: Measured + std::fmt::Debug>(ends: [N; 2]) {
+            assert_eq!(ends.map(|end| end.unsigned().bits()).into_iter().max(), Some(N::BITS), "{ends:?}");
+        }
+        check([i32::MIN, i32::MAX]);
+        check([i64::MIN, i64::MAX]);
+        check([u64::MIN, u64::MAX]);
+        check([i128::MIN, i128::MAX]);
     }
 }
