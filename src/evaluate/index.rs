@@ -28,7 +28,7 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 
-use crate::bitmap::{Edges, Ranks};
+use crate::bitmap::{Edges, Ranks, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 
@@ -206,6 +206,12 @@ impl Runs {
     #[inline]
     pub(crate) fn bit(&self, row: usize) -> bool {
         self.0.bits().value(row)
+    }
+
+    /// The bits of 64 rows from `row` on, zero past the end.
+    #[inline]
+    pub(crate) fn word(&self, row: usize) -> u64 {
+        word(self.0.bits(), row)
     }
 
     /// How many bits are set before `row`.

@@ -14,6 +14,7 @@
 //! wherever it lies in its partition. The naive twin walks the partition for each row. The first three carry the
 //! last row's places; the others need the number of rows after a section, too, or the whole partition.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ use crate::evaluate::Evaluator;
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::Runs;
 use crate::section::Section;
+
+/// Rows whose bits are one word.
+const WORD: usize = 64;
 
 /// Which place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +114,12 @@ impl Covered {
     }
 }
 
+/// What is carried from before the section, and from behind it.
+fn ends(carry: &Carry) -> Result<[Option<Covered>; 2]> {
+    let load = |state: &Option<RecordBatch>| state.as_ref().map(Covered::load).transpose();
+    Ok([load(&carry.state)?, load(&carry.after)?])
+}
+
 /// A partition in the section: where the rows that `covered` does not cover begin, its end, and how many rows it has
 /// behind the section.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +183,16 @@ impl Rank {
         (partition.before(group) + 1, covered.dense_rank + groups as u64)
     }
 
+    /// The partition whose rows in the section are `run`, between what is carried from before and from behind.
+    fn partition(&self, run: &Range<usize>, [covered, after]: [Option<Covered>; 2], base: usize) -> Partition {
+        let (covered, begin) = match covered {
+            Some(covered) if run.start == 0 => (covered, base),
+            _ => (Covered::default(), run.start),
+        };
+        let after = after.filter(|_| run.start == self.last_partition_begin).map_or(0, |after| after.rows);
+        Partition { covered, begin, end: run.end, after }
+    }
+
     /// Calls `f` with each partition that holds some of `rows`, and with those, in order.
     fn each_partition(
         &self,
@@ -181,20 +201,12 @@ impl Rank {
         cancel: &Cancel,
         mut f: impl FnMut(&Partition, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let covered = carry.state.as_ref().map(Covered::load).transpose()?;
-        let after = carry.after.as_ref().map(Covered::load).transpose()?;
+        let ends = ends(carry)?;
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + BLOCK);
-            self.partitions.each(block.clone(), |run, rows| {
-                let (covered, begin) = match covered {
-                    Some(covered) if run.start == 0 => (covered, carry.base),
-                    _ => (Covered::default(), run.start),
-                };
-                let after = after.filter(|_| run.start == self.last_partition_begin).map_or(0, |after| after.rows);
-                f(&Partition { covered, begin, end: run.end, after }, rows)
-            })?;
+            self.partitions.each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
         }
         Ok(())
     }
@@ -237,22 +249,58 @@ impl Rank {
         }
     }
 
-    /// Appends the places of `rows`, which lie in `partition` and share theirs with their peers.
-    fn shared_integers(&self, partition: &Partition, rows: Range<usize>, out: &mut Vec<i32>) -> Result<()> {
+    /// The places of `rows` where the rows up to each are enough, from the bits of 64 rows at a time: where partitions and
+    /// peer groups begin cannot be foreseen, so nothing branches on it.
+    fn by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
+        let mut places = Vec::with_capacity(rows.len());
+        if rows.is_empty() {
+            return Ok(places);
+        }
+        // Where it ends makes no difference.
+        let run = self.partitions.begin(rows.start)..rows.end;
+        let partition = self.partition(&run, ends(carry)?, carry.base);
         let begins = partition.covered.rows == 0 && rows.start == partition.begin;
         let group = if begins { rows.start } else { self.peers.begin(rows.start) };
-        let (mut rank, mut dense_rank) = self.first_ranks(partition, group);
-        // Where the last place is an INT all are.
-        let fits = i32::try_from(partition.before(rows.end)).is_ok();
+        let (rank, dense_rank) = self.first_ranks(&partition, group);
+        // Rows before the section as if they were in it: their numbers are negative.
+        let mut begin = partition.begin as i64 - partition.covered.rows as i64;
+        let mut group = if self.shared() { begin + rank as i64 - 1 } else { rows.start as i64 };
+        let mut groups = dense_rank as i64;
         let dense = self.which == Which::DenseRank;
-        for row in rows.clone() {
-            if row > rows.start && self.peers.bit(row) {
-                (rank, dense_rank) = (partition.before(row) + 1, dense_rank + 1);
+        // What begins with the first row is known.
+        let mut unknown = !1;
+        for first in rows.clone().step_by(WORD) {
+            if (first - rows.start).is_multiple_of(BLOCK) {
+                cancel.check()?;
             }
-            let place = if dense { dense_rank } else { rank };
-            out.push(if fits { place as i32 } else { self.int(place)? });
+            let new_partitions = self.partitions.word(first);
+            let new_groups = if self.shared() { self.peers.word(first) | new_partitions } else { u64::MAX };
+            let (new_partitions, new_groups) = (new_partitions & unknown, new_groups & unknown);
+            unknown = u64::MAX;
+            let count = WORD.min(rows.end - first);
+            let mut word = [0; WORD];
+            let mut most = 0;
+            if new_partitions == 0 && new_groups == u64::MAX {
+                let before = if dense { groups } else { first as i64 - begin };
+                (0..).zip(&mut word).for_each(|(by, place)| *place = (before as i32).wrapping_add(by + 1));
+                most = before + count as i64;
+                (group, groups) = ((first + WORD - 1) as i64, groups + WORD as i64);
+            } else {
+                for (bit, place) in word[..count].iter_mut().enumerate() {
+                    let row = (first + bit) as i64;
+                    let (new_partition, new_group) = ((new_partitions >> bit) & 1 != 0, (new_groups >> bit) & 1 != 0);
+                    begin = select_unpredictable(new_partition, row, begin);
+                    group = select_unpredictable(new_group, row, group);
+                    groups = select_unpredictable(new_partition, 1, groups + i64::from(new_group));
+                    let found = if dense { groups } else { group - begin + 1 };
+                    most = most.max(found);
+                    *place = found as i32;
+                }
+            }
+            self.int(most as u64)?;
+            places.extend_from_slice(&word[..count]);
         }
-        Ok(())
+        Ok(places)
     }
 
     /// The places of one row, from the definitions: row by row.
@@ -337,14 +385,11 @@ impl Evaluator for Rank {
             })?;
             return Ok(Arc::new(Float64Array::from(out)));
         }
-        let mut out = Vec::with_capacity(rows.len());
-        if self.shared() && !self.naive {
-            self.each_partition(rows, carry, cancel, |partition, rows| {
-                self.shared_integers(partition, rows, &mut out)
-            })?;
-        } else {
-            self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
+        if !self.naive && !self.needs_end() {
+            return Ok(Arc::new(Int32Array::from(self.by_words(rows, carry, cancel)?)));
         }
+        let mut out = Vec::with_capacity(rows.len());
+        self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
         Ok(Arc::new(Int32Array::from(out)))
     }
 
@@ -394,11 +439,15 @@ mod tests {
     use crate::frame::Frame;
 
     fn answers(section: &Section, which: Which) -> ArrayRef {
+        answers_of(section, which, 0..section.rows)
+    }
+
+    fn answers_of(section: &Section, which: Which, rows: Range<usize>) -> ArrayRef {
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
             let rank = Rank::new(section, which, naive).unwrap();
-            rank.evaluate(&frames, 0..section.rows, &Carry::default(), &Cancel::default()).unwrap()
+            rank.evaluate(&frames, rows.clone(), &Carry::default(), &Cancel::default()).unwrap()
         });
         assert_eq!(&fast, &naive);
         fast
@@ -421,6 +470,21 @@ mod tests {
         assert_eq!(integers(Which::Ntile(4)), [1, 1, 2, 2, 3, 4, 1]);
         assert_eq!(fractions(Which::PercentRank), [0.0, 0.0, 0.4, 0.6, 0.6, 0.6, 0.0]);
         assert_eq!(fractions(Which::CumeDist), [2.0 / 6.0, 2.0 / 6.0, 0.5, 1.0, 1.0, 1.0, 1.0]);
+    }
+
+    /// Rows of which none, each or some begin a peer group or a partition, answered from any of them on.
+    #[test]
+    fn some_rows_are_answered_as_all_are() {
+        let scattered = |row: u32| [0, 0, 0, 1, 1, 2][(row.wrapping_mul(2_654_435_761) >> 8) as usize % 6];
+        let start = |row| if row < 600 { [0, 1, 2, 1][row as usize / 150] } else { scattered(row) };
+        let section = section(&(0..1000).map(start).collect::<Vec<u8>>());
+        for which in [Which::RowNumber, Which::Rank, Which::DenseRank] {
+            let all = answers(&section, which);
+            for begin in [1, 64, 100, 149, 150, 299, 301, 450, 640, 999, 1000] {
+                let some = answers_of(&section, which, begin..1000);
+                assert_eq!(&some, &all.slice(begin, 1000 - begin), "{which:?} from {begin}");
+            }
+        }
     }
 
     #[test]
