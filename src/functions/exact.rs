@@ -7,12 +7,19 @@
 //! Papers: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974);
 //! Ogita, Rump, Oishi, "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26 (2005).
 
+use std::array::from_fn;
+
 use arrow_buffer::i256;
+
+use super::moments::{BLOCK, LANES};
+
+/// Sums of a block of values below this are finite in any order.
+const SMALL: f64 = 1e300;
 
 /// A float sum and the sum of its rounding errors.
 ///
-/// `sum` is the plain left-to-right sum, as if nothing were compensated: once it is infinite or NaN it stays so,
-/// which is SQL's rule. The errors are NaN from there on, and `total` does not read them.
+/// `sum` is the plain sum, as if nothing were compensated: once it is infinite or NaN it stays so, which is SQL's rule.
+/// The errors are NaN from there on, and `total` does not read them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compensated {
     /// The plain sum.
@@ -31,6 +38,44 @@ impl Compensated {
         let (sum, error) = two_sum(self.sum, value);
         self.sum = sum;
         self.lost += error;
+    }
+
+    /// Adds values, block by block.
+    #[inline]
+    pub fn add_all(&mut self, values: &[f64]) {
+        let (blocks, rest) = values.as_chunks();
+        for block in blocks {
+            self.add_block(block);
+        }
+        for &value in rest {
+            self.add(value);
+        }
+    }
+
+    /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
+    /// for each other.
+    fn add_block(&mut self, block: &[f64; BLOCK]) {
+        let (mut sums, mut lost, mut largest) = ([0.0; LANES], [0.0; LANES], [self.sum.abs(); LANES]);
+        for values in block.as_chunks::<LANES>().0 {
+            // Lane by lane in each step, which makes vectors of them.
+            let added: [_; LANES] = from_fn(|lane| two_sum(sums[lane], values[lane]));
+            sums = added.map(|(sum, _)| sum);
+            lost = from_fn(|lane| lost[lane] + added[lane].1);
+            largest =
+                from_fn(|lane| if values[lane].abs() > largest[lane] { values[lane].abs() } else { largest[lane] });
+        }
+        let mut total = *self;
+        for (sum, lost) in sums.into_iter().zip(lost) {
+            total.merge(&Self { sum, lost });
+        }
+        // No comparison finds a NaN, but the sum is one then.
+        if total.sum.is_finite() && largest.iter().all(|&largest| largest < SMALL) {
+            *self = total;
+        } else {
+            for &value in block {
+                self.add(value);
+            }
+        }
     }
 
     /// Adds another sum.
@@ -192,6 +237,29 @@ mod tests {
         assert_eq!(total(&[f64::NEG_INFINITY, 1.0]), f64::NEG_INFINITY);
         assert!(total(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert!(total(&[1.0, f64::NAN, 1.0]).is_nan());
+    }
+
+    /// Whatever else is in the block, and wherever.
+    #[test]
+    fn a_block_sums_as_its_values_do() {
+        let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let sets: [&[f64]; 6] = [&[0.1], &[1e16, 1.0, -1e16], &[1.0, 1e100, 1.0, -1e100], &[1e299], &[-0.0], &infinite];
+        for set in sets {
+            // Values of one lane cancel each other, one after the other the first two pass all bounds.
+            for large in [0.0, 1.7e308, f64::INFINITY, f64::NAN] {
+                for at in 0..BLOCK - LANES - 1 {
+                    let mut block: [f64; BLOCK] = from_fn(|at| set[at % set.len()]);
+                    (block[at], block[at + 1]) = (large, large);
+                    (block[at + LANES], block[at + LANES + 1]) = (-large, -large);
+                    for before in [0.0, 0.1, 1.0, -1e308, f64::NEG_INFINITY] {
+                        let mut sum = Compensated { sum: before, lost: 0.0 };
+                        sum.add_block(&block);
+                        let all: Vec<_> = [before].into_iter().chain(block).collect();
+                        assert_eq!(sum.total().to_bits(), total(&all).to_bits(), "{before} and {block:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

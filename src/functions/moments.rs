@@ -62,7 +62,7 @@ pub struct Moments {
 pub const BLOCK: usize = 64;
 
 /// Sums that a block is split over, so that additions need not wait for each other.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 impl Moments {
     /// The moments of one value, whose distance from itself is 0 if it has one.

@@ -91,6 +91,17 @@ pub trait Sum: Copy + Send + Sync {
 pub trait Adds<N>: Sum {
     /// Adds one value.
     fn add(&mut self, value: N);
+
+    /// Adds values.
+    #[inline]
+    fn add_all(&mut self, values: &[N])
+    where
+        N: Copy,
+    {
+        for &value in values {
+            self.add(value);
+        }
+    }
 }
 
 /// A sum without error, which can be taken out of another.
@@ -241,6 +252,11 @@ impl Adds<f64> for Compensated {
     fn add(&mut self, value: f64) {
         Self::add(self, value);
     }
+
+    #[inline]
+    fn add_all(&mut self, values: &[f64]) {
+        Self::add_all(self, values);
+    }
 }
 
 /// Values whose bits can be counted.
@@ -328,7 +344,15 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     #[inline]
     fn update(&self, state: &mut Total<S>, rows: Range<usize>) {
         let mut total = *state;
-        each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut total, value, takes_part));
+        match &self.inclusion {
+            Inclusion::All => {
+                total.count += rows.len() as u64;
+                total.sum.add_all(&self.values[rows]);
+            }
+            Inclusion::Mask(_) => each_slot(&self.values, &self.inclusion, rows, |value, takes_part| {
+                Self::step(&mut total, value, takes_part);
+            }),
+        }
         *state = total;
     }
 
