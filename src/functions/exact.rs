@@ -1,7 +1,8 @@
 //! Sums that lose nothing, or next to nothing.
 //!
 //! - [`Compensated`]: floats, in twice the precision. A plain sum and, beside it, the sum of the errors its
-//!   roundings made, each found exactly by Knuth's two-sum. Six additions a row; only one is on the critical path.
+//!   roundings made, each found exactly by Knuth's two-sum. Six additions a row, of which one waits for the row before, or in
+//!   a block of rows for the fourth before.
 //! - [`Wide`]: 320-bit integers, so that no sum of 76-digit decimals overflows before it is asked for.
 //!
 //! Papers: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974);
