@@ -250,7 +250,7 @@ impl Rank {
     }
 
     /// The places of `rows` where the rows up to each are enough, from the bits of 64 rows at a time: where partitions and
-    /// peer groups begin cannot be foreseen, so nothing branches on it.
+    /// peer groups begin cannot be foreseen, so no row branches on it.
     fn by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
         let mut places = Vec::with_capacity(rows.len());
         if rows.is_empty() {
@@ -259,9 +259,7 @@ impl Rank {
         // Where it ends makes no difference.
         let run = self.partitions.begin(rows.start)..rows.end;
         let partition = self.partition(&run, ends(carry)?, carry.base);
-        let begins = partition.covered.rows == 0 && rows.start == partition.begin;
-        let group = if begins { rows.start } else { self.peers.begin(rows.start) };
-        let (rank, dense_rank) = self.first_ranks(&partition, group);
+        let (rank, dense_rank) = self.first_ranks(&partition, self.peers.begin(rows.start));
         // Rows before the section as if they were in it: their numbers are negative.
         let mut begin = partition.begin as i64 - partition.covered.rows as i64;
         let mut group = if self.shared() { begin + rank as i64 - 1 } else { rows.start as i64 };
