@@ -2,7 +2,7 @@
 //!
 //! A column of results is memory nobody has touched yet, and the system hands that out page by page: a fault per 4 KiB,
 //! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
-//! for its arrays. What is given back is kept, up to a thirty-second of the machine's memory and 1 GiB, since a computation
+//! for its arrays. What is given back is kept, up to a sixteenth of the machine's memory and 2 GiB, since a computation
 //! soon wants as much again; the system may take it meanwhile, and what came back longest ago makes room for what comes.
 //! Columns of a block of rows are smaller, come and go by the hundred, and the system's allocator gives each back to the
 //! system; of 64 KiB and more some are kept too, on pages as they are.
@@ -54,8 +54,8 @@ mod mapped {
 
     /// Memory kept for the next time: the share of the machine's, the most of it in bytes, that of less than a huge page,
     /// and the most of each in pieces.
-    const SHARE: usize = 32;
-    const KEPT: usize = 1 << 30;
+    const SHARE: usize = 16;
+    const KEPT: usize = 2 << 30;
     const KEPT_SMALL: usize = 16 << 20;
     const PIECES: usize = 64;
 
