@@ -111,9 +111,10 @@ def test_the_h2o_table_is_the_generators():
 
 def test_the_clock_alternates_and_keeps_to_its_budget():
     order = []
-    times = measure.clock({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 3)
+    times = measure.clock({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 3, enough=0.0)
     assert order == ["a", "b"] * 3
     assert [len(each) for each in times.values()] == [3, 3]
+    assert [len(each) for each in measure.clock({"a": lambda: None, "b": lambda: None}, 3).values()] == [15, 15]
     assert [len(each) for each in measure.clock({"a": lambda: None}, 5, budget=0.0).values()] == [1]
 
 
