@@ -130,6 +130,11 @@ mod mapped {
     /// See [`super::HugePages::keep_at_most`].
     pub(super) fn keep_at_most(bytes: usize) {
         KEEP.store(keep().min(bytes.max(1)), Ordering::Relaxed);
+        let_go_beyond(bytes);
+    }
+
+    /// Gives to the system what is kept of each kind beyond so many bytes.
+    pub(super) fn let_go_beyond(bytes: usize) {
         for back in [&BACK, &SMALL_BACK] {
             let Ok(mut back) = back.try_lock() else { continue };
             while back.bytes > bytes {
@@ -144,15 +149,27 @@ mod mapped {
     fn keep() -> usize {
         match KEEP.load(Ordering::Relaxed) {
             0 => {
-                // SAFETY: asks for two numbers.
-                let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-                let memory = usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0));
-                let keep = (memory / SHARE).clamp(PAGE, KEPT);
+                let keep = (memory().min(address_space()) / SHARE).clamp(PAGE, KEPT);
                 KEEP.store(keep, Ordering::Relaxed);
                 keep
             }
             keep => keep,
         }
+    }
+
+    /// The machine's memory in bytes.
+    fn memory() -> usize {
+        // SAFETY: asks for two numbers.
+        let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+        usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0))
+    }
+
+    /// How many bytes the process may map, as Spark limits it for Python workers (`spark.executor.pyspark.memory`).
+    fn address_space() -> usize {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: writes two numbers; where it fails they stay.
+        unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+        usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
     }
 
     impl Back {
@@ -226,16 +243,28 @@ mod mapped {
     pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
 
     pub(super) fn keep_at_most(_: usize) {}
+
+    pub(super) fn let_go_beyond(_: usize) {}
+}
+
+/// What `get` gets. Where the process may have no more, what is kept goes first, and it is asked again.
+fn or_let_go(get: impl Fn() -> *mut u8) -> *mut u8 {
+    let memory = get();
+    if !memory.is_null() {
+        return memory;
+    }
+    mapped::let_go_beyond(0);
+    get()
 }
 
 // SAFETY: what is mapped depends on the layout alone, so memory goes back to where it came from, and by the size it was
 // taken with. Mapped memory is on a boundary of 2 MiB, or of 4 KiB if it is smaller, which no layout that is mapped exceeds.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match mapped::size(layout) {
+        or_let_go(|| match mapped::size(layout) {
             None => unsafe { System.alloc(layout) },
             Some(size) => mapped::get(size).0,
-        }
+        })
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -246,7 +275,7 @@ unsafe impl GlobalAlloc for HugePages {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match mapped::size(layout) {
+        or_let_go(|| match mapped::size(layout) {
             None => unsafe { System.alloc_zeroed(layout) },
             Some(size) => {
                 let (memory, zeroed) = mapped::get(size);
@@ -255,14 +284,14 @@ unsafe impl GlobalAlloc for HugePages {
                 }
                 memory
             }
-        }
+        })
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         // SAFETY: the caller's: the new size is not 0 and fits the alignment.
         let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         if mapped::size(layout).is_none() && mapped::size(new).is_none() {
-            return unsafe { System.realloc(memory, layout, new_size) };
+            return or_let_go(|| unsafe { System.realloc(memory, layout, new_size) });
         }
         let moved = unsafe { self.alloc(new) };
         if !moved.is_null() {
