@@ -3,7 +3,8 @@
 //! A column of results is memory nobody has touched yet, and the system hands that out page by page: a fault per 4 KiB,
 //! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
 //! for its arrays. What is given back is kept, up to a sixteenth of the machine's memory and 2 GiB, since a computation
-//! soon wants as much again; the system may take it meanwhile, and what came back longest ago makes room for what comes.
+//! soon wants as much again; the system may take it meanwhile, what came back longest ago makes room for what comes, and all of
+//! it goes where the process may have no more.
 //! Columns of a block of rows are smaller, come and go by the hundred, and the system's allocator gives each back to the
 //! system; of 64 KiB and more some are kept too, on pages as they are.
 //! Everything else, and every other system, goes to the system's allocator as it is.
