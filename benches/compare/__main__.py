@@ -52,7 +52,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--h2o-rows", type=_number, metavar="N", help="rows of the h2o table (default 1e7; quick 1e6)")
     parser.add_argument("--threads", type=_number, default=2, help="threads of each engine (default 2)")
     parser.add_argument("--repeat", type=_count, help="runs of each (default 5; quick 3; 0: none); more if short")
-    parser.add_argument("--quick", action="store_true", help="only 1M rows in 100 partitions, three runs, no memory")
+    parser.add_argument("--quick", action="store_true", help="only 1M rows in 100 partitions, fewer runs, no memory")
     parser.add_argument("--check", action="store_true", help="only see whether the answers agree")
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, help="peak memory (default: unless quick)")
     parser.add_argument("--output", type=Path, default=RECORD, metavar="DIR", help="where to write (benches/record)")
