@@ -240,6 +240,10 @@ impl<'a> Work<'a> {
             self.plan.column_of(call, self.rows, order, route.map(|route| Dealt { route, room }))
         };
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(&mut column).collect()).collect();
+        if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
+            let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
+            pieces.flat_map(|(_, columns)| columns).for_each(Restored::make_room);
+        }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
         self.threads.map(blocks, |block| {

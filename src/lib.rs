@@ -60,6 +60,7 @@ pub mod inclusion;
 pub mod literal;
 pub mod parallel;
 pub mod plan;
+mod processor;
 pub mod rows;
 pub mod section;
 pub mod sections;

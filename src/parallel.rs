@@ -8,6 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
+use crate::processor::Processor;
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
@@ -18,7 +19,15 @@ const MIN_ROWS: usize = 32 * 1024;
 pub struct Threads {
     count: usize,
     cancel: Cancel,
-    helpers: Arc<OnceLock<std::result::Result<ThreadPool, String>>>,
+    helpers: Arc<OnceLock<std::result::Result<Helpers, String>>>,
+}
+
+/// The other threads.
+#[derive(Debug)]
+struct Helpers {
+    pool: ThreadPool,
+    /// Whether they keep off the processor of whoever calls them.
+    apart: bool,
 }
 
 impl Threads {
@@ -93,15 +102,22 @@ impl Threads {
             }
         };
         let (done, waiting) = channel::<()>();
-        helpers.in_place_scope(|scope| {
+        let own = helpers.apart.then(Processor::current);
+        helpers.pool.in_place_scope(|scope| {
             for _ in 0..others {
                 let (done, take) = (done.clone(), &take);
                 scope.spawn(move |_| {
+                    let apart = own.and_then(Processor::avoid);
                     take();
+                    drop(apart);
                     drop(done);
                 });
             }
             drop(done);
+            if own.is_some() {
+                // A helper that was put on this processor leaves it as soon as it runs.
+                std::thread::yield_now();
+            }
             take();
             // A helper that has to wait goes on with what other helpers have left.
             while rayon::current_thread_index().is_none()
@@ -114,11 +130,12 @@ impl Threads {
     }
 
     /// The other threads.
-    fn helpers(&self) -> Result<&ThreadPool> {
+    fn helpers(&self) -> Result<&Helpers> {
         let start = || {
+            let apart = Processor::only_one_is_busy();
             let name = |number| format!("windrow-{number}");
             let pool = ThreadPoolBuilder::new().num_threads(self.count - 1).thread_name(name).build();
-            pool.map_err(|error| error.to_string())
+            pool.map(|pool| Helpers { pool, apart }).map_err(|error| error.to_string())
         };
         let helpers = self.helpers.get_or_init(start).as_ref();
         helpers.map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))

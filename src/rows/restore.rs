@@ -78,6 +78,18 @@ impl<'a> Restored<'a> {
         }
     }
 
+    /// Makes room for values of fixed width before several threads bring them. The first to come would do so while the
+    /// others sleep, and one that is woken may have to share a processor.
+    pub(crate) fn make_room(&self) {
+        if let (Some(width), None) = (self.data_type.primitive_width(), self.dealt.and_then(|dealt| dealt.room)) {
+            self.room(width);
+        }
+    }
+
+    fn room(&self, width: usize) -> &dyn Cells {
+        self.cells.get_or_init(|| room(width, self.rows)).as_ref()
+    }
+
     /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
     pub(crate) fn put(&self, begin: usize, piece: ArrayRef) -> Result<()> {
         let rows = begin..begin + piece.len();
@@ -105,8 +117,8 @@ impl<'a> Restored<'a> {
             (None, Some(rows)) => Places::Rows(rows),
             (None, None) => Places::Same,
         };
-        let own = || self.cells.get_or_init(|| room(width, self.rows)).as_ref();
-        self.dealt.and_then(|dealt| dealt.room).unwrap_or_else(own).store(&values_of(piece, width), begin, to);
+        let spare = self.dealt.and_then(|dealt| dealt.room);
+        spare.unwrap_or_else(|| self.room(width)).store(&values_of(piece, width), begin, to);
         let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
