@@ -39,7 +39,7 @@ use crate::inclusion::Inclusion;
 use crate::literal;
 use crate::parallel::Threads;
 use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
-use crate::rows::SortColumn;
+use crate::rows::{self, Run, SortColumn};
 use crate::section::Section;
 use crate::spec::Nulls;
 
@@ -99,7 +99,7 @@ impl<'a> Inputs<'a> {
                 PlannedArg::Column(place) => section.column(*place)?.clone(),
                 // The default of lag and lead stays one value.
                 PlannedArg::Literal(value) if call.function.family == Family::Offset && index > 0 => value.clone(),
-                PlannedArg::Literal(value) => literal::repeat(value, section.rows)?,
+                PlannedArg::Literal(value) => rows::copies(value, &[Run { group: 0, end: section.rows }])?,
             };
             args.push(match call.signature.inputs.get(index) {
                 Some(input) => read_as(&column, input, ansi)?,

@@ -6,15 +6,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, IntervalMonthDayNano};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, DurationMicrosecondArray, Float64Array,
-    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, ListArray, PrimitiveArray, StringArray,
-    Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array, downcast_primitive, new_empty_array,
-    new_null_array,
+    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, ListArray, StringArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, new_empty_array, new_null_array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field};
 use arrow_select::concat::concat;
-use arrow_select::take::take;
 
 use crate::error::{Error, Result};
 use crate::spec::Literal;
@@ -133,28 +131,6 @@ pub fn number(one_row: &ArrayRef) -> Result<f64> {
         .ok_or_else(|| Error::internal(format!("a {} is no number", one_row.data_type())))
 }
 
-/// `rows` copies of a one-row array.
-///
-/// # Errors
-/// The copies do not fit the type's offsets.
-pub fn repeat(one_row: &ArrayRef, rows: usize) -> Result<ArrayRef> {
-    macro_rules! copies {
-        ($type:ty) => {{
-            let value = one_row.as_primitive::<$type>().value(0);
-            let copies = PrimitiveArray::<$type>::from_value(value, rows);
-            return Ok(Arc::new(copies.with_data_type(one_row.data_type().clone())));
-        }};
-    }
-    if one_row.is_valid(0) {
-        // A number for each row, for `take` to look it up, would cost more than the copies.
-        downcast_primitive! {
-            one_row.data_type() => (copies),
-            _ => {}
-        }
-    }
-    Ok(take(one_row, &UInt32Array::from(vec![0; rows]), None)?)
-}
-
 /// Casts go in one step, but for those Arrow makes in two.
 fn source_for(from: &DataType, target: &DataType) -> DataType {
     match (from, target) {
@@ -234,24 +210,5 @@ mod tests {
             assert_eq!(doubles.as_primitive::<Float64Type>().values(), &expected);
         }
         assert_eq!(one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
-    }
-
-    #[test]
-    fn copies_are_what_taking_the_row_again_and_again_gives() {
-        let decimal = Literal::Decimal { unscaled: i256::from_i128(333), scale: 3 };
-        let interval = Literal::Interval { months: 1, days: 2, micros: 3 };
-        let literals =
-            [Literal::Null, Literal::Boolean(true), Literal::Int(7), Literal::Float(-0.0), decimal, interval];
-        let mut rows: Vec<_> = literals.iter().map(|literal| one_row(literal).unwrap()).collect();
-        rows.push(one_row(&Literal::Utf8("x".into())).unwrap());
-        rows.push(cast(&rows[2], &DataType::Timestamp(arrow_schema::TimeUnit::Second, Some("UTC".into()))).unwrap());
-        rows.push(new_null_array(&DataType::Int32, 1));
-        for row in rows {
-            for times in [0, 1, 70] {
-                let copies = repeat(&row, times).unwrap();
-                assert_eq!(&copies, &take(&row, &UInt32Array::from(vec![0; times]), None).unwrap());
-                assert_eq!(copies.data_type(), row.data_type());
-            }
-        }
     }
 }

@@ -11,8 +11,8 @@
 use std::ops::Range;
 
 use super::codes;
+use super::groups::Groups;
 use super::layout::Layout;
-use super::number::Groups;
 use super::radix::Word;
 use super::sort::{SortColumn, check_rows};
 use crate::error::Result;

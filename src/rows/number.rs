@@ -6,19 +6,21 @@
 //! ```
 //!
 //! A key's number is its code (`codes.rs`), several keys' codes side by side. Cost: two passes over each key column, and
-//! 4 bytes per row. Keys whose codes are too many for the rows are not numbered: they are grouped by sorting.
+//! 4 bytes per row, or none where the rows of a partition are side by side. Keys whose codes are too many for the rows are
+//! not numbered: they are grouped by sorting.
 
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, new_empty_array};
+use arrow_array::ArrayRef;
 
 use super::codes;
 use super::gather::gather_on;
+use super::groups::{Groups, Run};
 use super::layout::Layout;
+use super::neighbours::WORD;
 use super::sort::{Arranged, SortColumn, arrange};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
-use crate::literal;
+use crate::error::Result;
 use crate::parallel::Threads;
 
 /// Up to so many numbers are given out whatever the rows.
@@ -30,111 +32,8 @@ const ROWS_PER_NUMBER: usize = 2;
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
 const BLOCK: usize = 1024;
 
-/// So many rows at least are a share, and so many for each of its states.
-const SHARE: usize = 64 * 1024;
-const SHARE_PER_STATE: usize = 16;
-
-/// More shares are merged for longer than they save.
-const SHARES: usize = 16;
-
-/// Each row's partition, by number.
-#[derive(Debug)]
-pub struct Groups {
-    rows: usize,
-    count: usize,
-    /// The rows' numbers; `None`: they are all of one.
-    of: Option<Vec<u32>>,
-}
-
-impl Groups {
-    /// How many rows there are.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Numbers are below this.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// How many rows the largest has.
-    ///
-    /// # Errors
-    /// Cancellation.
-    pub(crate) fn longest(&self, threads: &Threads) -> Result<usize> {
-        let Some(of) = &self.of else { return Ok(self.rows) };
-        let counts = threads.map(self.shares(), |share: Range<usize>| {
-            threads.cancel().check()?;
-            let mut counts = vec![0_u32; self.count];
-            of[share].iter().for_each(|&group| counts[group as usize] += 1);
-            Ok(counts)
-        })?;
-        let of_all = |group: usize| counts.iter().map(|counts| counts[group] as usize).sum();
-        Ok((0..self.count).map(of_all).max().unwrap_or(0))
-    }
-
-    /// The rows in shares, to each of which states of its own for all groups are worth it.
-    pub(crate) fn shares(&self) -> Vec<Range<usize>> {
-        let shares = (self.rows / SHARE.max(SHARE_PER_STATE * self.count)).clamp(1, SHARES);
-        (0..shares).map(|share| self.rows * share / shares..self.rows * (share + 1) / shares).collect()
-    }
-
-    /// How many runs of rows of one group there are among `rows`.
-    pub(crate) fn runs(&self, rows: &Range<usize>) -> usize {
-        let of = self.of.as_ref().map_or_else(Default::default, |of| &of[rows.clone()]);
-        1 + of.windows(2).filter(|pair| pair[0] != pair[1]).count()
-    }
-
-    /// Calls `f` with the group's number of each of `rows`, and the row.
-    ///
-    /// # Errors
-    /// The first error of `f`.
-    #[inline]
-    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
-        match &self.of {
-            None => rows.into_iter().try_for_each(|row| f(0, row)),
-            Some(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
-        }
-    }
-
-    /// Calls `f` with each run of rows of one group among `rows`, and the group's number.
-    ///
-    /// # Errors
-    /// The first error of `f`.
-    #[inline]
-    pub(crate) fn each_run(
-        &self,
-        rows: Range<usize>,
-        mut f: impl FnMut(usize, Range<usize>) -> Result<()>,
-    ) -> Result<()> {
-        let Some(of) = &self.of else {
-            return f(0, rows);
-        };
-        let mut begin = rows.start;
-        while begin < rows.end {
-            let group = of[begin];
-            let length = of[begin + 1..rows.end].iter().take_while(|other| **other == group).count() + 1;
-            f(group as usize, begin..begin + length)?;
-            begin += length;
-        }
-        Ok(())
-    }
-
-    /// For each row the value of its group, of `values`, one for each.
-    ///
-    /// # Errors
-    /// Text that outgrows its offsets; cancellation.
-    pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
-        match &self.of {
-            None if self.rows == 0 => Ok(new_empty_array(values.data_type())),
-            None => literal::repeat(&values, self.rows),
-            Some(of) => {
-                let spread = gather_on(&[values], of, threads)?;
-                spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
-            }
-        }
-    }
-}
+/// Runs with fewer rows than this on average are not worth being told from each other.
+const RUN: usize = 16;
 
 /// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers, or fewer than `least`.
 ///
@@ -147,8 +46,8 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
-    if layout.bits == 0 {
-        return Ok(Some(Groups { rows, count: 1, of: None }));
+    if let Some(runs) = runs(&layout, rows, threads)? {
+        return Ok(Some(Groups::of_runs(runs, layout.count())));
     }
     let mut of = vec![0; rows];
     let share = threads.share(rows);
@@ -163,7 +62,57 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
         }
         threads.cancel().check()
     })?;
-    Ok(Some(Groups { rows, count: layout.count(), of: Some(of) }))
+    Ok(Some(Groups::of_rows(of, layout.count())))
+}
+
+/// The runs of rows of one number, if they are long.
+fn runs(layout: &Layout, rows: usize, threads: &Threads) -> Result<Option<Vec<Run>>> {
+    if layout.bits == 0 {
+        return Ok(Some(vec![Run { group: 0, end: rows }]));
+    }
+    let shares = threads.map(threads.ranges(&(0..rows)), |share| {
+        threads.cancel().check()?;
+        Ok(runs_of(layout, share))
+    })?;
+    let mut runs: Vec<Run> = Vec::new();
+    for share in shares {
+        let Some(share) = share else { return Ok(None) };
+        if runs.last().zip(share.first()).is_some_and(|(last, first)| last.group == first.group) {
+            runs.pop();
+        }
+        runs.extend(share);
+    }
+    Ok(Some(runs))
+}
+
+/// The runs among the rows of a share.
+fn runs_of(layout: &Layout, share: Range<usize>) -> Option<Vec<Run>> {
+    let mut runs = Vec::new();
+    let mut words = [0_u64; BLOCK];
+    let mut group = None;
+    for begin in share.clone().step_by(BLOCK) {
+        let words = &mut words[..BLOCK.min(share.end - begin)];
+        codes::write(&layout.fields, begin, words);
+        let mut group_here = group.unwrap_or(words[0]);
+        for (number, words) in words.chunks(WORD).enumerate() {
+            // Most are all of one.
+            if words.iter().fold(0, |all, word| all | (word ^ group_here)) == 0 {
+                continue;
+            }
+            for (row, &word) in (begin + number * WORD..).zip(words) {
+                if word != group_here {
+                    runs.push(Run { group: group_here as u32, end: row });
+                    group_here = word;
+                }
+            }
+        }
+        group = Some(group_here);
+        if runs.len() > (begin + BLOCK - share.start) / RUN {
+            return None;
+        }
+    }
+    runs.extend(group.map(|group| Run { group: group as u32, end: share.end }));
+    Some(runs)
 }
 
 /// Rows looked at to guess how many partitions there are.
@@ -191,7 +140,7 @@ mod tests {
 
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
-    use arrow_array::{Int64Array, StringArray};
+    use arrow_array::{Int64Array, StringArray, UInt64Array};
 
     use super::*;
 
@@ -227,6 +176,25 @@ mod tests {
         assert_eq!(runs(&groups), [(0, 0..3)]);
         let spread = groups.spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default())).unwrap();
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
+    }
+
+    /// Runs are seen across blocks and threads, and given up where they are short.
+    #[test]
+    fn runs_are_those_of_equal_keys() {
+        for (length, told) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
+            let mut key = 0;
+            let keys: Vec<_> = (0..200_000_u64)
+                .map(|row| {
+                    key = if row % length == 0 { (key + row * row) % 97 + 1 } else { key };
+                    key
+                })
+                .collect();
+            let column: ArrayRef = Arc::new(UInt64Array::from(keys.clone()));
+            let groups = groups(&[column], keys.len()).unwrap();
+            let expected: Vec<_> = keys.chunk_by(|a, b| a == b).map(<[u64]>::len).collect();
+            assert_eq!(runs(&groups).iter().map(|(_, run)| run.len()).collect::<Vec<_>>(), expected, "{length}");
+            assert_eq!(groups.by_runs(), told, "{length}");
+        }
     }
 
     #[test]

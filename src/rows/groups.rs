@@ -1,0 +1,299 @@
+//! Rows' groups, by number.
+//!
+//! ```text
+//!   rows    2 0 2 1 2           each row's number
+//!   runs    [ 2: ..3 ][ 0: ..5 ]   rows 0 to 2 are of group 2, rows 3 and 4 of group 0
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, PrimitiveArray, UInt32Array, downcast_primitive};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_select::take::take;
+
+use super::gather::gather_on;
+use crate::error::{Error, Result};
+use crate::parallel::Threads;
+
+/// So many rows at least are a share, and so many for each of its states.
+const SHARE: usize = 64 * 1024;
+const SHARE_PER_STATE: usize = 16;
+
+/// More shares are merged for longer than they save.
+const SHARES: usize = 16;
+
+/// Each row's partition, by number.
+#[derive(Debug)]
+pub struct Groups {
+    rows: usize,
+    count: usize,
+    of: Of,
+}
+
+/// How the rows' numbers are told.
+#[derive(Debug)]
+enum Of {
+    /// One by one.
+    Rows(Vec<u32>),
+    /// By runs, from the first row to the last.
+    Runs(Vec<Run>),
+}
+
+/// Rows of one group side by side, from the end of the run before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The group's number.
+    pub(crate) group: u32,
+    /// The row behind the last one.
+    pub(crate) end: usize,
+}
+
+impl Groups {
+    /// Rows of these numbers, which are below `count`.
+    pub(super) fn of_rows(of: Vec<u32>, count: usize) -> Self {
+        Self { rows: of.len(), count, of: Of::Rows(of) }
+    }
+
+    /// The rows of these runs, whose numbers are below `count`.
+    pub(super) fn of_runs(runs: Vec<Run>, count: usize) -> Self {
+        Self { rows: runs.last().map_or(0, |run| run.end), count, of: Of::Runs(runs) }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Numbers are below this.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the rows of one group side by side are told as one.
+    #[cfg(test)]
+    pub(super) fn by_runs(&self) -> bool {
+        matches!(self.of, Of::Runs(_))
+    }
+
+    /// How many rows the largest has.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn longest(&self, threads: &Threads) -> Result<usize> {
+        let counts = threads.map(self.shares(), |share: Range<usize>| {
+            threads.cancel().check()?;
+            let mut counts = vec![0_usize; self.count];
+            match &self.of {
+                Of::Rows(of) => of[share].iter().for_each(|&group| counts[group as usize] += 1),
+                Of::Runs(runs) => within(runs, share).for_each(|(group, run)| counts[group] += run.len()),
+            }
+            Ok(counts)
+        })?;
+        let of_all = |group: usize| counts.iter().map(|counts| counts[group]).sum();
+        Ok((0..self.count).map(of_all).max().unwrap_or(0))
+    }
+
+    /// The rows in shares, to each of which states of its own for all groups are worth it.
+    pub(crate) fn shares(&self) -> Vec<Range<usize>> {
+        let shares = (self.rows / SHARE.max(SHARE_PER_STATE * self.count)).clamp(1, SHARES);
+        (0..shares).map(|share| self.rows * share / shares..self.rows * (share + 1) / shares).collect()
+    }
+
+    /// How many runs of rows of one group there are among `rows`.
+    pub(crate) fn runs(&self, rows: &Range<usize>) -> usize {
+        match &self.of {
+            Of::Rows(of) => 1 + of[rows.clone()].windows(2).filter(|pair| pair[0] != pair[1]).count(),
+            Of::Runs(runs) => within(runs, rows.clone()).count(),
+        }
+    }
+
+    /// Calls `f` with the group's number of each of `rows`, and the row.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    #[inline]
+    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        match &self.of {
+            Of::Rows(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
+            Of::Runs(runs) => {
+                within(runs, rows).try_for_each(|(group, run)| run.into_iter().try_for_each(|row| f(group, row)))
+            }
+        }
+    }
+
+    /// Calls `f` with each run of rows of one group among `rows`, and the group's number.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    #[inline]
+    pub(crate) fn each_run(
+        &self,
+        rows: Range<usize>,
+        mut f: impl FnMut(usize, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let of = match &self.of {
+            Of::Rows(of) => of,
+            Of::Runs(runs) => return within(runs, rows).try_for_each(|(group, run)| f(group, run)),
+        };
+        let mut begin = rows.start;
+        while begin < rows.end {
+            let group = of[begin];
+            let length = of[begin + 1..rows.end].iter().take_while(|other| **other == group).count() + 1;
+            f(group as usize, begin..begin + length)?;
+            begin += length;
+        }
+        Ok(())
+    }
+
+    /// For each row the value of its group, of `values`, one for each.
+    ///
+    /// # Errors
+    /// Text that outgrows its offsets; cancellation.
+    pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
+        match &self.of {
+            Of::Runs(runs) => copies(&values, runs),
+            Of::Rows(of) => {
+                let spread = gather_on(&[values], of, threads)?;
+                spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
+            }
+        }
+    }
+}
+
+/// The runs of `rows`, with their groups.
+fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let first = runs.partition_point(|run| run.end <= rows.start);
+    let mut begin = rows.start;
+    runs[first..].iter().map_while(move |run| {
+        let run = (run.group as usize, begin..run.end.min(rows.end));
+        begin = run.1.end;
+        (!run.1.is_empty()).then_some(run)
+    })
+}
+
+/// For each row of `runs` the value of its group, of `values`.
+///
+/// # Errors
+/// The copies do not fit the type's offsets.
+pub(crate) fn copies(values: &ArrayRef, runs: &[Run]) -> Result<ArrayRef> {
+    let rows = runs.last().map_or(0, |run| run.end);
+    // A number for each row, for `take` to look it up, would cost more than the copies.
+    macro_rules! copies {
+        ($type:ty) => {{
+            let values = values.as_primitive::<$type>();
+            let mut copies = Vec::with_capacity(rows);
+            for run in runs {
+                copies.resize(run.end, values.value(run.group as usize));
+            }
+            let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs));
+            return Ok(Arc::new(copies.with_data_type(values.data_type().clone())));
+        }};
+    }
+    downcast_primitive! {
+        values.data_type() => (copies),
+        _ => {}
+    }
+    let mut places = Vec::with_capacity(rows);
+    for run in runs {
+        places.resize(run.end, run.group);
+    }
+    Ok(take(values, &UInt32Array::from(places), None)?)
+}
+
+/// Which of the copies are null; `None` if none of the values is.
+fn nulls(values: &dyn Array, runs: &[Run]) -> Option<NullBuffer> {
+    let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    let mut valid = BooleanBufferBuilder::new(runs.last()?.end);
+    for run in runs {
+        valid.append_n(run.end - valid.len(), nulls.is_valid(run.group as usize));
+    }
+    Some(NullBuffer::new(valid.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::{BooleanArray, Decimal128Array, Float64Array, Int32Array, StringArray};
+    use arrow_schema::{DataType, TimeUnit};
+
+    use super::*;
+    use crate::cancel::Cancel;
+
+    /// Ten rows of group 2, one of 0, none of 1, and so on.
+    fn both() -> [Groups; 2] {
+        let mut runs = Vec::new();
+        let mut rows = Vec::new();
+        for (group, times) in [(2, 10), (0, 1), (3, 140_000), (0, 64), (4, 1), (2, 3)] {
+            rows.resize(rows.len() + times, group);
+            runs.push(Run { group, end: rows.len() });
+        }
+        [Groups::of_rows(rows, 5), Groups::of_runs(runs, 5)]
+    }
+
+    #[test]
+    fn runs_tell_what_rows_tell() {
+        let threads = Threads::new(2, &Cancel::default());
+        let [by_rows, by_runs] = both();
+        let all = by_rows.rows();
+        assert_eq!((by_runs.rows(), by_runs.count()), (all, 5));
+        assert_eq!(by_rows.longest(&threads).unwrap(), 140_000);
+        assert_eq!(by_runs.longest(&threads).unwrap(), 140_000);
+        assert_eq!(by_rows.shares(), by_runs.shares());
+        for rows in [0..all, 0..1, 5..5, 9..11, 10..11, 11..12, 3..80_000, 70_000..140_060, all - 3..all, all..all] {
+            let runs_of = |groups: &Groups| {
+                let mut runs = Vec::new();
+                groups
+                    .each_run(rows.clone(), |group, run| {
+                        runs.push((group, run));
+                        Ok(())
+                    })
+                    .unwrap();
+                runs
+            };
+            let rows_of = |groups: &Groups| {
+                let mut of = Vec::new();
+                groups
+                    .each_row(rows.clone(), |group, row| {
+                        of.push((group, row));
+                        Ok(())
+                    })
+                    .unwrap();
+                of
+            };
+            assert_eq!(runs_of(&by_rows), runs_of(&by_runs), "{rows:?}");
+            assert_eq!(rows_of(&by_rows), rows_of(&by_runs), "{rows:?}");
+            assert_eq!(runs_of(&by_runs).len(), by_runs.runs(&rows), "{rows:?}");
+            if !rows.is_empty() {
+                assert_eq!(by_rows.runs(&rows), by_runs.runs(&rows), "{rows:?}");
+            }
+        }
+    }
+
+    /// Of all kinds of types, with a null that some row has and without.
+    #[test]
+    fn values_are_spread_alike() {
+        let threads = Threads::new(2, &Cancel::default());
+        let [by_rows, by_runs] = both();
+        let ints = Int32Array::from(vec![Some(7), Some(8), None, Some(-1), Some(0)]);
+        let doubles = Float64Array::from(vec![-0.0, 1.0, f64::NAN, f64::INFINITY, 2.5]);
+        let moments = DataType::Timestamp(TimeUnit::Second, Some("UTC".into()));
+        let decimals = Decimal128Array::from(vec![Some(1), None, Some(3), None, Some(5)]);
+        let columns: [ArrayRef; 6] = [
+            arrow_cast::cast(&arrow_cast::cast(&ints, &DataType::Int64).unwrap(), &moments).unwrap(),
+            Arc::new(ints),
+            Arc::new(doubles),
+            Arc::new(decimals.with_precision_and_scale(9, 2).unwrap()),
+            Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true), None])),
+            Arc::new(StringArray::from(vec![Some("a"), None, Some(""), Some("b"), None])),
+        ];
+        for column in columns {
+            let spread = by_runs.spread(column.clone(), &threads).unwrap();
+            assert_eq!(&spread, &by_rows.spread(column.clone(), &threads).unwrap());
+            assert_eq!(spread.data_type(), column.data_type());
+            let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }]).unwrap();
+            assert_eq!(&none, &column.slice(0, 0));
+        }
+    }
+}
