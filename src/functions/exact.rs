@@ -56,15 +56,7 @@ impl Compensated {
     /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
     /// for each other.
     fn add_block(&mut self, block: &[f64; BLOCK]) {
-        let (mut sums, mut lost, mut largest) = ([0.0; LANES], [0.0; LANES], [self.sum.abs(); LANES]);
-        for values in block.as_chunks::<LANES>().0 {
-            // Lane by lane in each step, which makes vectors of them.
-            let added: [_; LANES] = from_fn(|lane| two_sum(sums[lane], values[lane]));
-            sums = added.map(|(sum, _)| sum);
-            lost = from_fn(|lane| lost[lane] + added[lane].1);
-            largest =
-                from_fn(|lane| if values[lane].abs() > largest[lane] { values[lane].abs() } else { largest[lane] });
-        }
+        let Lanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {
             total.merge(&Self { sum, lost });
@@ -93,6 +85,34 @@ impl Compensated {
         // A two-sum whose sum is finite has a finite error but for the last binade; the plain sum is right then.
         if self.sum.is_finite() && self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }
+}
+
+/// What the values of a block come to in lanes, every fourth in one.
+struct Lanes {
+    sums: [f64; LANES],
+    lost: [f64; LANES],
+    /// The largest distance from zero.
+    largest: [f64; LANES],
+}
+
+/// The lanes of a block, where `largest` is the least of their largest.
+///
+/// A function of its own: beside code that takes lanes one by one compilers make no vectors of them.
+#[inline(never)]
+fn lanes(block: &[f64; BLOCK], largest: f64) -> Lanes {
+    let mut lanes = Lanes { sums: [0.0; LANES], lost: [0.0; LANES], largest: [largest; LANES] };
+    for values in block.as_chunks::<LANES>().0 {
+        let added: [_; LANES] = from_fn(|lane| two_sum(lanes.sums[lane], values[lane]));
+        lanes = Lanes {
+            sums: added.map(|(sum, _)| sum),
+            lost: from_fn(|lane| lanes.lost[lane] + added[lane].1),
+            largest: from_fn(|lane| {
+                let (value, largest) = (values[lane].abs(), lanes.largest[lane]);
+                if value > largest { value } else { largest }
+            }),
+        };
+    }
+    lanes
 }
 
 /// `a + b` rounded, and what the rounding lost (Knuth; no branch on which is larger).
