@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use super::fold::{BLOCK, Fold, Work, aside, states};
+use super::fold::{BLOCK, Fold, Work, aside, behind, states};
 use crate::aggregate::{Removable, Retract};
 use crate::bounds::FrameRuns;
 use crate::error::Result;
@@ -33,6 +33,16 @@ pub struct Window<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
+}
+
+/// Whether both ends of each frame are one row behind those of the frame before, from `first` on.
+fn step(runs: impl FrameRuns, first: &Range<usize>) -> bool {
+    let off = |(number, run): (usize, Range<usize>)| {
+        (run.start.wrapping_sub(first.start) ^ number) | (run.end.wrapping_sub(first.end) ^ number)
+    };
+    // The last one nearly always tells; else all are looked at, which is faster than up to the first.
+    let last = runs.len().checked_sub(1).zip(runs.clone().next_back());
+    last.is_some_and(|last| off(last) == 0) && runs.enumerate().map(off).fold(0, |all, off| all | off) == 0
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -92,7 +102,7 @@ impl<S: Clone> Window<S> {
         if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
             return Ok(false);
         }
-        self.move_to(aggregate, first)?;
+        self.move_to(aggregate, first.clone())?;
         let Self { run, state, prefixes } = self;
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
         let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
@@ -109,7 +119,17 @@ impl<S: Clone> Window<S> {
             Ok(state)
         };
         let look = |run| prefixes.state(aggregate, retract, &run).map_or_else(|| anew(run), Ok);
-        aggregate.evaluate_all(states(aggregate, runs, carried, look), out)?;
+        if step(runs.clone(), &first) {
+            // The frames' prefixes stand side by side.
+            let frames = prefixes.entered.iter().zip(&prefixes.left).map(|(entered, left)| {
+                let mut state = entered.clone();
+                retract(aggregate, &mut state, left);
+                behind(aggregate, carried, state)
+            });
+            aggregate.evaluate_all(frames, out)?;
+        } else {
+            aggregate.evaluate_all(states(aggregate, runs, carried, look), out)?;
+        }
         *state = look(last.clone())?;
         *run = last;
         Ok(true)
