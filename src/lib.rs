@@ -66,6 +66,7 @@ pub mod section;
 pub mod sections;
 pub mod spec;
 pub mod stream;
+mod vectors;
 
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};

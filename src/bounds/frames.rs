@@ -11,6 +11,7 @@ use super::runs::Runs;
 use super::{Bounds, FramePlan, groups, range, rows};
 use crate::error::{Error, Result};
 use crate::section::Section;
+use crate::vectors::widest;
 
 /// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.
 #[derive(Debug, Clone)]
@@ -77,9 +78,10 @@ impl Frames {
         out.end.resize(rows.len(), 0);
         self.edge(Side::Start, rows.clone(), &mut out.begin)?;
         self.edge(Side::End, rows.clone(), &mut out.end)?;
-        for (begin, end) in out.begin.iter().zip(&mut out.end) {
-            *end = (*end).max(*begin);
-        }
+        widest(
+            #[inline(always)]
+            || out.begin.iter().zip(&mut out.end).for_each(|(begin, end)| *end = (*end).max(*begin)),
+        );
         out.peer_begin.clear();
         out.peer_end.clear();
         if let (Some(peers), true) = (&self.peers, self.plan.excludes_peers()) {

@@ -19,6 +19,7 @@ use super::fold::{BLOCK, Fold, Work, aside, behind, states};
 use crate::aggregate::{Removable, Retract};
 use crate::bounds::FrameRuns;
 use crate::error::Result;
+use crate::vectors::widest;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +88,7 @@ impl<S: Clone> Window<S> {
     }
 
     /// Answers a block of frames by prefixes, unless they move far.
-    #[inline(never)]
+    #[inline(always)]
     fn by_prefixes<A: Removable<State = S>>(
         &mut self,
         aggregate: &A,
@@ -158,7 +159,11 @@ impl<A: Removable> Fold<A> for Prefix {
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        if window.by_prefixes(aggregate, runs.clone(), carried, out)? {
+        let answered = widest(
+            #[inline(always)]
+            || window.by_prefixes(aggregate, runs.clone(), carried, out),
+        )?;
+        if answered {
             return Ok(());
         }
         aggregate.evaluate_all(states(aggregate, runs, carried, |run| self.state(aggregate, window, run)), out)

@@ -16,6 +16,7 @@ use arrow_schema::DataType;
 
 use super::keys::{self, Coded, match_coded};
 use crate::error::Result;
+use crate::vectors::widest;
 
 /// Rows per word.
 pub(super) const WORD: usize = 64;
@@ -175,7 +176,14 @@ impl<T: Coded> Values for Primitive<T> {
 
 #[inline]
 fn pairs<T: Copy>(values: &[T], at: usize, count: usize, is: impl Fn(T, T) -> bool) -> u64 {
-    let (before, now) = (&values[at - 1..at - 1 + count], &values[at..at + count]);
+    widest(
+        #[inline(always)]
+        || pairs_of(&values[at - 1..at - 1 + count], &values[at..at + count], is),
+    )
+}
+
+#[inline(always)]
+fn pairs_of<T: Copy>(before: &[T], now: &[T], is: impl Fn(T, T) -> bool) -> u64 {
     if let (Some(before), Some(now)) = (before.first_chunk::<WORD>(), now.first_chunk::<WORD>()) {
         // Of known length, so that compilers compare several at once; eight bytes of 0 or 1 become bits by a product
         // that moves each to a place of its own in the top byte.
@@ -323,9 +331,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::Arc;
 
-    use arrow_array::{Array, BinaryArray, StringArray};
+    use arrow_array::{Array, BinaryArray, Float64Array, Int32Array, Int64Array, StringArray, UInt64Array};
 
     use super::*;
+    use crate::vectors::both;
 
     /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
     #[test]
@@ -362,6 +371,30 @@ mod tests {
                 let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
                 assert_eq!((neighbours.differ(at, 64), neighbours.descend(at, 64)), single);
                 assert_eq!(neighbours.both(at, 64, u64::MAX), single);
+            }
+        }
+    }
+
+    /// As values compare one by one, however many a processor compares at once.
+    #[test]
+    fn numbers_stand_as_they_order() {
+        let near = |row: i64| [0, 1, -1, i64::MIN, i64::MAX, 7][(row * row % 11 % 6) as usize];
+        let longs: Vec<_> = (0..200).map(near).collect();
+        let columns: [ArrayRef; 4] = [
+            Arc::new(Int64Array::from(longs.clone())),
+            Arc::new(UInt64Array::from_iter_values(longs.iter().map(|&long| long as u64))),
+            Arc::new(Int32Array::from_iter_values(longs.iter().map(|&long| long as i32))),
+            Arc::new(Float64Array::from_iter_values(
+                longs.iter().map(|&long| if long == 7 { f64::NAN } else { -(long as f64) }),
+            )),
+        ];
+        for column in columns {
+            let neighbours = Neighbours::new(&column).unwrap();
+            for at in [1, 64, 130] {
+                let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
+                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
+                let found = both(|| (neighbours.differ(at, 64), neighbours.descend(at, 64)));
+                assert_eq!(found, [single; 2], "{column:?}");
             }
         }
     }

