@@ -13,7 +13,7 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
 use super::native::{each_slot, labelled, native, present_or, saved, saved_column, slot};
-use super::results::Results;
+use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Selective};
 use crate::bitmap::word;
 use crate::error::Result;
@@ -224,7 +224,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         states: impl ExactSizeIterator<Item = Result<Self::State>>,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        out.extend(states.map(|state| state.map(|state| state.any.then_some(state.value))))
+        out.extend(states.map(|state| state.map(|state| in_slot(state.any.then_some(state.value)))))
     }
 
     fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {

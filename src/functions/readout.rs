@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
-use super::results::Results;
+use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 
@@ -149,7 +149,7 @@ impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
 
     #[inline(always)]
     fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
-        out.extend(states.map(|state| self.0.read(&state?)))
+        out.extend(states.map(|state| Ok(in_slot(self.0.read(&state?)?))))
     }
 
     #[inline]

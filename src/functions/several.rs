@@ -15,7 +15,7 @@ use arrow_schema::{Field, Fields};
 
 use super::readout::{NativeReadout, Readout};
 use super::registry::Kernel;
-use super::results::Results;
+use super::results::{Results, in_slot};
 use crate::error::Result;
 
 /// What answers are read off; functions of one kind can share a pass.
@@ -95,7 +95,7 @@ struct Natives<S, R: NativeReadout<S>> {
 
 impl<S, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
-        self.results.extend(states.iter().map(|state| self.readout.read(state)))
+        self.results.extend(states.iter().map(|state| Ok(in_slot(self.readout.read(state)?))))
     }
 
     fn repeat(&mut self, state: &S, times: usize) -> Result<()> {
