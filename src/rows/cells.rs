@@ -1,4 +1,4 @@
-//! Room for values of fixed width that several threads write at once, each row by one.
+//! Room for values of fixed width that several threads write at once to rows in any order, each row by one.
 //!
 //! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
 //! order promises and the compiler cannot know.
@@ -16,8 +16,6 @@ use crate::parallel::Threads;
 /// Where values go.
 #[derive(Clone, Copy)]
 pub(crate) enum Places<'a> {
-    /// Where they are.
-    Same,
     /// To these rows.
     Rows(&'a [u32]),
     /// Where they are dealt to.
@@ -66,16 +64,12 @@ pub(super) fn deal(width: usize, values: &Buffer, route: &Route, threads: &Threa
 }
 
 fn room_of<C: Cell + 'static>(rows: usize) -> Box<dyn Cells> {
-    cells::<C>(vec![C::Value::default(); rows])
+    Box::new((0..rows).map(|_| C::new(C::Value::default())).collect::<Vec<_>>())
 }
 
 fn deal_of<C: Cell + 'static>(values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
-    Ok(cells::<C>(route.deal(C::values(values), threads)?))
-}
-
-/// Collected in place, here and on the way back: nothing moves.
-fn cells<C: Cell + 'static>(values: Vec<C::Value>) -> Box<dyn Cells> {
-    Box::new(values.into_iter().map(C::new).collect::<Vec<_>>())
+    // Collected in place: nothing moves.
+    Ok(Box::new(route.deal(C::values(values), threads)?.into_iter().map(C::new).collect::<Vec<_>>()))
 }
 
 /// Room for one value.
@@ -174,7 +168,6 @@ impl<C: Cell> Cells for Vec<C> {
     fn store(&self, values: &Buffer, begin: usize, to: Places) {
         let values = C::values(values);
         match to {
-            Places::Same => values.iter().zip(&self[begin..]).for_each(|(&value, cell)| cell.store(value)),
             Places::Rows(rows) => values.iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value)),
             Places::Dealt(route) => {
                 for (first, positions) in route.tiles(begin..begin + values.len()) {

@@ -20,6 +20,7 @@ mod layout;
 mod merge;
 mod neighbours;
 mod number;
+mod pieces;
 mod radix;
 mod restore;
 mod route;
