@@ -156,12 +156,12 @@ pub fn count_set(bits: &BooleanBuffer, range: Range<usize>) -> usize {
     if range.is_empty() { 0 } else { bits.slice(range.start, range.len()).count_set_bits() }
 }
 
-/// Rows per counter of [`Ranks`]: a cache line of bits, so counters cost 1/16 of the bitmap.
-const RANK_BLOCK: usize = 512;
+/// Rows per counter of [`Ranks`]: a word of bits, so counters cost half as much as the bitmap.
+const RANK_BLOCK: usize = 64;
 
-/// Counts of set bits before each block, for rank and select.
+/// Counts of set bits before each word, for rank and select.
 ///
-/// Memory: 4 bytes per 512 rows. `rank` reads one counter and at most eight words, `select` bisects the counters.
+/// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word, `select` bisects the counters.
 #[derive(Debug, Clone)]
 pub struct Ranks {
     bits: BooleanBuffer,
@@ -175,13 +175,10 @@ impl Ranks {
         let mut before = Vec::with_capacity(bits.len() / RANK_BLOCK + 2);
         let mut count = 0;
         before.push(0);
-        let mut at = 0;
-        while at < bits.len() {
-            let end = (at + RANK_BLOCK).min(bits.len());
-            count += count_set(&bits, at..end) as u32;
-            before.push(count);
-            at = end;
-        }
+        before.extend((0..bits.len()).step_by(RANK_BLOCK).map(|at| {
+            count += word(&bits, at).count_ones();
+            count
+        }));
         Self { bits, before }
     }
 
@@ -193,38 +190,28 @@ impl Ranks {
 
     /// The number of set bits before `row`.
     #[must_use]
+    #[inline]
     pub fn rank(&self, row: usize) -> usize {
-        let block = row / RANK_BLOCK;
-        let mut count = self.before[block] as usize;
-        let mut at = block * RANK_BLOCK;
-        while at + 64 <= row {
-            count += word(&self.bits, at).count_ones() as usize;
-            at += 64;
+        let (block, bit) = (row / RANK_BLOCK, row % RANK_BLOCK);
+        let before = self.before[block] as usize;
+        if bit == 0 {
+            return before;
         }
-        if at < row {
-            count += (word(&self.bits, at) & ((1_u64 << (row - at)) - 1)).count_ones() as usize;
-        }
-        count
+        before + (word(&self.bits, row - bit) & ((1 << bit) - 1)).count_ones() as usize
     }
 
     /// The row of the `k`-th set bit, from 0.
     #[must_use]
     pub fn select(&self, k: usize) -> Option<usize> {
         let block = self.before.partition_point(|&before| before as usize <= k).checked_sub(1)?;
-        let mut left = k - self.before[block] as usize;
-        let mut at = block * RANK_BLOCK;
-        while at < self.bits.len() {
-            let mut word = word(&self.bits, at);
-            let here = word.count_ones() as usize;
-            if left < here {
-                for _ in 0..left {
-                    word &= word - 1;
-                }
-                return Some(at + word.trailing_zeros() as usize);
-            }
-            left -= here;
-            at += 64;
+        let at = block * RANK_BLOCK;
+        if at >= self.bits.len() {
+            return None;
         }
-        None
+        let mut word = word(&self.bits, at);
+        for _ in self.before[block] as usize..k {
+            word &= word - 1;
+        }
+        Some(at + word.trailing_zeros() as usize)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Rank and select over the starts find the run that holds a block's first row in O(log n), however long the
 //! run; from there a walk over the bits of the block alone costs one step per run. So a block costs its own
-//! rows, never those of the huge partition it lies in. Memory: 4 bytes per 512 rows.
+//! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
 
 use std::ops::Range;
 

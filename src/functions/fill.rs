@@ -11,7 +11,7 @@
 //! neighbours, rows whose own key is one stay NULL, and so do those whose line leaves the type. Between whole numbers
 //! by whole keys the line is exact.
 //!
-//! Cost: two ranks and up to two selects per NULL, 4 bytes per 512 rows; the naive twin walks from each row. A stream
+//! Cost: two ranks and up to two selects per NULL, 4 bytes per 64 rows; the naive twin walks from each row. A stream
 //! waits for the partition's end.
 
 use std::ops::Range;

@@ -10,7 +10,7 @@
 //!   ntile(4)      1    1    2    2    3    4      the first buckets are one row larger
 //! ```
 //!
-//! Cost: O(1) per row and no memory but counters over the edges, 4 bytes per 512 rows; a block costs its own rows,
+//! Cost: O(1) per row and no memory but counters over the edges, 4 bytes per 64 rows; a block costs its own rows,
 //! wherever it lies in its partition. The naive twin walks the partition for each row. The first three carry the
 //! last row's places; the others need the number of rows after a section, too, or the whole partition.
 
