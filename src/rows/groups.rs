@@ -14,6 +14,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_select::take::take;
 
 use super::gather::gather_on;
+use super::restore::Restored;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 
@@ -23,6 +24,9 @@ const SHARE_PER_STATE: usize = 16;
 
 /// More shares are merged for longer than they save.
 const SHARES: usize = 16;
+
+/// Copies of so many rows are still in the cache when they are put into their column.
+const BLOCK: usize = 32 * 1024;
 
 /// Each row's partition, by number.
 #[derive(Debug)]
@@ -153,7 +157,17 @@ impl Groups {
     /// Text that outgrows its offsets; cancellation.
     pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         match &self.of {
-            Of::Runs(runs) => copies(&values, runs),
+            Of::Runs(runs) => {
+                let spread = Restored::new(values.data_type(), self.rows, None, None);
+                let shares = threads.ranges(&(0..self.rows));
+                let block = if shares.len() == 1 { self.rows } else { BLOCK };
+                let blocks = (0..self.rows).step_by(block.max(1)).map(|begin| begin..self.rows.min(begin + block));
+                threads.map(blocks.collect(), |rows| {
+                    threads.cancel().check()?;
+                    spread.put(rows.start, copies_of(&values, within(runs, rows.clone()), rows.len())?)
+                })?;
+                spread.finish(threads)
+            }
             Of::Rows(of) => {
                 let spread = gather_on(&[values], of, threads)?;
                 spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
@@ -163,7 +177,7 @@ impl Groups {
 }
 
 /// The runs of `rows`, with their groups.
-fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
     let first = runs.partition_point(|run| run.end <= rows.start);
     let mut begin = rows.start;
     runs[first..].iter().map_while(move |run| {
@@ -179,15 +193,24 @@ fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Rang
 /// The copies do not fit the type's offsets.
 pub(crate) fn copies(values: &ArrayRef, runs: &[Run]) -> Result<ArrayRef> {
     let rows = runs.last().map_or(0, |run| run.end);
+    copies_of(values, within(runs, 0..rows), rows)
+}
+
+/// For each of so many rows, told as groups and their runs, the value of its group.
+fn copies_of(
+    values: &ArrayRef,
+    runs: impl Iterator<Item = (usize, Range<usize>)> + Clone,
+    rows: usize,
+) -> Result<ArrayRef> {
     // A number for each row, for `take` to look it up, would cost more than the copies.
     macro_rules! copies {
         ($type:ty) => {{
             let values = values.as_primitive::<$type>();
             let mut copies = Vec::with_capacity(rows);
-            for run in runs {
-                copies.resize(run.end, values.value(run.group as usize));
+            for (group, run) in runs.clone() {
+                copies.resize(copies.len() + run.len(), values.value(group));
             }
-            let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs));
+            let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs, rows));
             return Ok(Arc::new(copies.with_data_type(values.data_type().clone())));
         }};
     }
@@ -196,18 +219,18 @@ pub(crate) fn copies(values: &ArrayRef, runs: &[Run]) -> Result<ArrayRef> {
         _ => {}
     }
     let mut places = Vec::with_capacity(rows);
-    for run in runs {
-        places.resize(run.end, run.group);
+    for (group, run) in runs {
+        places.resize(places.len() + run.len(), group as u32);
     }
     Ok(take(values, &UInt32Array::from(places), None)?)
 }
 
 /// Which of the copies are null; `None` if none of the values is.
-fn nulls(values: &dyn Array, runs: &[Run]) -> Option<NullBuffer> {
+fn nulls(values: &dyn Array, runs: impl Iterator<Item = (usize, Range<usize>)>, rows: usize) -> Option<NullBuffer> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
-    let mut valid = BooleanBufferBuilder::new(runs.last()?.end);
-    for run in runs {
-        valid.append_n(run.end - valid.len(), nulls.is_valid(run.group as usize));
+    let mut valid = BooleanBufferBuilder::new(rows);
+    for (group, run) in runs {
+        valid.append_n(run.len(), nulls.is_valid(group));
     }
     Some(NullBuffer::new(valid.finish()))
 }
