@@ -53,7 +53,9 @@ impl Pieces {
     pub(super) fn finish(self) -> Result<Buffer> {
         let Rooms { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
-        filled.into_values().for_each(|piece| all.unsplit(piece));
+        for piece in filled.into_values() {
+            all.unsplit(piece);
+        }
         if all.len() != self.length {
             return Err(Error::internal(format!("pieces of {} bytes for {}", all.len(), self.length)));
         }
