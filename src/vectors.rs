@@ -1,10 +1,10 @@
 //! Loops compiled twice: for any processor, and for those with AVX2.
 //!
-//! x86-64 as such compares no two 64-bit integers at once and knows no least of two unsigned ones. Most processors in use
-//! do, of which a wheel for all of them must not depend. So a loop over values is handed to [`widest`], which has it compiled
-//! for both and chooses when it runs. Its results are the same bits: no instruction among them rounds in another way.
-//! A million row numbers of rows in order took 2.2 ms without and 1.6 with it (whole call, one thread), a partition total 2.4
-//! and 1.6, a moving sum 6.9 and 5.5.
+//! x86-64 as such compares no 64-bit integers several at once, and knows no least of unsigned ones. Most processors in use
+//! do, but a wheel must run on all of them. So a loop over values is handed to [`widest`], which has it compiled for both and
+//! chooses when it runs. The results are the same bits: no instruction among them rounds in another way.
+//! A million row numbers of rows in order took 2.2 ms without and 1.65 with it (whole call, one thread), a moving sum 6.6 and
+//! 5.6, `last_value(x) IGNORE NULLS` 7.1 and 6.2.
 //!
 //! Cost: a test and a call, some 2 ns. The loop itself has to be inlined into it (`#[inline(always)]`, closures too): what is
 //! called from there stays as it is.

@@ -159,9 +159,11 @@ impl Groups {
         match &self.of {
             Of::Runs(runs) => {
                 let spread = Restored::new(values.data_type(), self.rows, None, None);
-                let shares = threads.ranges(&(0..self.rows));
-                let block = if shares.len() == 1 { self.rows } else { BLOCK };
-                let blocks = (0..self.rows).step_by(block.max(1)).map(|begin| begin..self.rows.min(begin + block));
+                // What is not copied to its place, or by one thread alone, needs no blocks.
+                let blockwise =
+                    values.data_type().primitive_width().is_some() && threads.ranges(&(0..self.rows)).len() > 1;
+                let block = if blockwise { BLOCK } else { self.rows.max(1) };
+                let blocks = (0..self.rows).step_by(block).map(|begin| begin..self.rows.min(begin + block));
                 threads.map(blocks.collect(), |rows| {
                     threads.cancel().check()?;
                     spread.put(rows.start, copies_of(&values, within(runs, rows.clone()), rows.len())?)
