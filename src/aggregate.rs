@@ -13,7 +13,7 @@ use crate::error::Result;
 ///
 /// Laws, held by `tests/rust/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `accumulate` writes the states that `append` makes; `evaluate` leaves the state as it was.
+/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `evaluate` leaves the state as it was.
 pub trait Aggregate: Send + Sync {
     /// What a run of rows came to.
     type State: Clone + Send + Sync;
@@ -60,6 +60,18 @@ pub trait Aggregate: Send + Sync {
         self.append(&mut first, row)?;
         self.merge(&mut first, state)?;
         *state = first;
+        Ok(())
+    }
+
+    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`.
+    ///
+    /// # Errors
+    /// As for `update`.
+    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
+        for row in rows.rev() {
+            self.prepend(state, row)?;
+            out.push(state.clone());
+        }
         Ok(())
     }
 
@@ -124,13 +136,13 @@ pub trait Retractable: Aggregate {
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 }
 
-/// [`Retractable::retract`]
-pub type Retract<A> = fn(&A, &mut <A as Aggregate>::State, &<A as Aggregate>::State);
-
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
 pub trait Removable: Aggregate {
-    /// How a state is taken out of another that begins with its rows, where states can be.
-    const RETRACT: Option<Retract<Self>> = None;
+    /// `state` without the rows of `gone`, which are its first; always `None` where states cannot be subtracted.
+    #[inline]
+    fn without(&self, _state: &Self::State, _gone: &Self::State) -> Option<Self::State> {
+        None
+    }
 
     /// Takes `rows`, the first of those `state` stands for, out of it.
     ///
@@ -140,7 +152,12 @@ pub trait Removable: Aggregate {
 }
 
 impl<A: Retractable> Removable for A {
-    const RETRACT: Option<Retract<A>> = Some(A::retract);
+    #[inline(always)]
+    fn without(&self, state: &A::State, gone: &A::State) -> Option<A::State> {
+        let mut state = state.clone();
+        self.retract(&mut state, gone);
+        Some(state)
+    }
 
     #[inline]
     fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {

@@ -242,7 +242,7 @@ impl<'a> Work<'a> {
         let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(&mut column).collect()).collect();
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
-            pieces.flat_map(|(_, columns)| columns).for_each(Restored::make_room);
+            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.make_room(self.threads))?;
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));

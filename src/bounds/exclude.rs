@@ -37,9 +37,38 @@ pub struct Bounds {
 }
 
 /// The frames of successive rows, one run of rows each.
-pub trait FrameRuns: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone {}
+#[derive(Debug, Clone, Copy)]
+pub struct FrameRuns<'a> {
+    /// The first row of each.
+    pub(crate) begin: &'a [u32],
+    /// The row behind each.
+    pub(crate) end: &'a [u32],
+}
 
-impl<I: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone> FrameRuns for I {}
+impl<'a> FrameRuns<'a> {
+    /// Whether there are none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.begin.is_empty()
+    }
+
+    /// Each of them.
+    #[inline]
+    #[must_use]
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone + use<'a> {
+        self.begin.iter().zip(self.end).map(|(&begin, &end)| begin as usize..end as usize)
+    }
+
+    /// The first so many, or all if they are fewer, and the others.
+    #[inline]
+    #[must_use]
+    pub fn split(self, count: usize) -> (Self, Self) {
+        let count = count.min(self.begin.len());
+        let ((begin, begins), (end, ends)) = (self.begin.split_at(count), self.end.split_at(count));
+        (Self { begin, end }, Self { begin: begins, end: ends })
+    }
+}
 
 impl Bounds {
     /// The frame of `row`, a row of `self.rows`, before EXCLUDE.
@@ -63,9 +92,8 @@ impl Bounds {
 
     /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
     #[must_use]
-    pub fn runs(&self) -> Option<impl FrameRuns> {
-        let runs = self.begin.iter().zip(&self.end).map(|(&begin, &end)| begin as usize..end as usize);
-        (self.exclude == Exclude::NoOthers).then_some(runs)
+    pub fn runs(&self) -> Option<FrameRuns<'_>> {
+        (self.exclude == Exclude::NoOthers).then_some(FrameRuns { begin: &self.begin, end: &self.end })
     }
 
     fn pieces(&self, row: usize, frame: Range<usize>) -> SubRanges {

@@ -54,7 +54,7 @@ pub trait Fold<A: Aggregate>: Send + Sync {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl FrameRuns,
+        runs: FrameRuns,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,
@@ -63,7 +63,7 @@ pub trait Fold<A: Aggregate>: Send + Sync {
             work.spend(run.len())?;
             self.state(aggregate, cursor, run)
         };
-        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)
+        aggregate.evaluate_all(states(aggregate, runs.iter(), carried, state), out)
     }
 }
 

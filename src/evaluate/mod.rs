@@ -39,6 +39,7 @@ pub mod scan;
 pub mod segment_tree;
 pub(crate) mod shift;
 pub(crate) mod state_tree;
+mod steps;
 pub(crate) mod sweep;
 pub mod two_stacks;
 pub(crate) mod wavelet;

@@ -16,9 +16,10 @@
 use std::ops::Range;
 
 use super::fold::{BLOCK, Fold, Work, aside, behind, states};
-use crate::aggregate::{Removable, Retract};
+use super::steps::{TOGETHER, steps};
+use crate::aggregate::Removable;
 use crate::bounds::FrameRuns;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::vectors::widest;
 
 /// Keeps the difference of two prefixes.
@@ -34,16 +35,8 @@ pub struct Window<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
-}
-
-/// Whether both ends of each frame are one row behind those of the frame before, from `first` on.
-fn step(runs: impl FrameRuns, first: &Range<usize>) -> bool {
-    let off = |(number, run): (usize, Range<usize>)| {
-        (run.start.wrapping_sub(first.start) ^ number) | (run.end.wrapping_sub(first.end) ^ number)
-    };
-    // The last one nearly always tells; else all are looked at, which is faster than up to the first.
-    let last = runs.len().checked_sub(1).zip(runs.clone().next_back());
-    last.is_some_and(|last| off(last) == 0) && runs.enumerate().map(off).fold(0, |all, off| all | off) == 0
+    /// Room for the prefix that frames have in common, as often as there are frames.
+    same: [Vec<S>; 2],
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -61,11 +54,28 @@ struct Prefixes<S> {
 impl<S: Clone> Prefixes<S> {
     /// The state of a frame, if it is one of those that the block's first and last reach.
     #[inline(always)]
-    fn state<A: Removable<State = S>>(&self, aggregate: &A, retract: Retract<A>, run: &Range<usize>) -> Option<S> {
-        let mut state = self.entered.get(run.end.wrapping_sub(self.end))?.clone();
-        retract(aggregate, &mut state, self.left.get(run.start.wrapping_sub(self.begin))?);
-        Some(state)
+    fn state<A: Removable<State = S>>(&self, aggregate: &A, run: &Range<usize>) -> Option<S> {
+        let entered = self.entered.get(run.end.wrapping_sub(self.end))?;
+        aggregate.without(entered, self.left.get(run.start.wrapping_sub(self.begin))?)
     }
+}
+
+/// The prefixes of so many frames from the one at `at` on, one for each: the next ones if that end moves, else the same.
+#[inline(always)]
+fn beside<'a, S: Clone>(
+    prefixes: &'a [S],
+    at: usize,
+    moves: bool,
+    count: usize,
+    same: &'a mut Vec<S>,
+) -> Option<&'a [S]> {
+    if moves {
+        return prefixes.get(at..)?.get(..count);
+    }
+    let prefix = prefixes.get(at)?;
+    same.clear();
+    same.resize(count, prefix.clone());
+    Some(same)
 }
 
 impl<S: Clone> Window<S> {
@@ -92,19 +102,20 @@ impl<S: Clone> Window<S> {
     fn by_prefixes<A: Removable<State = S>>(
         &mut self,
         aggregate: &A,
-        runs: impl FrameRuns,
+        runs: FrameRuns,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let mut held = runs.clone().filter(|run| !run.is_empty());
-        let (Some(retract), Some(first)) = (A::RETRACT, held.next()) else { return Ok(false) };
+        let mut held = runs.iter().filter(|run| !run.is_empty());
+        let nothing = aggregate.init();
+        let (Some(_), Some(first)) = (aggregate.without(&nothing, &nothing), held.next()) else { return Ok(false) };
         let last = held.next_back().unwrap_or_else(|| first.clone());
         let (begins, ends) = (first.start..last.start, first.end..last.end);
         if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
             return Ok(false);
         }
         self.move_to(aggregate, first.clone())?;
-        let Self { run, state, prefixes } = self;
+        let Self { run, state, prefixes, same: [entered, left] } = self;
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
         let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
         for (prefixes, mut state, rows) in moved {
@@ -119,17 +130,32 @@ impl<S: Clone> Window<S> {
             aggregate.update(&mut state, run)?;
             Ok(state)
         };
-        let look = |run| prefixes.state(aggregate, retract, &run).map_or_else(|| anew(run), Ok);
-        if step(runs.clone(), &first) {
-            // The frames' prefixes stand side by side.
-            let frames = prefixes.entered.iter().zip(&prefixes.left).map(|(entered, left)| {
-                let mut state = entered.clone();
-                retract(aggregate, &mut state, left);
-                behind(aggregate, carried, state)
+        let look = |run| prefixes.state(aggregate, &run).map_or_else(|| anew(run), Ok);
+        let mut runs = runs;
+        while !runs.is_empty() {
+            let (some, others) = runs.split(TOGETHER);
+            let prefixes_beside = steps(some).and_then(|(first, moves)| {
+                let count = some.iter().len();
+                let entered =
+                    beside(&prefixes.entered, first.end.wrapping_sub(prefixes.end), moves.end, count, entered)?;
+                Some((
+                    entered,
+                    beside(&prefixes.left, first.start.wrapping_sub(prefixes.begin), moves.begin, count, left)?,
+                ))
             });
-            aggregate.evaluate_all(frames, out)?;
-        } else {
-            aggregate.evaluate_all(states(aggregate, runs, carried, look), out)?;
+            match prefixes_beside {
+                Some((entered, left)) => {
+                    let frames = entered.iter().zip(left).map(|(entered, left)| {
+                        let state = aggregate
+                            .without(entered, left)
+                            .ok_or_else(|| Error::internal("states that cannot be subtracted"))?;
+                        behind(aggregate, carried, state)
+                    });
+                    aggregate.evaluate_all(frames, out)?;
+                }
+                None => aggregate.evaluate_all(states(aggregate, some.iter(), carried, look), out)?,
+            }
+            runs = others;
         }
         *state = look(last.clone())?;
         *run = last;
@@ -142,7 +168,7 @@ impl<A: Removable> Fold<A> for Prefix {
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
         let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
-        Window { run: 0..0, state: aggregate.init(), prefixes }
+        Window { run: 0..0, state: aggregate.init(), prefixes, same: [Vec::new(), Vec::new()] }
     }
 
     fn state(&self, aggregate: &A, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -154,19 +180,19 @@ impl<A: Removable> Fold<A> for Prefix {
         &self,
         aggregate: &A,
         window: &mut Self::Cursor,
-        runs: impl FrameRuns,
+        runs: FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
         let answered = widest(
             #[inline(always)]
-            || window.by_prefixes(aggregate, runs.clone(), carried, out),
+            || window.by_prefixes(aggregate, runs, carried, out),
         )?;
         if answered {
             return Ok(());
         }
-        aggregate.evaluate_all(states(aggregate, runs, carried, |run| self.state(aggregate, window, run)), out)
+        aggregate.evaluate_all(states(aggregate, runs.iter(), carried, |run| self.state(aggregate, window, run)), out)
     }
 }
 

@@ -9,14 +9,17 @@
 //! 64 rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
 //! and one merge); memory one state growing, 1/64 of a state per row of the partition shrinking.
 
+use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, behind, states};
+use super::steps::{TOGETHER, steps};
 use crate::aggregate::Aggregate;
 use crate::bitmap::Edges;
 use crate::bounds::FrameRuns;
 use crate::error::Result;
 use crate::section::Section;
+use crate::vectors::widest;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
 const CHUNK: usize = 64;
@@ -42,6 +45,8 @@ impl Scan {
 #[derive(Debug)]
 pub struct Cursor<S> {
     forwards: Forwards<S>,
+    /// The states of some frames that grow row by row.
+    grown: Vec<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
     backwards: Option<Suffixes<S>>,
 }
@@ -112,11 +117,7 @@ impl<S: Clone> Suffixes<S> {
         self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
         self.states.clear();
         let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
-        for row in self.open.clone().rev() {
-            aggregate.prepend(&mut later, row)?;
-            self.states.push(later.clone());
-        }
-        Ok(())
+        aggregate.prepend_all(&mut later, self.open.clone(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
@@ -165,6 +166,30 @@ impl<S: Clone> Forwards<S> {
         Ok(self.state.clone())
     }
 
+    /// Answers the frames, if they go on from here by a row each.
+    #[inline(always)]
+    fn together<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        grown: &mut Vec<S>,
+        runs: FrameRuns,
+        out: &mut A::Builder,
+    ) -> Result<bool> {
+        let grow = steps(runs).filter(|(first, moves)| {
+            let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
+            goes_on && moves.end && !moves.begin
+        });
+        if grow.is_none() {
+            return Ok(false);
+        }
+        let known = self.run.end;
+        self.run.end += runs.iter().len();
+        grown.clear();
+        aggregate.accumulate(&mut self.state, known..self.run.end, grown)?;
+        aggregate.evaluate_all(grown.iter().map(|state| Ok(state.clone())), out)?;
+        Ok(true)
+    }
+
     /// Goes on to `run`, or begins anew; or else the state of `run` is that of a suffix.
     #[inline(never)]
     fn jump_to<A: Aggregate<State = S>>(
@@ -194,7 +219,7 @@ impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(aggregate), backwards: None }
+        Cursor { forwards: Forwards::new(aggregate), grown: Vec::new(), backwards: None }
     }
 
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -205,30 +230,42 @@ impl<A: Aggregate> Fold<A> for Scan {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl FrameRuns,
+        mut runs: FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
         let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(aggregate));
-        let mut runs = runs;
-        // Frames that shrink row by row need not be asked for one by one.
-        while runs.len() > 0 && cursor.backwards.is_some() {
+        while !runs.is_empty() {
+            // Frames that shrink, or grow, row by row need not be asked for one by one.
             if let Some(suffixes) = &mut cursor.backwards {
-                let falling = suffixes.falling(aggregate, runs.clone())?;
+                let falling = suffixes.falling(aggregate, runs.iter())?;
                 let many = falling.len();
                 if many >= MANY {
-                    let falling = falling.map(|state| behind(aggregate, carried, state.clone()));
-                    aggregate.evaluate_all(falling, out)?;
-                    runs.by_ref().take(many).for_each(drop);
+                    widest(
+                        #[inline(always)]
+                        || aggregate.evaluate_all(falling.map(|state| behind(aggregate, carried, state.clone())), out),
+                    )?;
+                    (_, runs) = runs.split(many);
                     continue;
                 }
             }
+            let (some, others) = runs.split(TOGETHER);
+            let together = carried.is_none()
+                && !needs_drop::<A::State>()
+                && widest(
+                    #[inline(always)]
+                    || forwards.together(aggregate, &mut cursor.grown, some, out),
+                )?;
+            if together {
+                runs = others;
+                continue;
+            }
+            let (some, others) = runs.split(CHUNK);
             let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
-            aggregate.evaluate_all(states(aggregate, runs.by_ref().take(CHUNK), carried, state), out)?;
+            aggregate.evaluate_all(states(aggregate, some.iter(), carried, state), out)?;
+            runs = others;
         }
-        let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
-        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
         cursor.forwards = forwards;
         Ok(())
     }

@@ -12,13 +12,24 @@
 //! for float sums, moments and every other mergeable state that cannot, or must not, be subtracted.
 //! Source: the functional queue of Okasaki (1995) as used for windows by Tangwongsan et al., "General incremental
 //! sliding-window aggregation" (PVLDB 8, 2015).
+//!
+//! Where frames move by a row each, or one end does and the other stays, the back's states are written down for some frames,
+//! and all of them are merged with the front's beside them: merges that need not wait for each other, nor for the rows. Over a
+//! million rows in order, ±1000, one thread, the whole call: min of bigint with NULLs 6.2 ms without and
+//! 5.1 with it, float sum 6.4 and 5.8, deviation 11.3 and 10.8.
 
+use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
+use super::steps::{TOGETHER, steps};
 use crate::aggregate::Aggregate;
 use crate::bounds::FrameRuns;
 use crate::error::Result;
+use crate::vectors::widest;
+
+/// A call for all rows of a front is worth it from so many on.
+const FEW: usize = 64;
 
 /// Keeps the two stacks.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +40,14 @@ pub struct TwoStacks;
 pub struct Stacks<S> {
     front: Vec<S>,
     back: Back<S>,
+    beside: Beside<S>,
+}
+
+/// The states of some frames' rows before the middle, and of those from the middle on, side by side.
+#[derive(Debug)]
+struct Beside<S> {
+    fronts: Vec<S>,
+    backs: Vec<S>,
 }
 
 /// What changes with every row.
@@ -70,6 +89,48 @@ impl<S: Clone> Back<S> {
         }
     }
 
+    /// Answers the first of the frames, if they move as frames mostly do: as many as the front goes on for. Says how many.
+    #[inline(always)]
+    fn together<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        Stacks { front, beside: Beside { fronts, backs }, .. }: &mut Stacks<S>,
+        runs: FrameRuns,
+        out: &mut A::Builder,
+    ) -> Result<usize> {
+        let Some((first, moves)) = steps(runs) else { return Ok(0) };
+        self.move_to(aggregate, front, first.clone())?;
+        // Once the front is used up the rows are folded into a new one.
+        let left = self.middle - first.start;
+        let most = runs.iter().len();
+        let count = if moves.begin { most.min(left.max(1)) } else { most };
+        let last = count - 1;
+        backs.clear();
+        backs.reserve(count);
+        backs.push(self.state.clone());
+        if moves.end {
+            aggregate.accumulate(&mut self.state, first.end..first.end + last, backs)?;
+        } else {
+            backs.resize(count, self.state.clone());
+        }
+        fronts.clear();
+        match left.checked_sub(1) {
+            Some(top) if moves.begin => fronts.extend(front[top - last..=top].iter().rev().cloned()),
+            top => {
+                let same = top.and_then(|top| front.get(top)).cloned();
+                fronts.resize(count, same.unwrap_or_else(|| aggregate.init()));
+            }
+        }
+        let merged = fronts.iter().zip(&*backs).map(|(front, back)| {
+            let mut state = front.clone();
+            aggregate.merge(&mut state, back)?;
+            Ok(state)
+        });
+        aggregate.evaluate_all(merged, out)?;
+        self.run = first.start + usize::from(moves.begin) * last..first.end + usize::from(moves.end) * last;
+        Ok(count)
+    }
+
     /// Makes a front of the rows that are known and lie in `run`, if it goes on from there.
     #[inline(never)]
     fn turn<A: Aggregate<State = S>>(&mut self, aggregate: &A, front: &mut Vec<S>, run: &Range<usize>) -> Result<()> {
@@ -80,9 +141,12 @@ impl<S: Clone> Back<S> {
             return Ok(());
         }
         self.middle = self.run.end;
-        front.reserve(self.middle - run.start);
-        let mut later = aggregate.init();
-        for row in (run.start..self.middle).rev() {
+        let (mut later, rows) = (aggregate.init(), run.start..self.middle);
+        front.reserve(rows.len());
+        if rows.len() >= FEW {
+            return aggregate.prepend_all(&mut later, rows, front);
+        }
+        for row in rows.rev() {
             aggregate.prepend(&mut later, row)?;
             front.push(later.clone());
         }
@@ -94,7 +158,11 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
     type Cursor = Stacks<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Stacks { front: Vec::new(), back: Back::new(aggregate) }
+        Stacks {
+            front: Vec::new(),
+            back: Back::new(aggregate),
+            beside: Beside { fronts: Vec::new(), backs: Vec::new() },
+        }
     }
 
     fn state(&self, aggregate: &A, stacks: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -105,14 +173,31 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         &self,
         aggregate: &A,
         stacks: &mut Self::Cursor,
-        runs: impl FrameRuns,
+        mut runs: FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
         let mut back = std::mem::replace(&mut stacks.back, Back::new(aggregate));
-        let state = |run| back.move_to(aggregate, &mut stacks.front, run);
-        aggregate.evaluate_all(states(aggregate, runs, carried, state), out)?;
+        while !runs.is_empty() {
+            // Stacks of a few rows turn every few rows.
+            let many = runs.iter().next().is_some_and(|first| first.len() >= 2 * TOGETHER);
+            let together = many && carried.is_none() && !needs_drop::<A::State>();
+            let (some, others) = runs.split(if together { TOGETHER } else { usize::MAX });
+            if together {
+                let answered = widest(
+                    #[inline(always)]
+                    || back.together(aggregate, stacks, some, out),
+                )?;
+                if answered > 0 {
+                    (_, runs) = runs.split(answered);
+                    continue;
+                }
+            }
+            let state = |run| back.move_to(aggregate, &mut stacks.front, run);
+            aggregate.evaluate_all(states(aggregate, some.iter(), carried, state), out)?;
+            runs = others;
+        }
         stacks.back = back;
         Ok(())
     }

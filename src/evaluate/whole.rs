@@ -51,12 +51,12 @@ impl<A: Aggregate> Fold<A> for Whole {
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
-        runs: impl FrameRuns,
+        runs: FrameRuns,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let mut runs = runs.peekable();
+        let mut runs = runs.iter().peekable();
         while let Some(run) = runs.next() {
             let mut times = 1;
             while runs.next_if_eq(&run).is_some() {

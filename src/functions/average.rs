@@ -26,7 +26,7 @@ impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
 
     #[inline]
     fn read(&self, state: &Total<S>) -> Result<Option<f64>> {
-        Ok((state.count > 0).then(|| state.sum.double() / state.count as f64))
+        Ok((state.count > 0).then_some(state.sum.double() / state.count as f64))
     }
 }
 
@@ -35,7 +35,7 @@ impl NativeReadout<Total<Compensated>> for FloatAverage {
 
     #[inline]
     fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
-        Ok((state.count > 0).then(|| state.sum.total() / state.count as f64))
+        Ok((state.count > 0).then_some(state.sum.total() / state.count as f64))
     }
 }
 

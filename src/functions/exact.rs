@@ -83,7 +83,9 @@ impl Compensated {
     #[must_use]
     pub fn total(&self) -> f64 {
         // A two-sum whose sum is finite has a finite error but for the last binade; the plain sum is right then.
-        if self.sum.is_finite() && self.lost.is_finite() { self.sum + self.lost } else { self.sum }
+        // Whether it is so is no branch: several can be read at once.
+        let (total, finite) = (self.sum + self.lost, self.sum.is_finite() & self.lost.is_finite());
+        if finite { total } else { self.sum }
     }
 }
 

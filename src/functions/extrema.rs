@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{each_slot, labelled, native, present_or, saved, saved_column, slot};
+use super::native::{each_slot, labelled, map_slots, map_slots_back, native, present_or, saved, saved_column, slot};
 use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Selective};
 use crate::bitmap::word;
@@ -160,6 +160,13 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
         state.value = Self::better(state.value, value.present_or(Self::NEUTRAL, takes_part));
         state.any |= takes_part;
     }
+
+    /// Puts a value before the others, if it takes part: of ties it is the one kept.
+    #[inline]
+    fn step_back(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
+        state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
+        state.any |= takes_part;
+    }
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for Natives<T, GREATEST> {
@@ -192,13 +199,29 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         Ok(())
     }
 
+    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
+        let mut best = *state;
+        map_slots(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+            Self::step(&mut best, value, takes_part);
+            best
+        });
+        *state = best;
+        Ok(())
+    }
+
     #[inline]
     fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
-        // Of ties the first met is kept, and that is now this one.
-        slot(&self.values, &self.inclusion, row, |value, takes_part| {
-            state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
-            state.any |= takes_part;
+        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step_back(state, value, takes_part));
+        Ok(())
+    }
+
+    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
+        let mut best = *state;
+        map_slots_back(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+            Self::step_back(&mut best, value, takes_part);
+            best
         });
+        *state = best;
         Ok(())
     }
 

@@ -174,6 +174,35 @@ pub(crate) fn map_slots<N: Copy, T>(
     }
 }
 
+/// As [`map_slots`], from the last slot to the first.
+#[inline]
+pub(crate) fn map_slots_back<N: Copy, T>(
+    values: &[N],
+    inclusion: &Inclusion,
+    rows: Range<usize>,
+    out: &mut Vec<T>,
+    mut f: impl FnMut(N, bool) -> T,
+) {
+    // What `f` changes stays in registers in a loop, and went through memory in an extension by a reversed iterator.
+    out.reserve(rows.len());
+    let first = rows.start;
+    match inclusion {
+        Inclusion::All => {
+            for &value in values[rows].iter().rev() {
+                out.push(f(value, true));
+            }
+        }
+        Inclusion::Mask(bits) => {
+            for (number, values) in values[rows].chunks(64).enumerate().rev() {
+                let word = word(bits, first + 64 * number);
+                for (at, &value) in values.iter().enumerate().rev() {
+                    out.push(f(value, (word >> at) & 1 != 0));
+                }
+            }
+        }
+    }
+}
+
 /// As [`each_slot`], of one row.
 #[inline]
 pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {

@@ -96,7 +96,8 @@ impl Nth {
         let mut push = |row: usize, found| picks.push(if found { Pick::Row(row) } else { Pick::Null });
         match &self.included {
             Included::All => {
-                runs.for_each(|run| push(if last { run.end.wrapping_sub(1) } else { run.start }, !run.is_empty()));
+                runs.iter()
+                    .for_each(|run| push(if last { run.end.wrapping_sub(1) } else { run.start }, !run.is_empty()));
                 true
             }
             Included::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {

@@ -32,10 +32,10 @@ pub trait Accumulator: Send + Sync {
 
     /// Appends `rows` one by one, and the state after each of them to `out`.
     fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) {
-        for row in rows {
+        out.extend(rows.map(|row| {
             self.append(state, row);
-            out.push(state.clone());
-        }
+            state.clone()
+        }));
     }
 
     /// Puts one row to the left of what `state` stands for.
@@ -45,6 +45,14 @@ pub trait Accumulator: Send + Sync {
         self.append(&mut first, row);
         self.merge(&mut first, state);
         *state = first;
+    }
+
+    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`.
+    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) {
+        out.extend(rows.rev().map(|row| {
+            self.prepend(state, row);
+            state.clone()
+        }));
     }
 
     /// Appends `right`'s rows to the right of `left`'s.
@@ -209,6 +217,11 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         Ok(())
     }
 
+    fn prepend_all(&self, state: &mut F::State, rows: Range<usize>, out: &mut Vec<F::State>) -> Result<()> {
+        self.accumulator.prepend_all(state, rows, out);
+        Ok(())
+    }
+
     #[inline]
     fn merge(&self, left: &mut F::State, right: &F::State) -> Result<()> {
         self.accumulator.merge(left, right);
@@ -251,7 +264,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
 }
 
 impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulated<F, R> {
-    #[inline]
+    #[inline(always)]
     fn retract(&self, state: &mut F::State, gone: &F::State) {
         self.accumulator.retract(state, gone);
     }

@@ -17,6 +17,7 @@ use super::readout::{NativeReadout, Readout};
 use super::registry::Kernel;
 use super::results::{Results, in_slot};
 use crate::error::Result;
+use crate::vectors::widest;
 
 /// What answers are read off; functions of one kind can share a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +96,11 @@ struct Natives<S, R: NativeReadout<S>> {
 
 impl<S, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
-        self.results.extend(states.iter().map(|state| Ok(in_slot(self.readout.read(state)?))))
+        let Self { readout, results, .. } = self;
+        widest(
+            #[inline(always)]
+            || results.extend(states.iter().map(|state| Ok(in_slot(readout.read(state)?)))),
+        )
     }
 
     fn repeat(&mut self, state: &S, times: usize) -> Result<()> {

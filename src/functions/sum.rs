@@ -134,7 +134,7 @@ impl NativeReadout<Total<Compensated>> for FloatSum {
 
     #[inline]
     fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
-        Ok((state.count > 0).then(|| state.sum.total()))
+        Ok((state.count > 0).then_some(state.sum.total()))
     }
 }
 

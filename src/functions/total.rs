@@ -17,7 +17,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, each_slot, map_slots, present_or, saved, saved_value, slot};
+use super::native::{Saved, each_slot, map_slots, map_slots_back, present_or, saved, saved_value, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
@@ -370,6 +370,15 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     fn accumulate(&self, state: &mut Total<S>, rows: Range<usize>, out: &mut Vec<Total<S>>) {
         let mut total = *state;
         map_slots(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+            Self::step(&mut total, value, takes_part);
+            total
+        });
+        *state = total;
+    }
+
+    fn prepend_all(&self, state: &mut Total<S>, rows: Range<usize>, out: &mut Vec<Total<S>>) {
+        let mut total = *state;
+        map_slots_back(&self.values, &self.inclusion, rows, out, |value, takes_part| {
             Self::step(&mut total, value, takes_part);
             total
         });

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use arrow_buffer::Buffer;
 
+use super::room::{in_chunks, zeros};
 use super::route::Route;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -58,6 +59,11 @@ pub(super) fn room(width: usize, rows: usize) -> Box<dyn Cells> {
     of_width!(width, room_of(rows))
 }
 
+/// As [`room`], made by all threads.
+pub(super) fn room_on(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+    of_width!(width, room_of_on(rows, threads))
+}
+
 /// Values of such a width, dealt by the route.
 pub(super) fn deal(width: usize, values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
     of_width!(width, deal_of(values, route, threads))
@@ -67,9 +73,18 @@ fn room_of<C: Cell + 'static>(rows: usize) -> Box<dyn Cells> {
     Box::new((0..rows).map(|_| C::new(C::Value::default())).collect::<Vec<_>>())
 }
 
+fn room_of_on<C: Cell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+    Ok(cells::<C>(zeros(rows, threads)?))
+}
+
 fn deal_of<C: Cell + 'static>(values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
+    Ok(cells::<C>(route.deal(C::values(values), threads)?))
+}
+
+/// Room that has these values.
+fn cells<C: Cell + 'static>(values: Vec<C::Value>) -> Box<dyn Cells> {
     // Collected in place: nothing moves.
-    Ok(Box::new(route.deal(C::values(values), threads)?.into_iter().map(C::new).collect::<Vec<_>>()))
+    Box::new(values.into_iter().map(C::new).collect::<Vec<_>>())
 }
 
 /// Room for one value.
@@ -183,13 +198,12 @@ impl<C: Cell> Cells for Vec<C> {
     }
 
     fn pick_up(&self, route: &Route, positions: Range<usize>, threads: &Threads) -> Result<Buffer> {
-        let mut values = vec![C::Value::default(); positions.len()];
         let share = threads.share(positions.len());
-        threads.map(values.chunks_mut(share).enumerate().collect(), |(number, values)| {
+        let values = in_chunks(positions.len(), share, threads, |number, values| {
             route.pick_up(self, C::load, positions.start + number * share, values);
             Ok(())
-        })?;
-        Ok(C::buffer(values))
+        });
+        values.map(C::buffer)
     }
 
     fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {

@@ -16,6 +16,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_select::take::take;
 
 use super::neighbours::WORD;
+use super::room::in_chunks;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -83,10 +84,9 @@ fn gather_primitive<T: ArrowPrimitiveType>(
     threads: &Threads,
 ) -> Result<ArrayRef> {
     let values = &column.values()[..];
-    let mut gathered = vec![T::Native::default(); order.len()];
     let share = threads.share(order.len());
-    threads.map(gathered.chunks_mut(share).zip(order.chunks(share)).collect(), |(gathered, order)| {
-        for (place, &row) in gathered.iter_mut().zip(order) {
+    let gathered = in_chunks(order.len(), share, threads, |number, gathered| {
+        for (place, &row) in gathered.iter_mut().zip(&order[number * share..]) {
             *place = values[row as usize];
         }
         Ok(())

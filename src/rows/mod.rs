@@ -23,6 +23,7 @@ mod number;
 mod pieces;
 mod radix;
 mod restore;
+mod room;
 mod route;
 pub mod sort;
 mod source;

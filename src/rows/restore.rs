@@ -18,7 +18,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::cells::{Cells, Places, room};
+use super::cells::{Cells, Places, room, room_on};
 use super::gather::gather_on;
 use super::neighbours::WORD;
 use super::pieces::Pieces;
@@ -84,14 +84,19 @@ impl<'a> Restored<'a> {
 
     /// Makes room for values of fixed width before several threads bring them. The first to come would do so while the
     /// others sleep, and one that is woken may have to share a processor.
-    pub(crate) fn make_room(&self) {
+    ///
+    /// # Errors
+    /// The system has no threads left.
+    pub(crate) fn make_room(&self, threads: &Threads) -> Result<()> {
         if let (Some(width), None) = (self.data_type.primitive_width(), self.dealt.and_then(|dealt| dealt.room)) {
             if self.order.is_some() {
-                self.room(width);
+                let room = room_on(width, self.rows, threads)?;
+                self.cells.get_or_init(|| room);
             } else {
                 self.pieces(width);
             }
         }
+        Ok(())
     }
 
     fn pieces(&self, width: usize) -> &Pieces {

@@ -19,6 +19,7 @@
 
 use std::ops::Range;
 
+use super::room::{in_chunks, zeros};
 use super::sort::pieces;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -124,7 +125,7 @@ impl Route {
     /// # Errors
     /// Cancellation.
     pub(super) fn deal<T: Copy + Default + Send + Sync>(&self, values: &[T], threads: &Threads) -> Result<Vec<T>> {
-        let mut dealt = vec![T::default(); values.len()];
+        let mut dealt = zeros(values.len(), threads)?;
         let mut runs: Vec<_> = (0..self.strips).map(|_| Vec::with_capacity(self.tiles.len())).collect();
         let ranges = self.runs.chunks(self.strips + 1).zip(&self.tiles).flat_map(|(runs, begin)| {
             runs.windows(2).map(move |ends| begin + ends[0] as usize..begin + ends[1] as usize)
@@ -168,19 +169,15 @@ impl Route {
         load: impl Fn(&C) -> T + Send + Sync,
         threads: &Threads,
     ) -> Result<Vec<T>> {
-        let mut values = vec![T::default(); dealt.len()];
-        threads.map(values.chunks_mut(STRIP).enumerate().collect(), |(strip, values)| {
+        in_chunks(dealt.len(), STRIP, threads, |strip, values| {
             threads.cancel().check()?;
-            // Written from one end to the other, the strip is in the cache.
-            values.fill(T::default());
             for run in self.runs_of(strip) {
                 for (cell, &row) in dealt[run.clone()].iter().zip(&self.rows()[run]) {
                     values[usize::from(row)] = load(cell);
                 }
             }
             Ok(())
-        })?;
-        Ok(values)
+        })
     }
 }
 

@@ -113,7 +113,14 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         agree(aggregate, &appended, after, same, "accumulate writes the states that append makes")?;
     }
     agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
-    (0..first).rev().for_each(|row| aggregate.prepend(&mut prepended, row).unwrap());
+    let (mut preceded, mut before) = (y.clone(), Vec::new());
+    aggregate.prepend_all(&mut preceded, 0..first, &mut before).unwrap();
+    prop_assert_eq!(before.len(), first, "prepend_all writes one state a row");
+    for (row, before) in (0..first).rev().zip(&before) {
+        aggregate.prepend(&mut prepended, row).unwrap();
+        agree(aggregate, &prepended, before, same, "prepend_all writes the states that prepend makes")?;
+    }
+    agree(aggregate, &prepended, &preceded, same, "prepend_all is prepend over its rows")?;
     agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
     agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
     if let Ok(one) = answer(aggregate, &x) {
