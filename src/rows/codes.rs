@@ -25,6 +25,7 @@ use super::radix::Word;
 use super::sort::{SortColumn, arrange};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::vectors::widest;
 
 /// Some bits of the sort word, and where they come from.
 pub(super) struct Field {
@@ -80,13 +81,21 @@ pub(super) struct Push {
 }
 
 impl Push {
+    /// Appends the codes of the rows from `start` on.
     #[inline]
-    fn all<W: Word>(self, words: &mut [W], code: impl Fn(usize) -> u64) {
-        for (row, word) in (self.start..).zip(words) {
-            let code = W::from_code(code(row) >> self.dropped);
-            // Shifting a fresh word by its whole width would overflow.
-            *word = if self.first { code } else { (*word << self.bits) | code };
-        }
+    fn all<W: Word>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
+        let Self { first, bits, dropped, .. } = self;
+        // All that is the same for each row is the loop's own: beside words that are written nothing else is read again.
+        widest(
+            #[inline(always)]
+            move || {
+                for (word, code) in words.iter_mut().zip(codes) {
+                    let code = W::from_code(code >> dropped);
+                    // Shifting a fresh word by its whole width would overflow.
+                    *word = if first { code } else { (*word << bits) | code };
+                }
+            },
+        );
     }
 }
 
@@ -162,21 +171,25 @@ where
     T::Code: Step,
 {
     fn push<W: Word>(&self, push: Push, words: &mut [W]) {
-        let values = &self.values[..];
         let (low, gap) = (self.low, self.gap);
         if self.descending {
             let high = self.span.wrapping_add(gap);
-            self.push_values(push, words, |row| high.wrapping_sub(values[row].code().above(low)));
+            self.push_values(push, words, move |value| high.wrapping_sub(value.code().above(low)));
         } else {
-            self.push_values(push, words, |row| values[row].code().above(low).wrapping_add(gap));
+            self.push_values(push, words, move |value| value.code().above(low).wrapping_add(gap));
         }
     }
 
     #[inline]
-    fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(usize) -> u64) {
+    fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(T) -> u64 + Copy) {
+        let values = &self.values[push.start..];
         match &self.nulls {
-            None => push.all(words, code),
-            Some((nulls, null)) => push.all(words, |row| if nulls.is_valid(row) { code(row) } else { *null }),
+            None => push.all(words, values.iter().map(move |&value| code(value))),
+            Some((nulls, null)) => {
+                let rows = (push.start..).zip(values);
+                let code = move |(row, &value)| if nulls.is_valid(row) { code(value) } else { *null };
+                push.all(words, rows.map(code));
+            }
         }
     }
 }
@@ -202,11 +215,11 @@ struct IsNull {
 
 impl Codes for IsNull {
     fn push_narrow(&self, push: Push, words: &mut [u64]) {
-        push.all(words, |row| u64::from(self.nulls.is_null(row) != self.first));
+        push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 
     fn push_wide(&self, push: Push, words: &mut [u128]) {
-        push.all(words, |row| u64::from(self.nulls.is_null(row) != self.first));
+        push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 }
 
@@ -262,7 +275,10 @@ where
     let ranges = threads.map(threads.ranges(&(0..values.len())), |rows| {
         let begin = rows.start;
         Ok(match &nulls {
-            None => range(values[rows].iter().map(|value| value.code())),
+            None => widest(
+                #[inline(always)]
+                || range(values[rows].iter().map(|value| value.code())),
+            ),
             Some(nulls) => {
                 let valid = nulls.slice(begin, rows.len());
                 range(valid.valid_indices().map(|row| values[begin + row].code()))
@@ -302,6 +318,7 @@ where
     Ok(Some(Fields { fields, exact }))
 }
 
+#[inline(always)]
 fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
     let first = codes.next()?;
     Some(codes.fold((first, first), |(low, high), code| (low.min(code), high.max(code))))

@@ -2,7 +2,8 @@
 //!
 //! Answers are words of bits, so that columns combine by AND and OR and nulls cost a few instructions per 64 rows.
 //! Partition edges, peers and the check for sorted rows are all made from these words. Cost: one pass over a column,
-//! below a nanosecond per row for fixed width values; no memory but for nested columns' normal forms.
+//! below a nanosecond per row for fixed width values, and for texts that are the same as their neighbours; no memory but for
+//! nested columns' normal forms.
 
 use std::cmp::Ordering;
 
@@ -259,6 +260,9 @@ impl<T: ByteArrayType> Bytes<T> {
     /// foreseen.
     fn compare(&self, at: usize, count: usize) -> (u64, u64) {
         let (offsets, data) = (&self.0.value_offsets()[at - 1..=at + count], self.0.value_data());
+        if repeats(offsets, data) {
+            return (0, 0);
+        }
         let mut heads = [(0, 0); WORD + 1];
         let mut longest = 0;
         for (to, ends) in heads.iter_mut().zip(offsets.windows(2)) {
@@ -281,6 +285,26 @@ impl<T: ByteArrayType> Bytes<T> {
         }
         (differ, smaller)
     }
+}
+
+/// Whether all values are the same, as they are within a partition of rows in order: of one length, and then each byte is the
+/// one that stands a value's length behind it. `row_number` of a million rows in order by such texts, one thread: 5.9 ms when
+/// they were looked at one by one, 2.6 now.
+fn repeats<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return true };
+    let (begin, end, values) = (first.as_usize(), last.as_usize(), offsets.len() - 1);
+    let length = (end - begin) / values.max(1);
+    if length * values != end - begin {
+        return false;
+    }
+    let alike = widest(
+        #[inline(always)]
+        || {
+            let places = offsets.iter().enumerate();
+            places.fold(0, |all, (number, offset)| all | (offset.as_usize() ^ (begin + number * length))) == 0
+        },
+    );
+    alike && data[begin..end - length] == data[begin + length..end]
 }
 
 /// The first bytes of so many as a number that orders like them, zeros behind what is shorter; others may follow.
@@ -321,6 +345,10 @@ impl<T: ByteArrayType> Values for Bytes<T> {
 fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
     let column = column.as_byte_view::<T>().clone();
     Box::new(Compared(move |row| {
+        // Bytes that lie at the same place are the same, and so are as few as lie in the view itself.
+        if column.views()[row] == column.views()[row - 1] {
+            return Ordering::Equal;
+        }
         let (before, now): (&[u8], &[u8]) = (column.value(row - 1).as_ref(), column.value(row).as_ref());
         now.cmp(before)
     }))
@@ -331,7 +359,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::Arc;
 
-    use arrow_array::{Array, BinaryArray, Float64Array, Int32Array, Int64Array, StringArray, UInt64Array};
+    use arrow_array::{
+        Array, BinaryArray, Float64Array, Int32Array, Int64Array, StringArray, StringViewArray, UInt64Array,
+    };
 
     use super::*;
     use crate::vectors::both;
@@ -371,6 +401,40 @@ mod tests {
                 let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
                 assert_eq!((neighbours.differ(at, 64), neighbours.descend(at, 64)), single);
                 assert_eq!(neighbours.both(at, 64, u64::MAX), single);
+            }
+        }
+    }
+
+    /// The same text again and again, but for one row: of its length, longer, shorter or NULL; in arrays and views.
+    #[test]
+    fn texts_repeat_or_not() {
+        for text in ["", "a", "abcdefgh", "longer than a head of sixteen bytes"] {
+            for odd in [Some(text), Some("b"), Some("abcdefgi"), Some("abcdefg"), Some(""), None] {
+                for place in [0, 1, 40, 63, 64, 65, 127, 128] {
+                    let texts = || (0..150).map(|row| if row == place { odd } else { Some(text) });
+                    let columns: [ArrayRef; 3] = [
+                        Arc::new(texts().collect::<StringArray>()),
+                        Arc::new(texts().collect::<StringViewArray>()),
+                        Arc::new(texts().skip(1).collect::<StringArray>().slice(3, 140)),
+                    ];
+                    for column in columns {
+                        let neighbours = Neighbours::new(&column).unwrap();
+                        for at in [0, 1, 64, 70] {
+                            let each =
+                                |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
+                            let differ = each(&|row| neighbours.differ(row, 1));
+                            let descend = each(&|row| neighbours.descend(row, 1));
+                            assert_eq!(
+                                neighbours.both(at, 64, u64::MAX),
+                                (differ, descend),
+                                "{text:?} {odd:?} {place}"
+                            );
+                            let same = column.to_data();
+                            let equal = |row: usize| row > 0 && same.slice(row, 1) == same.slice(row - 1, 1);
+                            assert_eq!(differ, each(&|row| u64::from(!equal(row))), "{text:?} {odd:?} {place}");
+                        }
+                    }
+                }
             }
         }
     }
