@@ -237,12 +237,13 @@ impl<'a> Work<'a> {
         let mut column = |&call: &usize| {
             let width = self.plan.calls[call].signature.output.primitive_width();
             let room = rooms.iter().position(|room| Some(room.width()) == width).map(|place| rooms.swap_remove(place));
-            self.plan.column_of(call, self.rows, order, route.map(|route| Dealt { route, room }))
+            self.plan.column_of(call, self.rows, order, route.map(|route| Dealt { route, room }), self.threads)
         };
-        let columns: Vec<Vec<_>> = passes.iter().map(|pass| pass.iter().map(&mut column).collect()).collect();
+        let columns = passes.iter().map(|pass| pass.iter().map(&mut column).collect());
+        let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
-            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.make_room(self.threads))?;
+            pieces.flat_map(|(_, columns)| columns).for_each(Restored::expect_pieces);
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));

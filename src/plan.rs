@@ -22,6 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, Strategy};
 use crate::explain::{self, Explanation};
+use crate::parallel::Threads;
 use crate::rows::{Dealt, Restored};
 use crate::section::Section;
 use crate::spec::WindowSpec;
@@ -197,14 +198,18 @@ impl Plan {
     }
 
     /// Room for the column of the call of this number: so many rows, in their order or the one of these row numbers.
+    ///
+    /// # Errors
+    /// The system has no threads left.
     pub(crate) fn column_of<'a>(
         &self,
         call: usize,
         rows: usize,
         order: Option<&'a [u32]>,
         dealt: Option<Dealt<'a>>,
-    ) -> Restored<'a> {
-        Restored::new(&self.calls[call].signature.output, rows, order, dealt)
+        threads: &Threads,
+    ) -> Result<Restored<'a>> {
+        Restored::new(&self.calls[call].signature.output, rows, order, dealt, threads)
     }
 
     /// The call that says how a pass is answered.

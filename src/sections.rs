@@ -284,7 +284,8 @@ impl Plan {
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
-            let columns: Vec<_> = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None, None)).collect();
+            let columns = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None, None, &threads));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
             let evaluate = |rows: Range<usize>| {
                 let begin = rows.start - own.start;
                 put(&columns, begin, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?)

@@ -3,39 +3,19 @@
 //! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
 //! order promises and the compiler cannot know.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use arrow_buffer::Buffer;
 
-use super::room::{in_chunks, zeros};
-use super::route::Route;
+use super::room::zeros;
 use crate::error::Result;
 use crate::parallel::Threads;
 
-/// Where values go.
-#[derive(Clone, Copy)]
-pub(crate) enum Places<'a> {
-    /// To these rows.
-    Rows(&'a [u32]),
-    /// Where they are dealt to.
-    Dealt(&'a Route),
-}
-
 /// Room for the values of some rows.
 pub(crate) trait Cells: Send + Sync {
-    /// The width of a value in bytes.
-    fn width(&self) -> usize;
-
-    /// Writes the values of the positions from `begin` on.
-    fn store(&self, values: &Buffer, begin: usize, to: Places);
-
-    /// The values at these positions, dealt by the route.
-    fn pick_up(&self, route: &Route, positions: Range<usize>, threads: &Threads) -> Result<Buffer>;
-
-    /// The values, dealt by the route, each at its row.
-    fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer>;
+    /// Writes values to these rows.
+    fn store(&self, values: &Buffer, rows: &[u32]);
 
     /// The values.
     fn into_buffer(self: Box<Self>) -> Buffer;
@@ -54,37 +34,18 @@ macro_rules! of_width {
     };
 }
 
-/// Room for values of one of the widths that Arrow's have, in bytes.
-pub(super) fn room(width: usize, rows: usize) -> Box<dyn Cells> {
-    of_width!(width, room_of(rows))
+/// Room for values of one of the widths that Arrow's have, in bytes, made by all threads.
+///
+/// # Errors
+/// The system has no threads left.
+pub(super) fn room(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+    of_width!(width, room_of(rows, threads))
 }
 
-/// As [`room`], made by all threads.
-pub(super) fn room_on(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
-    of_width!(width, room_of_on(rows, threads))
-}
-
-/// Values of such a width, dealt by the route.
-pub(super) fn deal(width: usize, values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
-    of_width!(width, deal_of(values, route, threads))
-}
-
-fn room_of<C: Cell + 'static>(rows: usize) -> Box<dyn Cells> {
-    Box::new((0..rows).map(|_| C::new(C::Value::default())).collect::<Vec<_>>())
-}
-
-fn room_of_on<C: Cell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
-    Ok(cells::<C>(zeros(rows, threads)?))
-}
-
-fn deal_of<C: Cell + 'static>(values: &Buffer, route: &Route, threads: &Threads) -> Result<Box<dyn Cells>> {
-    Ok(cells::<C>(route.deal(C::values(values), threads)?))
-}
-
-/// Room that has these values.
-fn cells<C: Cell + 'static>(values: Vec<C::Value>) -> Box<dyn Cells> {
+fn room_of<C: Cell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+    let zeros: Vec<C::Value> = zeros(rows, threads)?;
     // Collected in place: nothing moves.
-    Box::new(values.into_iter().map(C::new).collect::<Vec<_>>())
+    Ok(Box::new(zeros.into_iter().map(C::new).collect::<Vec<_>>()))
 }
 
 /// Room for one value.
@@ -92,8 +53,6 @@ trait Cell: Send + Sync {
     type Value: Copy + Default + Send + Sync;
 
     fn new(value: Self::Value) -> Self;
-
-    fn load(&self) -> Self::Value;
 
     fn store(&self, value: Self::Value);
 
@@ -113,11 +72,6 @@ macro_rules! cell {
 
             fn new(value: $value) -> Self {
                 Self::new(value)
-            }
-
-            #[inline]
-            fn load(&self) -> $value {
-                self.load(Relaxed)
             }
 
             #[inline]
@@ -153,11 +107,6 @@ where
     }
 
     #[inline]
-    fn load(&self) -> [u64; N] {
-        self.each_ref().map(|cell| cell.load(Relaxed))
-    }
-
-    #[inline]
     fn store(&self, value: [u64; N]) {
         self.iter().zip(value).for_each(|(cell, long)| cell.store(long, Relaxed));
     }
@@ -176,38 +125,8 @@ where
 }
 
 impl<C: Cell> Cells for Vec<C> {
-    fn width(&self) -> usize {
-        size_of::<C::Value>()
-    }
-
-    fn store(&self, values: &Buffer, begin: usize, to: Places) {
-        let values = C::values(values);
-        match to {
-            Places::Rows(rows) => values.iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value)),
-            Places::Dealt(route) => {
-                for (first, positions) in route.tiles(begin..begin + values.len()) {
-                    for (&position, cell) in positions.iter().zip(&self[first..]) {
-                        // The first tile and the last may have others as well.
-                        if let Some(&value) = values.get((first + usize::from(position)).wrapping_sub(begin)) {
-                            cell.store(value);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn pick_up(&self, route: &Route, positions: Range<usize>, threads: &Threads) -> Result<Buffer> {
-        let share = threads.share(positions.len());
-        let values = in_chunks(positions.len(), share, threads, |number, values| {
-            route.pick_up(self, C::load, positions.start + number * share, values);
-            Ok(())
-        });
-        values.map(C::buffer)
-    }
-
-    fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
-        Ok(C::buffer(route.deliver(self, C::load, threads)?))
+    fn store(&self, values: &Buffer, rows: &[u32]) {
+        C::values(values).iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value));
     }
 
     fn into_buffer(self: Box<Self>) -> Buffer {

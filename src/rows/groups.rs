@@ -158,7 +158,7 @@ impl Groups {
     pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         match &self.of {
             Of::Runs(runs) => {
-                let spread = Restored::new(values.data_type(), self.rows, None, None);
+                let spread = Restored::new(values.data_type(), self.rows, None, None, threads)?;
                 // What is not copied to its place, or by one thread alone, needs no blocks.
                 let blockwise =
                     values.data_type().primitive_width().is_some() && threads.ranges(&(0..self.rows)).len() > 1;

@@ -28,6 +28,7 @@ mod route;
 pub mod sort;
 mod source;
 mod spill;
+mod tiles;
 
 pub use edges::{first_descent, starts};
 pub(crate) use ends::ends;

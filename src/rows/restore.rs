@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a [`Route`] values are dealt first,
-//! and delivered once all have come. Those of rows in order are copied to their place (`pieces.rs`). Text, bytes and nested
-//! values wait, and are gathered in the end. Memory: the column itself; of values that wait or are dealt, twice.
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a [`Route`] values are dealt first
+//! (`tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place (`pieces.rs`). Text, bytes
+//! and nested values wait, and are gathered in the end. Memory: the column itself; of values that wait or are dealt, twice.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -18,12 +18,13 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::cells::{Cells, Places, room, room_on};
+use super::cells::{self, Cells};
 use super::gather::gather_on;
 use super::neighbours::WORD;
 use super::pieces::Pieces;
 use super::route::Route;
 use super::source::{fixed_column, values_of};
+use super::tiles::Tiles;
 use crate::bitmap::word;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -34,16 +35,17 @@ use crate::parallel::Threads;
 /// # Errors
 /// An order of another length than the column.
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
-    let restored = Restored::new(column.data_type(), order.len(), Some(order), None);
+    let threads = Threads::new(1, &Cancel::default());
+    let restored = Restored::new(column.data_type(), order.len(), Some(order), None, &threads)?;
     restored.put(0, column.clone())?;
-    restored.finish(&Threads::new(1, &Cancel::default()))
+    restored.finish(&threads)
 }
 
 /// Values go to their order by the route, and are dealt to this room until all have come, if somebody has some to spare.
 #[derive(Clone, Copy)]
 pub(crate) struct Dealt<'a> {
     pub(crate) route: &'a Route,
-    pub(crate) room: Option<&'a dyn Cells>,
+    pub(crate) room: Option<&'a Tiles>,
 }
 
 /// A column that is put together from pieces, by several threads at once.
@@ -52,59 +54,64 @@ pub(crate) struct Restored<'a> {
     rows: usize,
     /// The rows' numbers; `None`: they come in order.
     order: Option<&'a [u32]>,
-    /// How values of fixed width go to that order, if not at once.
-    dealt: Option<Dealt<'a>>,
-    /// Where values of fixed width go.
-    cells: OnceLock<Box<dyn Cells>>,
-    /// Where those of rows in order go.
-    pieces: OnceLock<Pieces>,
-    /// Bits of such values, once one is null.
+    room: Room<'a>,
+    /// Bits of values of fixed width, once one is null.
     validity: OnceLock<Vec<AtomicU64>>,
-    /// All others, and the only piece of rows in order, which is the column; each with its first row.
+    /// Values of no fixed width, and the only piece of rows in order, which is the column; each with its first row.
     waiting: Mutex<Vec<(usize, ArrayRef)>>,
     /// How many rows have come.
     come: AtomicUsize,
 }
 
-impl<'a> Restored<'a> {
-    /// Room for so many rows.
-    pub(crate) fn new(data_type: &DataType, rows: usize, order: Option<&'a [u32]>, dealt: Option<Dealt<'a>>) -> Self {
-        Self {
-            data_type: data_type.clone(),
-            rows,
-            order,
-            dealt,
-            cells: OnceLock::new(),
-            pieces: OnceLock::new(),
-            validity: OnceLock::new(),
-            waiting: Mutex::default(),
-            come: AtomicUsize::new(0),
-        }
-    }
+/// Where values go.
+enum Room<'a> {
+    /// Values of fixed width to their rows.
+    Cells(Box<dyn Cells>),
+    /// To where the route deals them, which somebody had to spare, or which is the column's own.
+    Lent(&'a Route, &'a Tiles),
+    Own(&'a Route, Tiles),
+    /// Those of rows in order side by side, if they come in several pieces.
+    Pieces(OnceLock<Pieces>),
+    /// All others wait.
+    None,
+}
 
-    /// Makes room for values of fixed width before several threads bring them. The first to come would do so while the
-    /// others sleep, and one that is woken may have to share a processor.
+impl<'a> Restored<'a> {
+    /// Room for so many rows, made by all threads.
     ///
     /// # Errors
     /// The system has no threads left.
-    pub(crate) fn make_room(&self, threads: &Threads) -> Result<()> {
-        if let (Some(width), None) = (self.data_type.primitive_width(), self.dealt.and_then(|dealt| dealt.room)) {
-            if self.order.is_some() {
-                let room = room_on(width, self.rows, threads)?;
-                self.cells.get_or_init(|| room);
-            } else {
-                self.pieces(width);
-            }
+    pub(crate) fn new(
+        data_type: &DataType,
+        rows: usize,
+        order: Option<&'a [u32]>,
+        dealt: Option<Dealt<'a>>,
+        threads: &Threads,
+    ) -> Result<Self> {
+        let room = match (data_type.primitive_width(), order, dealt) {
+            (None, ..) => Room::None,
+            (Some(_), None, _) => Room::Pieces(OnceLock::new()),
+            (Some(width), Some(_), None) => Room::Cells(cells::room(width, rows, threads)?),
+            (Some(_), Some(_), Some(Dealt { route, room: Some(tiles) })) => Room::Lent(route, tiles),
+            (Some(width), Some(_), Some(Dealt { route, room: None })) => Room::Own(route, Tiles::room(width, route)),
+        };
+        Ok(Self {
+            data_type: data_type.clone(),
+            rows,
+            order,
+            room,
+            validity: OnceLock::new(),
+            waiting: Mutex::default(),
+            come: AtomicUsize::new(0),
+        })
+    }
+
+    /// Makes room for values of rows in order before several threads bring them. The first to come would do so while the
+    /// others sleep, and one that is woken may have to share a processor.
+    pub(crate) fn expect_pieces(&self) {
+        if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width()) {
+            pieces.get_or_init(|| Pieces::new(self.rows * width));
         }
-        Ok(())
-    }
-
-    fn pieces(&self, width: usize) -> &Pieces {
-        self.pieces.get_or_init(|| Pieces::new(self.rows * width))
-    }
-
-    fn room(&self, width: usize) -> &dyn Cells {
-        self.cells.get_or_init(|| room(width, self.rows)).as_ref()
     }
 
     /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
@@ -119,33 +126,35 @@ impl<'a> Restored<'a> {
             )));
         }
         self.come.fetch_add(rows.len(), Relaxed);
-        let whole = rows.len() == self.rows && self.order.is_none();
-        match self.data_type.primitive_width().filter(|_| !whole) {
-            None => self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece)),
-            Some(width) => return self.write(&piece, width, begin, self.order.map(|order| &order[rows])),
+        let width = self.data_type.primitive_width().unwrap_or(0);
+        match &self.room {
+            Room::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
+            Room::Lent(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
+            Room::Own(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
+            Room::Pieces(pieces) if rows.len() < self.rows => {
+                let pieces = pieces.get_or_init(|| Pieces::new(self.rows * width));
+                pieces.put(begin * width, &values_of(&piece, width))?;
+            }
+            Room::Pieces(_) | Room::None => {
+                self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
+                return Ok(());
+            }
         }
+        self.put_nulls(begin, piece.nulls());
         Ok(())
     }
 
-    /// Writes values of fixed width to these rows, or to those from `begin` on.
-    fn write(&self, piece: &ArrayRef, width: usize, begin: usize, rows: Option<&[u32]>) -> Result<()> {
-        let values = values_of(piece, width);
-        let spare = self.dealt.and_then(|dealt| dealt.room);
-        let cells = || spare.unwrap_or_else(|| self.room(width));
-        match (self.dealt, rows) {
-            (Some(Dealt { route, .. }), _) => cells().store(&values, begin, Places::Dealt(route)),
-            (None, Some(rows)) => cells().store(&values, begin, Places::Rows(rows)),
-            (None, None) => self.pieces(width).put(begin * width, &values)?,
-        }
-        let Some(nulls) = piece.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
+    /// Writes which of the rows from the one at position `begin` on are null.
+    fn put_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
+        let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
-        if let Some(rows) = rows {
+        if let Some(order) = self.order {
             for position in (!nulls.inner()).set_indices() {
-                let row = rows[position] as usize;
+                let row = order[begin + position] as usize;
                 validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
             }
-            return Ok(());
+            return;
         }
         let mut row = begin;
         while row < begin + nulls.len() {
@@ -158,25 +167,21 @@ impl<'a> Restored<'a> {
             }
             row += bits;
         }
-        Ok(())
     }
 
     /// The column, all of whose rows have come.
     pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
-        let Self { data_type, rows, order, dealt, cells, pieces, validity, waiting, come } = self;
+        let Self { data_type, rows, order, room, validity, waiting, come } = self;
         let come = come.into_inner();
         if come != rows {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
         }
-        let cells = cells.into_inner();
-        let values = match dealt {
-            Some(Dealt { route, room }) => {
-                room.or(cells.as_deref()).map(|cells| cells.deliver(route, threads)).transpose()?
-            }
-            None => match pieces.into_inner() {
-                Some(pieces) => Some(pieces.finish()?),
-                None => cells.map(Cells::into_buffer),
-            },
+        let values = match room {
+            Room::Cells(cells) => Some(cells.into_buffer()),
+            Room::Lent(route, tiles) => Some(tiles.deliver(route, threads)?),
+            Room::Own(route, tiles) => Some(tiles.deliver(route, threads)?),
+            Room::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
+            Room::None => None,
         };
         if let Some(values) = values {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
@@ -193,10 +198,10 @@ impl<'a> Restored<'a> {
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
-        let inverse = room(size_of::<u32>(), rows);
+        let inverse = cells::room(size_of::<u32>(), rows, threads)?;
         threads.map(threads.ranges(&(0..rows)), |share| {
             let positions: Vec<u32> = (share.start as u32..share.end as u32).collect();
-            inverse.store(&Buffer::from_vec(positions), 0, Places::Rows(&order[share]));
+            inverse.store(&Buffer::from_vec(positions), &order[share]);
             Ok(())
         })?;
         let gathered = gather_on(&[column], inverse.into_buffer().typed_data(), threads)?;
@@ -220,13 +225,14 @@ mod tests {
         for nulls in [2, 3, 64, 1000] {
             let column: ArrayRef =
                 Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
-            let restored = Restored::new(column.data_type(), 900, None, None);
+            let threads = Threads::new(1, &Cancel::default());
+            let restored = Restored::new(column.data_type(), 900, None, None, &threads).unwrap();
             let mut begin = 0;
             for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
                 restored.put(begin, column.slice(begin, rows)).unwrap();
                 begin += rows;
             }
-            assert_eq!(&restored.finish(&Threads::new(1, &Cancel::default())).unwrap(), &column);
+            assert_eq!(&restored.finish(&threads).unwrap(), &column);
         }
     }
 }

@@ -19,15 +19,18 @@
 
 use std::ops::Range;
 
-use super::room::{in_chunks, zeros};
 use super::sort::pieces;
 use crate::error::Result;
 use crate::parallel::Threads;
 
-/// The most positions of a tile, and the rows of a strip: their numbers within it take two bytes, and longs of both a
-/// quarter and half a megabyte.
+/// The most positions of a tile: their numbers within it take two bytes, and longs a quarter of a megabyte.
 const TILE: usize = 1 << 15;
-const STRIP: usize = 1 << 16;
+
+/// The rows of a strip: longs take an eighth of a megabyte. Of more rows than so many a tile would have runs of few, and their
+/// strips have as many rows as two bytes can number.
+const STRIP: usize = 1 << 14;
+const MANY: usize = 1 << 24;
+const LONG_STRIP: usize = 1 << 16;
 
 /// Columns that take so many bytes together are beyond the caches.
 const BEYOND_CACHES: usize = 24 << 20;
@@ -50,7 +53,8 @@ pub(crate) struct Route {
     /// Of all that is dealt its position within the tile, then of all its row within the strip. In one piece, it fits what the
     /// sort of as many rows has let go of.
     numbers: Vec<u16>,
-    /// How many strips there are, and for each tile where its runs begin within it and the last ends.
+    /// The rows of a strip, how many strips there are, and for each tile where its runs begin within it and the last ends.
+    strip: usize,
     strips: usize,
     runs: Vec<u32>,
 }
@@ -72,9 +76,10 @@ impl Route {
     }
 
     /// The route to the row numbers `order`, each of which is there once. The blocks have all positions, in order.
-    fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
+    pub(super) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
         let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(TILE)).chain([order.len()]).collect();
-        let strips = order.len().div_ceil(STRIP);
+        let strip = if order.len() > MANY { LONG_STRIP } else { STRIP };
+        let strips = order.len().div_ceil(strip);
         let mut numbers = vec![0; 2 * order.len()];
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
@@ -84,99 +89,61 @@ impl Route {
             threads.cancel().check()?;
             let order = &order[tile];
             for &row in order {
-                runs[row as usize / STRIP + 1] += 1;
+                runs[row as usize / strip + 1] += 1;
             }
-            for strip in 0..strips {
-                runs[strip + 1] += runs[strip];
+            for number in 0..strips {
+                runs[number + 1] += runs[number];
             }
             let mut ends = runs.to_vec();
             for (position, &row) in order.iter().enumerate() {
-                let end = &mut ends[row as usize / STRIP];
+                let end = &mut ends[row as usize / strip];
                 positions[*end as usize] = position as u16;
-                rows[*end as usize] = (row as usize % STRIP) as u16;
+                rows[*end as usize] = (row as usize % strip) as u16;
                 *end += 1;
             }
             Ok(())
         })?;
-        Ok(Self { tiles, numbers, strips, runs })
+        Ok(Self { tiles, numbers, strip, strips, runs })
     }
 
-    /// The tiles that have some of the positions `wanted`: where each begins, and the positions within it of what is dealt
-    /// from there on.
-    pub(super) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, &[u16])> {
+    /// The rows of a strip, of which the last may have fewer.
+    pub(super) fn strip(&self) -> usize {
+        self.strip
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len() / 2
+    }
+
+    /// Where each tile begins.
+    pub(super) fn begins(&self) -> impl DoubleEndedIterator<Item = usize> {
+        self.tiles[..self.tiles.len() - 1].iter().copied()
+    }
+
+    /// The tiles that have some of the positions `wanted`: each one's number, its positions, and where within it what is dealt
+    /// comes from, one by one.
+    pub(super) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>, &[u16])> {
         let first = self.tiles.partition_point(|&begin| begin <= wanted.start).saturating_sub(1);
         let tiles = self.tiles[first..].windows(2).take_while(move |ends| ends[0] < wanted.end);
-        tiles.map(|ends| (ends[0], &self.numbers[ends[0]..ends[1]]))
+        let numbered = tiles.enumerate();
+        numbered.map(move |(at, ends)| (first + at, ends[0]..ends[1], &self.numbers[ends[0]..ends[1]]))
     }
 
-    /// The row within its strip of all that is dealt.
-    fn rows(&self) -> &[u16] {
-        &self.numbers[self.numbers.len() / 2..]
-    }
-
-    /// Where in what is dealt the rows of a strip are, run by run.
-    fn runs_of(&self, strip: usize) -> impl Iterator<Item = Range<usize>> {
-        let runs = self.runs.chunks(self.strips + 1).zip(&self.tiles);
-        runs.map(move |(runs, begin)| begin + runs[strip] as usize..begin + runs[strip + 1] as usize)
-    }
-
-    /// The rows' `values`, dealt.
-    ///
-    /// # Errors
-    /// Cancellation.
-    pub(super) fn deal<T: Copy + Default + Send + Sync>(&self, values: &[T], threads: &Threads) -> Result<Vec<T>> {
-        let mut dealt = zeros(values.len(), threads)?;
-        let mut runs: Vec<_> = (0..self.strips).map(|_| Vec::with_capacity(self.tiles.len())).collect();
-        let ranges = self.runs.chunks(self.strips + 1).zip(&self.tiles).flat_map(|(runs, begin)| {
+    /// All runs of all that is dealt: of each tile one for each strip.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let tiles = self.runs.chunks(self.strips + 1).zip(&self.tiles);
+        tiles.flat_map(|(runs, begin)| {
             runs.windows(2).map(move |ends| begin + ends[0] as usize..begin + ends[1] as usize)
-        });
-        for (number, run) in pieces(&mut dealt, ranges).enumerate() {
-            runs[number % self.strips].push(run);
-        }
-        threads.map(runs.into_iter().zip(values.chunks(STRIP)).enumerate().collect(), |(strip, (runs, values))| {
-            threads.cancel().check()?;
-            // A copy is made from one end to the other, and then is in the cache.
-            let values = values.to_vec();
-            for (run, places) in runs.into_iter().zip(self.runs_of(strip)) {
-                for (value, &row) in run.iter_mut().zip(&self.rows()[places]) {
-                    *value = values[usize::from(row)];
-                }
-            }
-            Ok(())
-        })?;
-        Ok(dealt)
+        })
     }
 
-    /// The values of the positions from `begin` on, of which `dealt` has all; `load` takes one out.
-    pub(super) fn pick_up<C, T>(&self, dealt: &[C], load: impl Fn(&C) -> T, begin: usize, values: &mut [T]) {
-        for (first, positions) in self.tiles(begin..begin + values.len()) {
-            for (&position, cell) in positions.iter().zip(&dealt[first..]) {
-                // The first tile and the last may have others as well.
-                if let Some(place) = values.get_mut((first + usize::from(position)).wrapping_sub(begin)) {
-                    *place = load(cell);
-                }
-            }
-        }
-    }
-
-    /// The values `dealt`, each at its row; `load` takes one out.
-    ///
-    /// # Errors
-    /// Cancellation.
-    pub(super) fn deliver<C: Sync, T: Copy + Default + Send + Sync>(
-        &self,
-        dealt: &[C],
-        load: impl Fn(&C) -> T + Send + Sync,
-        threads: &Threads,
-    ) -> Result<Vec<T>> {
-        in_chunks(dealt.len(), STRIP, threads, |strip, values| {
-            threads.cancel().check()?;
-            for run in self.runs_of(strip) {
-                for (cell, &row) in dealt[run.clone()].iter().zip(&self.rows()[run]) {
-                    values[usize::from(row)] = load(cell);
-                }
-            }
-            Ok(())
+    /// Of each tile the run of a strip, as a range of what is dealt there, and its rows within the strip.
+    pub(super) fn runs_of(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
+        let rows = &self.numbers[self.len()..];
+        self.runs.chunks(self.strips + 1).zip(&self.tiles).map(move |(runs, begin)| {
+            let run = runs[strip] as usize..runs[strip + 1] as usize;
+            (run.clone(), &rows[begin + run.start..begin + run.end])
         })
     }
 }
@@ -187,7 +154,7 @@ fn far_apart(order: &[u32]) -> bool {
     let sampled = || order.chunks(TILE).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
     let far = sampled().filter(|tile| {
         let mut strips: Vec<_> =
-            tile.iter().step_by(TILE / SAMPLED_POSITIONS).map(|&row| row as usize / STRIP).collect();
+            tile.iter().step_by(TILE / SAMPLED_POSITIONS).map(|&row| row as usize / LONG_STRIP).collect();
         strips.sort_unstable();
         strips.dedup();
         strips.len() > NEAR
@@ -196,40 +163,17 @@ fn far_apart(order: &[u32]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
+pub(super) mod tests {
     use super::*;
-    use crate::cancel::Cancel;
 
     /// Row numbers in an order that looks like none: multiples of a number that shares no factor with the rows'.
-    fn order(rows: usize) -> Vec<u32> {
+    pub(in crate::rows) fn order(rows: usize) -> Vec<u32> {
         (0..rows).map(|position| (position * 48_271 % rows) as u32).collect()
     }
 
     #[test]
-    fn values_go_to_their_order_and_back() {
-        for threads in [1, 3] {
-            let threads = Threads::new(threads, &Cancel::default());
-            for rows in [0, 1, 5, STRIP - 1, STRIP, STRIP + 1, 5 * STRIP + 12_346] {
-                let order = order(rows);
-                let blocks = [0..rows / 7, rows / 7..rows / 2, rows / 2..rows / 2, rows / 2..rows];
-                let route = Route::new(&order, &blocks, &threads).unwrap();
-                let values: Vec<_> = (0..rows).map(|row| row as u64 * 3).collect();
-                let dealt = route.deal(&values, &threads).unwrap();
-                for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
-                    let mut found = vec![0; positions.len()];
-                    route.pick_up(&dealt, |&value| value, positions.start, &mut found);
-                    let expected: Vec<_> = order[positions].iter().map(|&row| values[row as usize]).collect();
-                    assert!(found == expected, "{rows} rows");
-                }
-                assert!(route.deliver(&dealt, |&value| value, &threads).unwrap() == values, "{rows} rows");
-            }
-        }
-    }
-
-    #[test]
     fn rows_are_far_apart_or_near() {
-        let rows = 40 * STRIP + 3;
+        let rows = 40 * LONG_STRIP + 3;
         assert!(far_apart(&order(rows)));
         assert!(!far_apart(&(0..rows as u32).collect::<Vec<_>>()));
         assert!(!far_apart(&[]));

@@ -7,9 +7,9 @@ use arrow_buffer::{Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
-use super::cells::{Cells, deal};
 use super::gather::{gather_nulls, gather_on};
 use super::route::Route;
+use super::tiles::Tiles;
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -19,7 +19,7 @@ pub(crate) struct Source<'a> {
     order: Option<&'a [u32]>,
     route: Option<&'a Route>,
     /// Of each column the values as the route deals them, if it goes by it.
-    dealt: Vec<Option<Box<dyn Cells>>>,
+    dealt: Vec<Option<Tiles>>,
 }
 
 impl<'a> Source<'a> {
@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
             for (dealt, column) in dealt.iter_mut().zip(&columns) {
                 let width = column.data_type().primitive_width();
                 if let Some((width, left)) = width.and_then(|width| Some((width, room.checked_sub(width)?))) {
-                    *dealt = Some(deal(width, &values_of(column, width), route, threads)?);
+                    *dealt = Some(Tiles::deal(width, &values_of(column, width), route, threads)?);
                     room = left;
                 }
             }
@@ -48,8 +48,8 @@ impl<'a> Source<'a> {
     }
 
     /// What has been dealt. Once the rows of a block are read, it is room for what they answer.
-    pub(crate) fn rooms(&self) -> Vec<&dyn Cells> {
-        self.dealt.iter().flatten().map(AsRef::as_ref).collect()
+    pub(crate) fn rooms(&self) -> Vec<&Tiles> {
+        self.dealt.iter().flatten().collect()
     }
 
     /// The rows at these positions of the order, column by column.
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
         let direct: Vec<_> = direct.collect();
         let mut direct = gather_on(&direct, order, threads)?.into_iter();
         let found = columns.filter_map(|(column, dealt)| match (self.route, dealt) {
-            (Some(route), Some(dealt)) => Some(dealt.pick_up(route, positions.clone(), threads).and_then(|values| {
+            (Some(route), Some(dealt)) => Some(dealt.pick_up(positions, route, threads).and_then(|values| {
                 let nulls = gather_nulls(column, order, threads)?;
                 fixed_column(column.data_type(), order.len(), values, nulls)
             })),

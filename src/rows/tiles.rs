@@ -1,0 +1,233 @@
+//! The values of a column between its rows and their order, dealt by a [`Route`].
+//!
+//! ```text
+//!   column -> deal -> tiles -> pick_up -> rows in order     what is read; a tile's room is free once it has been
+//!   rows in order -> put -> tiles -> deliver -> column      what is answered
+//! ```
+//!
+//! Each tile has room of its own in one allocation, which whoever answers its rows fills from one end to the other; so no
+//! byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see `route.rs`.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_buffer::Buffer;
+use bytes::{Bytes, BytesMut};
+
+use super::room::{in_chunks, zeros};
+use super::route::Route;
+use super::sort::pieces;
+use crate::error::Result;
+use crate::parallel::Threads;
+
+/// How many values are put together before they go to their tile.
+const TOGETHER: usize = 64;
+
+/// Dealt values of fixed width, or room for them.
+#[derive(Debug)]
+pub(crate) struct Tiles {
+    /// The width of a value in bytes.
+    width: usize,
+    tiles: Vec<Mutex<BytesMut>>,
+}
+
+/// A call of a function of one of the widths that Arrow's values have.
+macro_rules! of_width {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        match $width {
+            1 => $function::<1>($($argument),*),
+            2 => $function::<2>($($argument),*),
+            4 => $function::<4>($($argument),*),
+            8 => $function::<8>($($argument),*),
+            16 => $function::<16>($($argument),*),
+            _ => $function::<32>($($argument),*),
+        }
+    };
+}
+
+impl Tiles {
+    /// Room for values of `width` bytes, none of which has come.
+    pub(super) fn room(width: usize, route: &Route) -> Self {
+        Self::cut(width, BytesMut::with_capacity(width * route.len()), route)
+    }
+
+    /// A column's `values`, dealt.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(super) fn deal(width: usize, values: &[u8], route: &Route, threads: &Threads) -> Result<Self> {
+        let dealt = of_width!(width, deal(values, route, threads))?;
+        Ok(Self::cut(width, Bytes::from(dealt).into(), route))
+    }
+
+    fn cut(width: usize, mut all: BytesMut, route: &Route) -> Self {
+        let mut tiles: Vec<_> = route.begins().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
+        tiles.reverse();
+        Self { width, tiles }
+    }
+
+    /// The width of a value in bytes.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Takes the values of the positions from `begin` on; those of a position come once.
+    pub(super) fn put(&self, values: &[u8], begin: usize, route: &Route) {
+        of_width!(self.width, put(&self.tiles, values, begin, route));
+    }
+
+    /// The values at these positions.
+    ///
+    /// # Errors
+    /// The system has no threads left.
+    pub(super) fn pick_up(&self, positions: &Range<usize>, route: &Route, threads: &Threads) -> Result<Buffer> {
+        of_width!(self.width, pick_up(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
+    }
+
+    /// The values, all of which have come, each at its row.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(super) fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
+        of_width!(self.width, deliver(&self.tiles, route, threads)).map(Buffer::from_vec)
+    }
+}
+
+fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
+    tile.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>>
+where
+    [u8; WIDTH]: Default,
+{
+    let values: &[[u8; WIDTH]] = values.as_chunks().0;
+    let mut dealt = zeros(values.len(), threads)?;
+    let mut strips: Vec<_> = values.chunks(route.strip()).map(|values| (values, Vec::new())).collect();
+    for (number, run) in pieces(&mut dealt, route.runs()).enumerate() {
+        let strip = number % strips.len();
+        strips[strip].1.push(run);
+    }
+    threads.map(strips.into_iter().enumerate().collect(), |(strip, (values, runs))| {
+        threads.cancel().check()?;
+        // A copy is made from one end to the other, and then is in the cache.
+        let values = values.to_vec();
+        for (run, (_, rows)) in runs.into_iter().zip(route.runs_of(strip)) {
+            for (value, &row) in run.iter_mut().zip(rows) {
+                *value = values[usize::from(row)];
+            }
+        }
+        Ok(())
+    })?;
+    Ok(dealt.into_flattened())
+}
+
+fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
+    let values: &[[u8; WIDTH]] = values.as_chunks().0;
+    let end = begin + values.len();
+    for (number, tile, positions) in route.tiles(begin..end) {
+        let mut room = lock(&tiles[number]);
+        if begin <= tile.start && tile.end <= end {
+            let values = &values[tile.start - begin..tile.end - begin];
+            room.clear();
+            for positions in positions.chunks(TOGETHER) {
+                let mut together = [[0; WIDTH]; TOGETHER];
+                for (value, &position) in together.iter_mut().zip(positions) {
+                    *value = values[usize::from(position)];
+                }
+                room.extend_from_slice(together[..positions.len()].as_flattened());
+            }
+        } else {
+            // Others bring the rest of the tile.
+            room.resize(tile.len() * WIDTH, 0);
+            for (place, &position) in room.as_chunks_mut().0.iter_mut().zip(positions) {
+                if let Some(&value) = values.get((tile.start + usize::from(position)).wrapping_sub(begin)) {
+                    *place = value;
+                }
+            }
+        }
+    }
+}
+
+fn pick_up<const WIDTH: usize>(
+    tiles: &[Mutex<BytesMut>],
+    positions: &Range<usize>,
+    route: &Route,
+    threads: &Threads,
+) -> Result<Vec<u8>>
+where
+    [u8; WIDTH]: Default,
+{
+    let share = threads.share(positions.len());
+    let values = in_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
+        let begin = positions.start + chunk * share;
+        for (number, tile, positions) in route.tiles(begin..begin + values.len()) {
+            for (&value, &position) in lock(&tiles[number]).as_chunks().0.iter().zip(positions) {
+                // The first tile and the last may have others as well.
+                if let Some(place) = values.get_mut((tile.start + usize::from(position)).wrapping_sub(begin)) {
+                    *place = value;
+                }
+            }
+        }
+        Ok(())
+    });
+    values.map(Vec::into_flattened)
+}
+
+fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads: &Threads) -> Result<Vec<u8>>
+where
+    [u8; WIDTH]: Default,
+{
+    let tiles: Vec<_> = tiles.iter().map(lock).collect();
+    let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
+    let values = in_chunks(route.len(), route.strip(), threads, |strip, values: &mut [[u8; WIDTH]]| {
+        threads.cancel().check()?;
+        for (tile, (run, rows)) in tiles.iter().zip(route.runs_of(strip)) {
+            for (&value, &row) in tile[run].iter().zip(rows) {
+                values[usize::from(row)] = value;
+            }
+        }
+        Ok(())
+    });
+    values.map(Vec::into_flattened)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::cancel::Cancel;
+    use crate::rows::route::tests::order;
+
+    /// Values of each width, which are read and answered in pieces that end where a tile does and where none does.
+    #[test]
+    fn values_go_to_their_order_and_back() {
+        for (threads, width) in [(1, 1), (3, 2), (1, 4), (3, 8), (1, 16), (3, 32)] {
+            let threads = Threads::new(threads, &Cancel::default());
+            for rows in [0, 1, 5, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, (5 << 16) + 12_346] {
+                let order = order(rows);
+                let blocks = [0..rows / 7, rows / 7..rows / 2, rows / 2..rows / 2, rows / 2..rows];
+                let route = Route::new(&order, &blocks, &threads).unwrap();
+                let value = |row: usize| (0..width).map(move |byte| (row * 3 + byte * 7) as u8 ^ (row >> 8) as u8);
+                let column: Vec<_> = (0..rows).flat_map(value).collect();
+                let dealt = Tiles::deal(width, &column, &route, &threads).unwrap();
+                let of = |positions: Range<usize>| -> Vec<u8> {
+                    order[positions].iter().flat_map(|&row| value(row as usize)).collect()
+                };
+                for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
+                    let found = dealt.pick_up(&positions, &route, &threads).unwrap();
+                    assert!(found.as_slice() == of(positions), "{rows} rows of {width} bytes");
+                }
+                for room in [dealt, Tiles::room(width, &route)] {
+                    for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
+                        // From the end on, so that tiles are entered from either side.
+                        let (begin, end) = (rows - ends[1], rows - ends[0]);
+                        room.put(&of(begin..end), begin, &route);
+                    }
+                    let found = room.deliver(&route, &threads).unwrap();
+                    assert!(found.as_slice() == column, "{rows} rows of {width} bytes");
+                }
+            }
+        }
+    }
+}
