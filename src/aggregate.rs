@@ -81,6 +81,17 @@ pub trait Aggregate: Send + Sync {
     /// As for `update`.
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()>;
 
+    /// The state of `left`'s rows and `right`'s, to be read and not to be added to.
+    ///
+    /// # Errors
+    /// As for `update`.
+    #[inline(always)]
+    fn merged(&self, left: &Self::State, right: &Self::State) -> Result<Self::State> {
+        let mut state = left.clone();
+        self.merge(&mut state, right)?;
+        Ok(state)
+    }
+
     /// An empty builder for `capacity` results.
     fn builder(&self, capacity: usize) -> Self::Builder;
 

@@ -12,13 +12,14 @@ use crate::evaluate::Evaluator;
 use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::count::Counted;
 use crate::functions::decimal::Unscaled;
-use crate::functions::moments::{Moments, Spread, Values};
+use crate::functions::moments::Values;
 use crate::functions::native::Native;
 use crate::functions::readout::{Accumulated, Accumulator};
 use crate::functions::registry::Kernel;
 use crate::functions::regression::{Pairs, Regression};
 use crate::functions::several::{Read, Several};
 use crate::functions::shape::{FourMoments, Shape};
+use crate::functions::spread::{Shifted, Spread};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::functions::total::{Adds, Exact, Integer, Summand, Sums};
 use crate::plan::PlannedCall;
@@ -134,7 +135,7 @@ fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
 
 /// The evaluator of variances and standard deviations.
 pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = Values::<Moments>::new(inputs.first()?, inputs.inclusion.clone())?;
+    let values = Values::<Shifted>::new(inputs.first()?, inputs.inclusion.clone())?;
     let spread = |call: &PlannedCall| match call.function.kernel {
         Kernel::VarPop => Spread { sample: false, root: false },
         Kernel::VarSamp => Spread { sample: true, root: false },

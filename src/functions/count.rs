@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::moments::Moments;
 use super::native::{Saved, count_rows, map_slots, saved, saved_value};
 use super::readout::NativeReadout;
+use super::spread::Shifted;
 use super::total::Total;
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
@@ -102,11 +102,11 @@ impl<S> NativeReadout<Total<S>> for Counted {
     }
 }
 
-impl NativeReadout<Moments> for Counted {
+impl NativeReadout<Shifted> for Counted {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Moments) -> Result<Option<i64>> {
+    fn read(&self, state: &Shifted) -> Result<Option<i64>> {
         Ok(Some(state.count as i64))
     }
 }

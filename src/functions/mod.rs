@@ -39,6 +39,7 @@ pub mod results;
 pub mod several;
 pub mod shape;
 pub mod signature;
+pub mod spread;
 pub mod sum;
 pub(crate) mod text;
 pub mod total;

@@ -58,6 +58,14 @@ pub trait Accumulator: Send + Sync {
     /// Appends `right`'s rows to the right of `left`'s.
     fn merge(&self, left: &mut Self::State, right: &Self::State);
 
+    /// The state of `left`'s rows and `right`'s, to be read and not to be added to.
+    #[inline(always)]
+    fn merged(&self, left: &Self::State, right: &Self::State) -> Self::State {
+        let mut state = left.clone();
+        self.merge(&mut state, right);
+        state
+    }
+
     /// The state as one row of Arrow data.
     ///
     /// # Errors
@@ -226,6 +234,11 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     fn merge(&self, left: &mut F::State, right: &F::State) -> Result<()> {
         self.accumulator.merge(left, right);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn merged(&self, left: &F::State, right: &F::State) -> Result<F::State> {
+        Ok(self.accumulator.merged(left, right))
     }
 
     fn builder(&self, capacity: usize) -> R::Builder {

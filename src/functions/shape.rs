@@ -8,7 +8,7 @@
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::moments::{BLOCK, Moment, Moments, distances, summed};
+use super::moments::{BLOCK, Moment, offset, summed};
 use super::native::{Saved, saved, saved_value};
 use super::readout::NativeReadout;
 use crate::error::Result;
@@ -16,9 +16,15 @@ use crate::error::Result;
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FourMoments {
-    /// The first two.
-    pub two: Moments,
-    /// The sum of the cubes of the distances from the mean.
+    /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
+    pub count: f64,
+    /// One of them.
+    pub pivot: f64,
+    /// Their mean's distance from it.
+    pub offset: f64,
+    /// The sum of their squared distances from the mean.
+    pub squares: f64,
+    /// The sum of the cubes of these.
     pub cubes: f64,
     /// The sum of their fourth powers.
     pub fourths: f64,
@@ -27,14 +33,20 @@ pub struct FourMoments {
 impl Moment for FourMoments {
     #[inline]
     fn add(&mut self, value: f64) {
-        self.merge(&Self { two: Moments::one(value), cubes: 0.0, fourths: 0.0 });
+        // The distance of a value from itself is 0 if it has one.
+        let squares = if value.is_finite() { 0.0 } else { f64::NAN };
+        self.merge(&Self { count: 1.0, pivot: value, squares, ..Self::default() });
     }
 
     fn of(block: &[f64; BLOCK]) -> Self {
-        let distance = distances(block);
+        let offset = offset(block);
+        let distance = |value: f64| (value - block[0]) - offset;
         let square = |value: f64| distance(value) * distance(value);
         Self {
-            two: Moments::of_block(block, summed(block, square)),
+            count: BLOCK as f64,
+            pivot: block[0],
+            offset,
+            squares: summed(block, square),
             cubes: summed(block, |value| square(value) * distance(value)),
             fourths: summed(block, |value| square(value) * square(value)),
         }
@@ -42,41 +54,46 @@ impl Moment for FourMoments {
 
     #[inline]
     fn merge(&mut self, right: &Self) {
-        let (a, b) = (self.two, right.two);
+        let (a, b) = (*self, *right);
         if a.count == 0.0 || b.count == 0.0 {
             if b.count > 0.0 {
-                *self = *right;
+                *self = b;
             }
             return;
         }
         let count = a.count + b.count;
         let (p, q) = (a.count / count, b.count / count);
-        let distance = a.distance(&b);
+        let distance = (b.pivot - a.pivot) + (b.offset - a.offset);
         let square = distance * distance;
         let spread = square * a.count * q;
-        self.fourths += right.fourths
+        self.count = count;
+        self.offset += distance * q;
+        self.squares += b.squares + spread;
+        self.cubes += b.cubes + spread * distance * (p - q) + 3.0 * distance * (p * b.squares - q * a.squares);
+        self.fourths += b.fourths
             + spread * square * (p * p - p * q + q * q)
             + 6.0 * square * (p * p * b.squares + q * q * a.squares)
-            + 4.0 * distance * (p * right.cubes - q * self.cubes);
-        self.cubes += right.cubes + spread * distance * (p - q) + 3.0 * distance * (p * b.squares - q * a.squares);
-        self.two.merge(&b);
+            + 4.0 * distance * (p * b.cubes - q * a.cubes);
     }
 
     fn save(&self) -> Result<RecordBatch> {
-        let Moments { count, pivot, offset, squares } = self.two;
+        let Self { count, pivot, offset, squares, cubes, fourths } = *self;
         saved([
             ("count", count.write()?),
             ("pivot", pivot.write()?),
             ("offset", offset.write()?),
             ("squares", squares.write()?),
-            ("cubes", self.cubes.write()?),
-            ("fourths", self.fourths.write()?),
+            ("cubes", cubes.write()?),
+            ("fourths", fourths.write()?),
         ])
     }
 
     fn load(saved: &RecordBatch) -> Result<Self> {
         Ok(Self {
-            two: Moments::load(saved)?,
+            count: saved_value(saved, "count")?,
+            pivot: saved_value(saved, "pivot")?,
+            offset: saved_value(saved, "offset")?,
+            squares: saved_value(saved, "squares")?,
             cubes: saved_value(saved, "cubes")?,
             fourths: saved_value(saved, "fourths")?,
         })
@@ -97,7 +114,7 @@ impl NativeReadout<FourMoments> for Shape {
 
     #[inline]
     fn read(&self, state: &FourMoments) -> Result<Option<f64>> {
-        let Moments { count, squares, .. } = state.two;
+        let FourMoments { count, squares, .. } = *state;
         // Divided in steps, whose range is that of the values and not of their sixth power.
         Ok((count > 0.0 && squares != 0.0).then(|| match self {
             Self::Skewness => state.cubes / squares * (count / squares).sqrt(),
