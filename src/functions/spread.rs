@@ -2,10 +2,10 @@
 //! the pivot, and of their squares.
 //!
 //! Sums about a pivot need no division, neither to add a value nor to merge: a variance divides twice, when it is read, where
-//! the updates of Welford and of Chan divide for each. What is subtracted then are `n` squares of the distance between pivot and
-//! mean, so the pivot must not be far from it: where these make up [`FAR`] of the sum, the mean becomes the pivot. Values move a
-//! mean by so much a few times, however many they are. No variance is negative, and that of equal values, which are their own
-//! pivot, is exactly 0; and values near 1e9 cost no more digits than values near 0.
+//! the updates of Welford and of Chan divide for each. What is subtracted then are `n` squares of the distance between pivot
+//! and mean, so the pivot must not be far from it: where these make up four fifths of the sum, the mean becomes the pivot.
+//! Values move a mean by so much a few times, however many they are. No variance is negative, and that of equal values, which
+//! are their own pivot, is exactly 0; and values near 1e9 cost no more digits than values near 0.
 //! A million rows in order, ±1000, one thread, the whole call: 8.7 ms and 11.8 with those updates.
 //!
 //! Source: the shifted data algorithm of Chan, Golub, LeVeque, "Algorithms for computing the sample variance: analysis and
