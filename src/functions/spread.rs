@@ -72,7 +72,9 @@ impl Shifted {
         let spread = self.squares - self.sum * (self.sum / self.count);
         // Values that have distances, but these no squares.
         let beyond = self.sum.is_finite() & !self.squares.is_finite();
-        select_unpredictable(beyond, f64::INFINITY, spread)
+        let spread = select_unpredictable(beyond, f64::INFINITY, spread);
+        // One NaN for all: which bits a sum of some has depends on the way they came.
+        select_unpredictable(spread.is_nan(), f64::NAN, spread)
     }
 }
 
