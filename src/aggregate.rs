@@ -13,7 +13,8 @@ use crate::error::Result;
 ///
 /// Laws, held by `tests/rust/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `evaluate` leaves the state as it was.
+/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `merged` reads as `merge` does;
+/// `evaluate` leaves the state as it was.
 pub trait Aggregate: Send + Sync {
     /// What a run of rows came to.
     type State: Clone + Send + Sync;

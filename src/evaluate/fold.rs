@@ -67,13 +67,13 @@ pub trait Fold<A: Aggregate>: Send + Sync {
     }
 }
 
-/// `piece` behind what is carried.
+/// `piece` behind what is carried, to be read.
 #[inline(always)]
 pub(super) fn behind<A: Aggregate>(aggregate: &A, carried: Option<&A::State>, piece: A::State) -> Result<A::State> {
-    let Some(carried) = carried else { return Ok(piece) };
-    let mut state = carried.clone();
-    aggregate.merge(&mut state, &piece)?;
-    Ok(state)
+    match carried {
+        Some(carried) => aggregate.merged(carried, &piece),
+        None => Ok(piece),
+    }
 }
 
 /// Lets `change` work on a copy of `value` where a copy costs nothing: the optimiser may then keep `value` itself in

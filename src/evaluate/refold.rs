@@ -137,11 +137,7 @@ impl<A: Aggregate> Evaluator for Refold<A> {
             let state = self.fold(folded.take(), frame, carried)?;
             match after.as_ref().filter(|_| self.last_partition_begin <= row) {
                 None => self.aggregate.evaluate(&state.state, &mut out)?,
-                Some(after) => {
-                    let mut all = state.state.clone();
-                    self.aggregate.merge(&mut all, after)?;
-                    self.aggregate.evaluate(&all, &mut out)?;
-                }
+                Some(after) => self.aggregate.evaluate(&self.aggregate.merged(&state.state, after)?, &mut out)?,
             }
             folded = Some(state);
             Ok(())

@@ -145,6 +145,10 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     let left = merged(&merged(&x, &y), &z);
     let right = merged(&x, &merged(&y, &z));
     agree(aggregate, &all, &left, same, "merge of runs is the run")?;
+    for (left, right) in [(&x, &y), (&y, &x), (&x, &aggregate.init()), (&aggregate.init(), &x)] {
+        let read = aggregate.merged(left, right).unwrap();
+        agree(aggregate, &merged(left, right), &read, same, "merged reads as merge does")?;
+    }
     agree(aggregate, &left, &right, same, "merge is associative")?;
     for state in [&all, &x, &y] {
         agree(aggregate, state, &merged(&aggregate.init(), state), &exact, "init is neutral on the left")?;
