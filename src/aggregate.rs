@@ -39,12 +39,22 @@ pub trait Aggregate: Send + Sync {
         self.update(state, row..row + 1)
     }
 
-    /// Appends `rows` one by one, and the state after each of them to `out`.
+    /// Appends `rows` one by one, and the state after each of them to `out`. `kept` has all bits set for each of
+    /// them, or none where the state begins anew: what is kept of a number is then no branch.
     ///
     /// # Errors
     /// As for `update`.
-    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
-        for row in rows {
+    fn accumulate(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) -> Result<()> {
+        for (row, kept) in rows.zip(kept) {
+            if kept == 0 {
+                *state = self.init();
+            }
             self.append(state, row)?;
             out.push(state.clone());
         }
@@ -64,12 +74,22 @@ pub trait Aggregate: Send + Sync {
         Ok(())
     }
 
-    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`.
+    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`. Of
+    /// `kept`, in that order, as in [`Aggregate::accumulate`].
     ///
     /// # Errors
     /// As for `update`.
-    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
-        for row in rows.rev() {
+    fn prepend_all(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) -> Result<()> {
+        for (row, kept) in rows.rev().zip(kept) {
+            if kept == 0 {
+                *state = self.init();
+            }
             self.prepend(state, row)?;
             out.push(state.clone());
         }

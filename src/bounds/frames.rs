@@ -87,8 +87,8 @@ impl Frames {
         if let (Some(peers), true) = (&self.peers, self.plan.excludes_peers()) {
             out.peer_begin.resize(rows.len(), 0);
             out.peer_end.resize(rows.len(), 0);
-            fill_runs(peers, rows.clone(), &mut out.peer_begin, |run| run.start);
-            fill_runs(peers, rows.clone(), &mut out.peer_end, |run| run.end);
+            peers.begins(rows.clone(), &mut out.peer_begin, own);
+            peers.ends(rows.clone(), &mut out.peer_end, own);
         }
         out.exclude = self.plan.frame().exclude;
         out.rows = rows;
@@ -201,17 +201,17 @@ impl Frames {
         let behind = i64::from(side == Side::End);
         let partitions = &self.partitions;
         match (edge, given, &self.peers, self.plan.key.as_ref().zip(self.key.as_ref())) {
-            (Edge::Unbounded, ..) => fill_runs(partitions, rows, out, |run| match side {
-                Side::Start if run.start == 0 => self.base,
-                Side::Start => run.start,
-                Side::End => run.end,
-            }),
-            (Edge::Rows(by), ..) => partitions.each(rows, |run, piece| {
-                rows::shift(piece.clone(), by + behind, &run, &mut out[piece.start - first..piece.end - first]);
-            }),
+            (Edge::Unbounded, ..) => match side {
+                Side::Start => {
+                    let base = self.base as u32;
+                    partitions.begins(rows, out, move |_, begin| if begin == 0 { base } else { begin });
+                }
+                Side::End => partitions.ends(rows, out, own),
+            },
+            (Edge::Rows(by), ..) => rows::shift(partitions, rows, by + behind, out),
             (Edge::Peers, _, Some(peers), _) => match side {
-                Side::Start => fill_runs(peers, rows, out, |run| run.start),
-                Side::End => fill_runs(peers, rows, out, |run| run.end),
+                Side::Start => peers.begins(rows, out, own),
+                Side::End => peers.ends(rows, out, own),
             },
             (Edge::Groups(by), _, Some(peers), _) => partitions.each(rows, |run, piece| {
                 let out = &mut out[piece.start - first..piece.end - first];
@@ -247,10 +247,10 @@ impl Frames {
     }
 }
 
-/// Writes `edge` of the run that each of `rows` lies in.
-fn fill_runs(runs: &Runs, rows: Range<usize>, out: &mut [u32], edge: impl Fn(&Range<usize>) -> usize) {
-    let first = rows.start;
-    runs.each(rows, |run, piece| out[piece.start - first..piece.end - first].fill(edge(&run) as u32));
+/// The run's own edge, whichever the row.
+#[inline(always)]
+fn own(_: u32, edge: u32) -> u32 {
+    edge
 }
 
 /// Writes `edge` of each of `rows`, given its partition, itself and the edge before.

@@ -1,42 +1,28 @@
 //! ROWS: ends so many rows from the row, clipped to the partition.
 //!
-//! Cost: an addition and a clamp per row, without a branch, over each partition's run of rows.
+//! Cost: where the partition begins or ends, an addition and a comparison per row, without a branch.
 
 use std::ops::Range;
 
+use super::runs::Runs;
 use crate::vectors::widest;
 
 /// An offset past which every row number of a section is clipped: keeps the arithmetic in range.
 pub(super) const FAR: i64 = 1 << 33;
 
-/// So many rows of a partition are worth a call of their own.
-const MANY: usize = 32;
-
-/// Writes `row + delta`, clipped to `limits`, for each of `rows`.
-#[inline]
-pub(super) fn shift(rows: Range<usize>, delta: i64, limits: &Range<usize>, out: &mut [u32]) {
-    if rows.len() < MANY {
-        return shift_each(rows, delta, limits, out);
-    }
-    widest(
-        #[inline(always)]
-        || shift_each(rows, delta, limits, out),
-    );
-}
-
-#[inline(always)]
-fn shift_each(rows: Range<usize>, delta: i64, limits: &Range<usize>, out: &mut [u32]) {
-    let (low, high, first) = (limits.start as u32, limits.end as u32, rows.start as u32);
+/// Writes `row + delta`, clipped to the row's partition, for each of `rows`.
+pub(super) fn shift(partitions: &Runs, rows: Range<usize>, delta: i64, out: &mut [u32]) {
+    let first = rows.start as u32;
     // Steps past u32 clip to a limit like any other, so saturating there changes nothing.
     let step = u32::try_from(delta.unsigned_abs()).unwrap_or(u32::MAX);
-    if delta < 0 {
-        for (slot, row) in out.iter_mut().zip(first..) {
-            *slot = row.saturating_sub(step).clamp(low, high);
-        }
-    } else {
-        for (slot, row) in out.iter_mut().zip(first..) {
-            *slot = row.saturating_add(step).clamp(low, high);
-        }
+    // What is not behind its row can only lie before the partition, what is behind only behind it, and a step never does.
+    match delta {
+        0 | 1 => widest(
+            #[inline(always)]
+            move || out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = row + step),
+        ),
+        2.. => partitions.ends(rows, out, move |row, end| row.saturating_add(step).min(end)),
+        ..0 => partitions.begins(rows, out, move |row, begin| row.saturating_sub(step).max(begin)),
     }
 }
 
@@ -48,18 +34,25 @@ pub(super) fn shift_one(row: usize, delta: i64, limits: &Range<usize>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use arrow_buffer::BooleanBuffer;
+
     use super::*;
+    use crate::bitmap::Edges;
     use crate::vectors::both;
 
-    /// As many rows as are shifted at once, by few and by many, against a row at a time.
+    /// Partitions of one row, of few, and of many, from any row to any, against a row at a time.
     #[test]
     fn rows_are_shifted_as_each_is() {
-        for (rows, limits) in [(0..10, 0..10), (100..400, 90..500), (100..400, 100..400), (0..31, 0..64)] {
-            for delta in [0, 1, -1, 50, -50, 1000, -1000, i64::from(u32::MAX), -FAR, FAR] {
-                let expected: Vec<_> = rows.clone().map(|row| shift_one(row, delta, &limits)).collect();
+        let starts = [0, 1, 2, 5, 9, 63, 64, 65, 70, 127, 128, 300, 599];
+        let edges =
+            Edges::new(BooleanBuffer::collect_bool(603, |bit| bit > 2 && starts.contains(&(bit - 3))).slice(3, 600));
+        let partitions = Runs::new(&edges);
+        for rows in [0..600, 0..0, 0..1, 1..64, 3..70, 64..128, 100..299, 130..600, 599..600] {
+            for delta in [0, 1, 2, -1, -2, 50, -50, 1000, -1000, i64::from(u32::MAX), -FAR, FAR] {
+                let expected: Vec<_> = rows.clone().map(|row| shift_one(row, delta, &edges.run(row))).collect();
                 let shifted = both(|| {
                     let mut out = vec![0; rows.len()];
-                    shift(rows.clone(), delta, &limits, &mut out);
+                    shift(&partitions, rows.clone(), delta, &mut out);
                     out
                 });
                 assert_eq!(shifted, [expected.clone(), expected], "{rows:?} by {delta}");

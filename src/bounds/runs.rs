@@ -4,11 +4,16 @@
 //! run; from there a walk over the bits of the block alone costs one step per run. So a block costs its own
 //! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use crate::bitmap::{Edges, Ranks};
+use crate::bitmap::{Edges, Ranks, word};
+use crate::vectors::widest;
+
+/// Rows whose bits are a word.
+const WORD: usize = 64;
 
 /// Runs of rows.
 #[derive(Debug, Clone)]
@@ -44,6 +49,60 @@ impl Runs {
     /// The row behind the run that holds `row`.
     pub(super) fn end(&self, row: usize) -> usize {
         self.first_row(self.number(row) + 1)
+    }
+
+    /// Writes what `f` makes of each of `rows` and of the first row of its run: without a branch on where runs begin, which
+    /// cannot be foreseen where they are short.
+    #[inline]
+    pub(super) fn begins(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+        if rows.is_empty() {
+            return;
+        }
+        let mut begin = self.begin(rows.start) as u32;
+        widest(
+            #[inline(always)]
+            move || {
+                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)) {
+                    let (first, starts) = (at as u32, word(self.ranks.bits(), at));
+                    if starts == 0 {
+                        // What a loop reads is its own, or compilers make no vectors of it.
+                        let begin = begin;
+                        out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = f(row, begin));
+                        continue;
+                    }
+                    for (bit, slot) in out.iter_mut().enumerate() {
+                        let row = first + bit as u32;
+                        begin = select_unpredictable((starts >> bit) & 1 != 0, row, begin);
+                        *slot = f(row, begin);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`Runs::begins`] does.
+    #[inline]
+    pub(super) fn ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+        let Some(last) = rows.clone().next_back() else { return };
+        let mut end = self.end(last) as u32;
+        widest(
+            #[inline(always)]
+            move || {
+                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)).rev() {
+                    let (first, starts) = (at as u32, word(self.ranks.bits(), at));
+                    if starts == 0 {
+                        let end = end;
+                        out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = f(row, end));
+                        continue;
+                    }
+                    for (bit, slot) in out.iter_mut().enumerate().rev() {
+                        let row = first + bit as u32;
+                        *slot = f(row, end);
+                        end = select_unpredictable((starts >> bit) & 1 != 0, row, end);
+                    }
+                }
+            },
+        );
     }
 
     /// The rows of `rows` where runs begin.

@@ -38,6 +38,7 @@ pub mod refold;
 pub mod scan;
 pub mod segment_tree;
 pub(crate) mod shift;
+mod short;
 pub(crate) mod state_tree;
 mod steps;
 pub(crate) mod sweep;

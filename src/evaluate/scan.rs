@@ -9,15 +9,17 @@
 //! 64 rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
 //! and one merge); memory one state growing, 1/64 of a state per row of the partition shrinking.
 
+use std::iter::repeat_with;
 use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, behind, states};
+use super::short::{self, Room};
 use super::steps::{TOGETHER, steps};
 use crate::aggregate::Aggregate;
 use crate::bitmap::Edges;
 use crate::bounds::FrameRuns;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::section::Section;
 use crate::vectors::widest;
 
@@ -45,8 +47,8 @@ impl Scan {
 #[derive(Debug)]
 pub struct Cursor<S> {
     forwards: Forwards<S>,
-    /// The states of some frames that grow row by row.
-    grown: Vec<S>,
+    /// The states of some frames that are answered together.
+    together: Room<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
     backwards: Option<Suffixes<S>>,
 }
@@ -117,7 +119,7 @@ impl<S: Clone> Suffixes<S> {
         self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
         self.states.clear();
         let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
-        aggregate.prepend_all(&mut later, self.open.clone(), &mut self.states)
+        aggregate.prepend_all(&mut later, self.open.clone(), repeat_with(|| u64::MAX), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
@@ -171,22 +173,54 @@ impl<S: Clone> Forwards<S> {
     fn together<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
-        grown: &mut Vec<S>,
+        room: &mut Room<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let grow = steps(runs).filter(|(first, moves)| {
-            let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
-            goes_on && moves.end && !moves.begin
-        });
-        if grow.is_none() {
+        let mut each = runs.iter();
+        let Some(first) = each.next() else { return Ok(false) };
+        let last = each.next_back().unwrap_or_else(|| first.clone());
+        let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
+        let rows = first.end.wrapping_sub(1)..last.end;
+        room.states.clear();
+        if goes_on && steps(runs).is_some_and(|(_, moves)| moves.end && !moves.begin) {
+            aggregate.accumulate(&mut self.state, rows, repeat_with(|| u64::MAX), &mut room.states)?;
+        } else if (goes_on || first.len() == 1) && short::grow(runs) {
+            room.keep_longer(runs);
+            aggregate.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
+        } else {
             return Ok(false);
         }
-        let known = self.run.end;
-        self.run.end += runs.iter().len();
-        grown.clear();
-        aggregate.accumulate(&mut self.state, known..self.run.end, grown)?;
-        aggregate.evaluate_all(grown.iter().map(|state| Ok(state.clone())), out)?;
+        self.run = last;
+        aggregate.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+        Ok(true)
+    }
+
+    /// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
+    #[inline(always)]
+    fn shrunk<A: Aggregate<State = S>>(
+        aggregate: &A,
+        room: &mut Room<S>,
+        runs: FrameRuns,
+        out: &mut A::Builder,
+    ) -> Result<bool> {
+        let mut each = runs.iter();
+        let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short::shrink(runs)) else {
+            return Ok(false);
+        };
+        let mut state = aggregate.init();
+        for row in (last.start + 1..last.end).rev() {
+            aggregate.prepend(&mut state, row)?;
+        }
+        let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
+        room.keep_longer(runs);
+        if let Some(last) = room.kept.last_mut() {
+            // What is behind its first row has been put into the state.
+            *last = u64::MAX;
+        }
+        room.states.clear();
+        aggregate.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
+        aggregate.evaluate_all(room.states.iter().rev().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -219,7 +253,7 @@ impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(aggregate), grown: Vec::new(), backwards: None }
+        Cursor { forwards: Forwards::new(aggregate), together: Room::new(), backwards: None }
     }
 
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -255,7 +289,13 @@ impl<A: Aggregate> Fold<A> for Scan {
                 && !needs_drop::<A::State>()
                 && widest(
                     #[inline(always)]
-                    || forwards.together(aggregate, &mut cursor.grown, some, out),
+                    || {
+                        let room = &mut cursor.together;
+                        Ok::<_, Error>(
+                            forwards.together(aggregate, room, some, out)?
+                                || Forwards::shrunk(aggregate, room, some, out)?,
+                        )
+                    },
                 )?;
             if together {
                 runs = others;

@@ -38,7 +38,7 @@ pub(super) fn steps(runs: FrameRuns) -> Option<(Range<usize>, Moves)> {
 }
 
 /// Whether each of `ends` is one row behind the one before, or where that one is, as the bits of `step` say.
-fn move_by(ends: &[u32], step: u32) -> bool {
+pub(super) fn move_by(ends: &[u32], step: u32) -> bool {
     let first = ends.first().copied().unwrap_or_default();
     widest(
         #[inline(always)]

@@ -11,37 +11,81 @@
 //! On several threads each share of the rows has states of its own, merged in the end. The shares depend on the rows
 //! and not on the threads, and so do the last digits of float sums. Memory: a state per partition and share.
 
+use std::mem::needs_drop;
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
 use super::fold::{Fold, Work, behind};
+use super::short::{self, Room};
+use super::steps::TOGETHER;
 use crate::aggregate::Aggregate;
 use crate::bounds::FrameRuns;
 use crate::error::Result;
 use crate::parallel::Threads;
 use crate::rows::Groups;
+use crate::vectors::widest;
+
+/// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
+const SHORT: u32 = 32;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole;
 
+/// What is remembered.
+#[derive(Debug)]
+pub struct Known<S> {
+    last: Option<(Range<usize>, S)>,
+    short: Room<S>,
+}
+
+impl<S: Clone> Known<S> {
+    /// Answers the frames, if their runs are short and each frame has a row of its own, or nearly: the states of all the rows
+    /// are written down, and each frame is answered by that of its last row.
+    #[inline(always)]
+    fn short<A: Aggregate<State = S>>(
+        &mut self,
+        aggregate: &A,
+        runs: FrameRuns,
+        carried: Option<&S>,
+        out: &mut A::Builder,
+    ) -> Result<bool> {
+        let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
+        let (first, rows) = (first as usize, first as usize..last as usize);
+        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !short::repeat(runs, SHORT) {
+            return Ok(false);
+        }
+        let Room { states, kept } = &mut self.short;
+        kept.clear();
+        kept.resize(rows.len(), u64::MAX);
+        for &begin in runs.begin {
+            kept[begin as usize - first] = 0;
+        }
+        states.clear();
+        aggregate.accumulate(&mut aggregate.init(), rows, kept.iter().copied(), states)?;
+        let state = |&end: &u32| behind(aggregate, carried, states[end as usize - 1 - first].clone());
+        aggregate.evaluate_all(runs.end.iter().map(state), out)?;
+        Ok(true)
+    }
+}
+
 impl<A: Aggregate> Fold<A> for Whole {
-    type Cursor = Option<(Range<usize>, A::State)>;
+    type Cursor = Known<A::State>;
 
     const WHOLE: bool = true;
 
     fn cursor(&self, _: &A) -> Self::Cursor {
-        None
+        Known { last: None, short: Room::new() }
     }
 
-    fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        match cursor {
-            Some((known, state)) if *known == run => Ok(state.clone()),
+    fn state(&self, aggregate: &A, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+        match &known.last {
+            Some((last, state)) if *last == run => Ok(state.clone()),
             _ => {
                 let mut state = aggregate.init();
                 aggregate.update(&mut state, run.clone())?;
-                *cursor = Some((run, state.clone()));
+                known.last = Some((run, state.clone()));
                 Ok(state)
             }
         }
@@ -50,25 +94,38 @@ impl<A: Aggregate> Fold<A> for Whole {
     fn block(
         &self,
         aggregate: &A,
-        cursor: &mut Self::Cursor,
-        runs: FrameRuns,
+        known: &mut Self::Cursor,
+        mut runs: FrameRuns,
         carried: Option<&A::State>,
         work: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let mut runs = runs.iter().peekable();
-        while let Some(run) = runs.next() {
-            let mut times = 1;
-            while runs.next_if_eq(&run).is_some() {
-                times += 1;
+        while let Some(run) = runs.iter().next() {
+            let (mut some, mut others) = runs.split(TOGETHER);
+            if run.len() > SHORT as usize || needs_drop::<A::State>() {
+                (some, others) = runs.split(runs.iter().take_while(|other| *other == run).count());
+            } else if widest(
+                #[inline(always)]
+                || known.short(aggregate, some, carried, out),
+            )? {
+                runs = others;
+                continue;
             }
-            let piece = if run.is_empty() {
-                aggregate.init()
-            } else {
-                work.spend(run.len())?;
-                self.state(aggregate, cursor, run)?
-            };
-            aggregate.repeat(&behind(aggregate, carried, piece)?, times, out)?;
+            let mut each = some.iter().peekable();
+            while let Some(run) = each.next() {
+                let mut times = 1;
+                while each.next_if_eq(&run).is_some() {
+                    times += 1;
+                }
+                let piece = if run.is_empty() {
+                    aggregate.init()
+                } else {
+                    work.spend(run.len())?;
+                    self.state(aggregate, known, run)?
+                };
+                aggregate.repeat(&behind(aggregate, carried, piece)?, times, out)?;
+            }
+            runs = others;
         }
         Ok(())
     }

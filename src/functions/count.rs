@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::native::{Saved, count_rows, map_slots, saved, saved_value};
+use super::native::{Saved, count_rows, saved, saved_value, scan_slots};
 use super::readout::NativeReadout;
 use super::spread::Shifted;
 use super::total::Total;
@@ -45,10 +45,15 @@ impl Aggregate for Count {
         Ok(())
     }
 
-    fn accumulate(&self, state: &mut u64, rows: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
-        map_slots(&NOTHING, &self.inclusion, rows, out, |(), takes_part| {
-            *state += u64::from(takes_part);
-            *state
+    fn accumulate(
+        &self,
+        state: &mut u64,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut Vec<u64>,
+    ) -> Result<()> {
+        *state = scan_slots(&NOTHING, &self.inclusion, rows, *state, out, |count, (), takes_part| {
+            (count & kept.next().unwrap_or(u64::MAX)) + u64::from(takes_part)
         });
         Ok(())
     }

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{each_slot, labelled, map_slots, map_slots_back, native, present_or, saved, saved_column, slot};
+use super::native::{each_slot, labelled, native, present_or, saved, saved_column, scan_slots, scan_slots_back, slot};
 use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Selective};
 use crate::bitmap::word;
@@ -154,6 +154,13 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
         best[0]
     }
 
+    /// The state where it is kept, else that of nothing.
+    #[inline(always)]
+    fn or_none(state: Extreme<T::Native>, kept: Option<u64>) -> Extreme<T::Native> {
+        let kept = kept.is_none_or(|kept| kept != 0);
+        Extreme { value: state.value.present_or(Self::NEUTRAL, kept), any: state.any & kept }
+    }
+
     /// Appends a value, if it takes part.
     #[inline]
     fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
@@ -199,13 +206,18 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         Ok(())
     }
 
-    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
-        let mut best = *state;
-        map_slots(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+    fn accumulate(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) -> Result<()> {
+        *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
+            let mut best = Self::or_none(best, kept.next());
             Self::step(&mut best, value, takes_part);
             best
         });
-        *state = best;
         Ok(())
     }
 
@@ -215,13 +227,18 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         Ok(())
     }
 
-    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) -> Result<()> {
-        let mut best = *state;
-        map_slots_back(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+    fn prepend_all(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) -> Result<()> {
+        *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
+            let mut best = Self::or_none(best, kept.next());
             Self::step_back(&mut best, value, takes_part);
             best
         });
-        *state = best;
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{each_slot, each_value, map_slots_back, native};
+use super::native::{each_slot, each_value, native, scan_slots_back, slot};
 use super::readout::Accumulator;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
@@ -40,6 +40,13 @@ pub trait Moment: Copy + Default + Send + Sync {
     fn merged(mut self, right: &Self) -> Self {
         self.merge(right);
         self
+    }
+
+    /// The moments where all bits of `kept` are set, those of nothing where none is.
+    #[inline(always)]
+    #[must_use]
+    fn or_none(self, kept: u64) -> Self {
+        if kept == 0 { Self::default() } else { self }
     }
 
     /// The moments as one row of Arrow data.
@@ -126,31 +133,29 @@ impl<M: Moment> Accumulator for Values<M> {
         }
     }
 
-    fn accumulate(&self, state: &mut M, rows: Range<usize>, out: &mut Vec<M>) {
+    #[inline]
+    fn append(&self, state: &mut M, row: usize) {
+        slot(&self.doubles, &self.inclusion, row, |value, takes_part| state.step(value, takes_part));
+    }
+
+    fn accumulate(&self, state: &mut M, rows: Range<usize>, mut kept: impl Iterator<Item = u64>, out: &mut Vec<M>) {
         let mut moments = *state;
         out.reserve(rows.len());
-        // The moments stay in registers in a loop, and went through memory in an extension by an iterator: 18 ms, not 9.
+        // The moments stay in registers in a loop, and went through memory in an extension by an iterator: 15 ms, not 10.
         each_slot(&self.doubles, &self.inclusion, rows, |value, takes_part| {
+            moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
             moments.step(value, takes_part);
             out.push(moments);
         });
         *state = moments;
     }
 
-    fn prepend_all(&self, state: &mut M, rows: Range<usize>, out: &mut Vec<M>) {
-        let mut moments = *state;
-        map_slots_back(&self.doubles, &self.inclusion, rows, out, |value, takes_part| {
+    fn prepend_all(&self, state: &mut M, rows: Range<usize>, mut kept: impl Iterator<Item = u64>, out: &mut Vec<M>) {
+        *state = scan_slots_back(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
+            let mut moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
             moments.step(value, takes_part);
             moments
         });
-        *state = moments;
-    }
-
-    #[inline]
-    fn append(&self, state: &mut M, row: usize) {
-        if self.inclusion.includes(row) {
-            state.add(self.doubles[row]);
-        }
     }
 
     /// Moments know no sides.

@@ -153,54 +153,74 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
     }
 }
 
-/// Appends to `out` what `f` makes of each slot.
+/// Appends to `out` what `f` makes of each slot and of what it made of the one before, `state` for the first. Returns the last.
+///
+/// What is handed on is each iterator's own: it stays in registers, where what a closure refers to goes through memory.
 #[inline]
-pub(crate) fn map_slots<N: Copy, T>(
+pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
     inclusion: &Inclusion,
     rows: Range<usize>,
+    state: T,
     out: &mut Vec<T>,
-    mut f: impl FnMut(N, bool) -> T,
-) {
+    mut f: impl FnMut(T, N, bool) -> T,
+) -> T {
+    let mut last = state;
     match inclusion {
-        Inclusion::All => out.extend(values[rows].iter().map(|&value| f(value, true))),
+        Inclusion::All => {
+            let mut state = last;
+            out.extend(values[rows].iter().map(move |&value| {
+                state = f(state, value, true);
+                state
+            }));
+        }
         Inclusion::Mask(bits) => {
             let first = rows.start;
             for (number, values) in values[rows].chunks(64).enumerate() {
                 let word = word(bits, first + 64 * number);
-                out.extend(values.iter().enumerate().map(|(at, &value)| f(value, (word >> at) & 1 != 0)));
+                let (mut state, f) = (last, &mut f);
+                out.extend(values.iter().enumerate().map(move |(at, &value)| {
+                    state = f(state, value, (word >> at) & 1 != 0);
+                    state
+                }));
+                last = out.last().copied().unwrap_or(last);
             }
         }
     }
+    out.last().copied().unwrap_or(last)
 }
 
-/// As [`map_slots`], from the last slot to the first.
+/// As [`scan_slots`], from the last slot to the first.
 #[inline]
-pub(crate) fn map_slots_back<N: Copy, T>(
+pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     values: &[N],
     inclusion: &Inclusion,
     rows: Range<usize>,
+    mut state: T,
     out: &mut Vec<T>,
-    mut f: impl FnMut(N, bool) -> T,
-) {
-    // What `f` changes stays in registers in a loop, and went through memory in an extension by a reversed iterator.
+    mut f: impl FnMut(T, N, bool) -> T,
+) -> T {
+    // Here it is a loop that keeps the state in registers, and not an extension by a reversed iterator.
     out.reserve(rows.len());
     let first = rows.start;
     match inclusion {
         Inclusion::All => {
             for &value in values[rows].iter().rev() {
-                out.push(f(value, true));
+                state = f(state, value, true);
+                out.push(state);
             }
         }
         Inclusion::Mask(bits) => {
             for (number, values) in values[rows].chunks(64).enumerate().rev() {
                 let word = word(bits, first + 64 * number);
                 for (at, &value) in values.iter().enumerate().rev() {
-                    out.push(f(value, (word >> at) & 1 != 0));
+                    state = f(state, value, (word >> at) & 1 != 0);
+                    out.push(state);
                 }
             }
         }
     }
+    state
 }
 
 /// As [`each_slot`], of one row.
@@ -217,6 +237,13 @@ pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: 
 pub(crate) fn present_or(value: f64, other: f64, present: bool) -> f64 {
     let out = u32::from(!present) * 32;
     f64::from_bits(other.to_bits() ^ ((value.to_bits() ^ other.to_bits()) << out << out))
+}
+
+/// `value` where all bits of `kept` are set, 0.0 where none is; without a branch, as long as compilers do not know how the bits
+/// were made.
+#[inline(always)]
+pub(crate) fn or_zero(value: f64, kept: u64) -> f64 {
+    f64::from_bits(value.to_bits() & kept)
 }
 
 /// How many of `rows` take part.

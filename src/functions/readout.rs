@@ -30,9 +30,18 @@ pub trait Accumulator: Send + Sync {
         self.update(state, row..row + 1);
     }
 
-    /// Appends `rows` one by one, and the state after each of them to `out`.
-    fn accumulate(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) {
-        out.extend(rows.map(|row| {
+    /// Appends `rows` one by one, and the state after each of them to `out`. As [`Aggregate::accumulate`].
+    fn accumulate(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) {
+        out.extend(rows.zip(kept).map(|(row, kept)| {
+            if kept == 0 {
+                *state = self.init();
+            }
             self.append(state, row);
             state.clone()
         }));
@@ -47,9 +56,19 @@ pub trait Accumulator: Send + Sync {
         *state = first;
     }
 
-    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`.
-    fn prepend_all(&self, state: &mut Self::State, rows: Range<usize>, out: &mut Vec<Self::State>) {
-        out.extend(rows.rev().map(|row| {
+    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`. As
+    /// [`Aggregate::prepend_all`].
+    fn prepend_all(
+        &self,
+        state: &mut Self::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Self::State>,
+    ) {
+        out.extend(rows.rev().zip(kept).map(|(row, kept)| {
+            if kept == 0 {
+                *state = self.init();
+            }
             self.prepend(state, row);
             state.clone()
         }));
@@ -214,8 +233,14 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         Ok(())
     }
 
-    fn accumulate(&self, state: &mut F::State, rows: Range<usize>, out: &mut Vec<F::State>) -> Result<()> {
-        self.accumulator.accumulate(state, rows, out);
+    fn accumulate(
+        &self,
+        state: &mut F::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<F::State>,
+    ) -> Result<()> {
+        self.accumulator.accumulate(state, rows, kept, out);
         Ok(())
     }
 
@@ -225,8 +250,14 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         Ok(())
     }
 
-    fn prepend_all(&self, state: &mut F::State, rows: Range<usize>, out: &mut Vec<F::State>) -> Result<()> {
-        self.accumulator.prepend_all(state, rows, out);
+    fn prepend_all(
+        &self,
+        state: &mut F::State,
+        rows: Range<usize>,
+        kept: impl Iterator<Item = u64>,
+        out: &mut Vec<F::State>,
+    ) -> Result<()> {
+        self.accumulator.prepend_all(state, rows, kept, out);
         Ok(())
     }
 

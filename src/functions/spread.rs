@@ -18,7 +18,7 @@ use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
 use super::moments::{BLOCK, Moment, offset, summed};
-use super::native::{Saved, present_or, saved, saved_value};
+use super::native::{Saved, or_zero, present_or, saved, saved_value};
 use super::readout::NativeReadout;
 use crate::error::Result;
 
@@ -122,6 +122,17 @@ impl Moment for Shifted {
         }
     }
 
+    #[inline(always)]
+    fn or_none(self, kept: u64) -> Self {
+        let or_zero = |value| or_zero(value, kept);
+        Self {
+            count: or_zero(self.count),
+            pivot: or_zero(self.pivot),
+            sum: or_zero(self.sum),
+            squares: or_zero(self.squares),
+        }
+    }
+
     fn save(&self) -> Result<RecordBatch> {
         let Self { count, pivot, sum, squares } = *self;
         saved([
@@ -165,6 +176,8 @@ impl NativeReadout<Shifted> for Spread {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use std::iter::repeat_with;
+
     use arrow_array::Float64Array;
     use arrow_array::cast::AsArray;
 
@@ -227,8 +240,8 @@ mod tests {
         let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
         let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
         let (mut after, mut before) = (Vec::new(), Vec::new());
-        accumulator.accumulate(&mut forwards, 0..values.len(), &mut after);
-        accumulator.prepend_all(&mut backwards, 0..values.len(), &mut before);
+        accumulator.accumulate(&mut forwards, 0..values.len(), repeat_with(|| u64::MAX), &mut after);
+        accumulator.prepend_all(&mut backwards, 0..values.len(), repeat_with(|| u64::MAX), &mut before);
         assert_eq!([after.last(), before.last()], [Some(&forwards), Some(&backwards)]);
         accumulator.update(&mut blocks, 0..values.len());
         let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));

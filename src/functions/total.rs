@@ -17,7 +17,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, each_slot, map_slots, map_slots_back, present_or, saved, saved_value, slot};
+use super::native::{Saved, each_slot, or_zero, present_or, saved, saved_value, scan_slots, scan_slots_back, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
@@ -71,6 +71,10 @@ impl Summand for i256 {
 pub trait Sum: Copy + Send + Sync {
     /// The sum of nothing.
     const ZERO: Self;
+
+    /// The sum where all bits of `kept` are set, that of nothing where none is.
+    #[must_use]
+    fn or_zero(self, kept: u64) -> Self;
 
     /// Adds another sum.
     fn merge(&mut self, right: &Self);
@@ -131,6 +135,11 @@ macro_rules! exact {
         impl Sum for $sum {
             const ZERO: Self = 0;
 
+            #[inline(always)]
+            fn or_zero(self, kept: u64) -> Self {
+                self & Self::from(kept.cast_signed())
+            }
+
             #[inline]
             fn merge(&mut self, right: &Self) {
                 *self += right;
@@ -190,6 +199,11 @@ impl Sum for Wide {
     const ZERO: Self = Self::ZERO;
 
     #[inline]
+    fn or_zero(self, kept: u64) -> Self {
+        if kept == 0 { Self::ZERO } else { self }
+    }
+
+    #[inline]
     fn merge(&mut self, right: &Self) {
         Self::merge(self, right);
     }
@@ -233,6 +247,11 @@ impl Adds<i256> for Wide {
 
 impl Sum for Compensated {
     const ZERO: Self = Self::ZERO;
+
+    #[inline(always)]
+    fn or_zero(self, kept: u64) -> Self {
+        Self { sum: or_zero(self.sum, kept), lost: or_zero(self.lost, kept) }
+    }
 
     #[inline]
     fn merge(&mut self, right: &Self) {
@@ -332,6 +351,13 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
 }
 
 impl<N: Summand, S: Adds<N>> Sums<N, S> {
+    /// The total where it is kept, else that of nothing.
+    #[inline(always)]
+    fn or_none(total: Total<S>, kept: Option<u64>) -> Total<S> {
+        let kept = kept.unwrap_or(u64::MAX);
+        Total { sum: total.sum.or_zero(kept), count: total.count & kept }
+    }
+
     #[inline]
     fn step(state: &mut Total<S>, value: N, takes_part: bool) {
         state.sum.add(value.or_zero(takes_part));
@@ -367,22 +393,32 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
     }
 
-    fn accumulate(&self, state: &mut Total<S>, rows: Range<usize>, out: &mut Vec<Total<S>>) {
-        let mut total = *state;
-        map_slots(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+    fn accumulate(
+        &self,
+        state: &mut Total<S>,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Total<S>>,
+    ) {
+        *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
+            let mut total = Self::or_none(total, kept.next());
             Self::step(&mut total, value, takes_part);
             total
         });
-        *state = total;
     }
 
-    fn prepend_all(&self, state: &mut Total<S>, rows: Range<usize>, out: &mut Vec<Total<S>>) {
-        let mut total = *state;
-        map_slots_back(&self.values, &self.inclusion, rows, out, |value, takes_part| {
+    fn prepend_all(
+        &self,
+        state: &mut Total<S>,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut Vec<Total<S>>,
+    ) {
+        *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
+            let mut total = Self::or_none(total, kept.next());
             Self::step(&mut total, value, takes_part);
             total
         });
-        *state = total;
     }
 
     // Sums commute, compensated ones too: the error of each rounding is exact, and errors are added two at a time.

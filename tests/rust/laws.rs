@@ -105,23 +105,31 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     let mut stepped = aggregate.init();
     (0..rows).for_each(|row| aggregate.update(&mut stepped, row..row + 1).unwrap());
     agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
+    // States that go on, and states that begin anew before some rows.
+    let patterns: [fn(usize) -> bool; 2] = [|row| row % 3 > 0, |_| true];
     let (mut appended, mut prepended) = (y.clone(), y.clone());
-    let (mut accumulated, mut after) = (y.clone(), Vec::new());
-    aggregate.accumulate(&mut accumulated, second..rows, &mut after).unwrap();
-    prop_assert_eq!(after.len(), rows - second, "accumulate writes one state a row");
-    for (row, after) in (second..rows).zip(&after) {
-        aggregate.append(&mut appended, row).unwrap();
-        agree(aggregate, &appended, after, same, "accumulate writes the states that append makes")?;
+    for kept in patterns {
+        let bits = |row| if kept(row) { u64::MAX } else { 0 };
+        (appended, prepended) = (y.clone(), y.clone());
+        let (mut accumulated, mut after) = (y.clone(), Vec::new());
+        aggregate.accumulate(&mut accumulated, second..rows, (second..rows).map(bits), &mut after).unwrap();
+        prop_assert_eq!(after.len(), rows - second, "accumulate writes one state a row");
+        for (row, after) in (second..rows).zip(&after) {
+            appended = if kept(row) { appended } else { aggregate.init() };
+            aggregate.append(&mut appended, row).unwrap();
+            agree(aggregate, &appended, after, same, "accumulate writes the states that append makes")?;
+        }
+        agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
+        let (mut preceded, mut before) = (y.clone(), Vec::new());
+        aggregate.prepend_all(&mut preceded, 0..first, (0..first).rev().map(bits), &mut before).unwrap();
+        prop_assert_eq!(before.len(), first, "prepend_all writes one state a row");
+        for (row, before) in (0..first).rev().zip(&before) {
+            prepended = if kept(row) { prepended } else { aggregate.init() };
+            aggregate.prepend(&mut prepended, row).unwrap();
+            agree(aggregate, &prepended, before, same, "prepend_all writes the states that prepend makes")?;
+        }
+        agree(aggregate, &prepended, &preceded, same, "prepend_all is prepend over its rows")?;
     }
-    agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
-    let (mut preceded, mut before) = (y.clone(), Vec::new());
-    aggregate.prepend_all(&mut preceded, 0..first, &mut before).unwrap();
-    prop_assert_eq!(before.len(), first, "prepend_all writes one state a row");
-    for (row, before) in (0..first).rev().zip(&before) {
-        aggregate.prepend(&mut prepended, row).unwrap();
-        agree(aggregate, &prepended, before, same, "prepend_all writes the states that prepend makes")?;
-    }
-    agree(aggregate, &prepended, &preceded, same, "prepend_all is prepend over its rows")?;
     agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
     agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
     if let Ok(one) = answer(aggregate, &x) {
