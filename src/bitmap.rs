@@ -103,6 +103,9 @@ impl Edges {
     }
 }
 
+/// Rows whose bits are one word.
+pub(crate) const WORD: usize = 64;
+
 /// The bits `[at, at + 64)` as a word, zero past the end.
 #[inline]
 pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {

@@ -16,7 +16,7 @@ use arrow_buffer::{Buffer, i256};
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema};
 
-use crate::bitmap::word;
+use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::rows::normalise;
@@ -136,10 +136,10 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
         Inclusion::All => values[rows].iter().for_each(|&value| f(value, true)),
         Inclusion::Mask(bits) => {
             let first = rows.start;
-            for (number, values) in values[rows].chunks(64).enumerate() {
-                let word = word(bits, first + 64 * number);
+            for (number, values) in values[rows].chunks(WORD).enumerate() {
+                let word = word(bits, first + WORD * number);
                 // Of whole words alone: whether a shorter piece is without NULLs cannot be foreseen.
-                if word == u64::MAX && values.len() == 64 {
+                if word == u64::MAX && values.len() == WORD {
                     for &value in values {
                         f(value, true);
                     }
@@ -161,14 +161,13 @@ pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
     inclusion: &Inclusion,
     rows: Range<usize>,
-    state: T,
+    mut state: T,
     out: &mut Vec<T>,
     mut f: impl FnMut(T, N, bool) -> T,
 ) -> T {
-    let mut last = state;
+    let known = out.len();
     match inclusion {
         Inclusion::All => {
-            let mut state = last;
             out.extend(values[rows].iter().map(move |&value| {
                 state = f(state, value, true);
                 state
@@ -176,18 +175,18 @@ pub(crate) fn scan_slots<N: Copy, T: Copy>(
         }
         Inclusion::Mask(bits) => {
             let first = rows.start;
-            for (number, values) in values[rows].chunks(64).enumerate() {
-                let word = word(bits, first + 64 * number);
-                let (mut state, f) = (last, &mut f);
+            for (number, values) in values[rows].chunks(WORD).enumerate() {
+                let word = word(bits, first + WORD * number);
+                let f = &mut f;
                 out.extend(values.iter().enumerate().map(move |(at, &value)| {
                     state = f(state, value, (word >> at) & 1 != 0);
                     state
                 }));
-                last = out.last().copied().unwrap_or(last);
+                state = out.last().copied().unwrap_or(state);
             }
         }
     }
-    out.last().copied().unwrap_or(last)
+    out[known..].last().copied().unwrap_or(state)
 }
 
 /// As [`scan_slots`], from the last slot to the first.
@@ -211,8 +210,8 @@ pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
             }
         }
         Inclusion::Mask(bits) => {
-            for (number, values) in values[rows].chunks(64).enumerate().rev() {
-                let word = word(bits, first + 64 * number);
+            for (number, values) in values[rows].chunks(WORD).enumerate().rev() {
+                let word = word(bits, first + WORD * number);
                 for (at, &value) in values.iter().enumerate().rev() {
                     state = f(state, value, (word >> at) & 1 != 0);
                     out.push(state);
