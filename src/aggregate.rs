@@ -3,11 +3,19 @@
 //! A state stands for a run of rows. Strategies fold rows into states and merge states; they never look inside.
 //! The vocabulary is the field's: init, update, merge, retract, evaluate.
 
+use std::iter::repeat_with;
 use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::error::Result;
+
+/// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
+///
+/// A closure that knows nothing is a constant to compilers, where `repeat` is a field that is read.
+pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
+    repeat_with(|| u64::MAX)
+}
 
 /// An aggregate bound to its argument columns in one section. Rows are section row numbers.
 ///

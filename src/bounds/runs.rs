@@ -9,11 +9,8 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use crate::bitmap::{Edges, Ranks, word};
+use crate::bitmap::{Edges, Ranks, WORD, word};
 use crate::vectors::widest;
-
-/// Rows whose bits are a word.
-const WORD: usize = 64;
 
 /// Runs of rows.
 #[derive(Debug, Clone)]

@@ -13,12 +13,11 @@
 //! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
 //! (counts, integer and decimal sums in wide accumulators): a float would drift.
 
-use std::iter::repeat_with;
 use std::ops::Range;
 
 use super::fold::{BLOCK, Fold, Work, aside, behind, states};
 use super::steps::{TOGETHER, steps};
-use crate::aggregate::Removable;
+use crate::aggregate::{Removable, all_kept};
 use crate::bounds::FrameRuns;
 use crate::error::{Error, Result};
 use crate::vectors::widest;
@@ -123,7 +122,7 @@ impl<S: Clone> Window<S> {
             prefixes.clear();
             prefixes.reserve(rows.len() + 1);
             prefixes.push(state.clone());
-            aggregate.accumulate(&mut state, rows, repeat_with(|| u64::MAX), prefixes)?;
+            aggregate.accumulate(&mut state, rows, all_kept(), prefixes)?;
         }
         // Frames may jump, if this way was asked for.
         let anew = |run| {

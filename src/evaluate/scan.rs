@@ -9,17 +9,16 @@
 //! 64 rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
 //! and one merge); memory one state growing, 1/64 of a state per row of the partition shrinking.
 
-use std::iter::repeat_with;
 use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, behind, states};
 use super::short::{self, Room};
 use super::steps::{TOGETHER, steps};
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Aggregate, all_kept};
 use crate::bitmap::Edges;
 use crate::bounds::FrameRuns;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::section::Section;
 use crate::vectors::widest;
 
@@ -119,7 +118,7 @@ impl<S: Clone> Suffixes<S> {
         self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
         self.states.clear();
         let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
-        aggregate.prepend_all(&mut later, self.open.clone(), repeat_with(|| u64::MAX), &mut self.states)
+        aggregate.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
@@ -168,7 +167,7 @@ impl<S: Clone> Forwards<S> {
         Ok(self.state.clone())
     }
 
-    /// Answers the frames, if they go on from here by a row each.
+    /// Answers the frames, if they grow from here, or anew, by a row each, or if they shrink so.
     #[inline(always)]
     fn together<A: Aggregate<State = S>>(
         &mut self,
@@ -184,43 +183,15 @@ impl<S: Clone> Forwards<S> {
         let rows = first.end.wrapping_sub(1)..last.end;
         room.states.clear();
         if goes_on && steps(runs).is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            aggregate.accumulate(&mut self.state, rows, repeat_with(|| u64::MAX), &mut room.states)?;
+            aggregate.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
         } else if (goes_on || first.len() == 1) && short::grow(runs) {
             room.keep_longer(runs);
             aggregate.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
-            return Ok(false);
+            return shrunk(aggregate, room, runs, out);
         }
         self.run = last;
         aggregate.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
-        Ok(true)
-    }
-
-    /// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
-    #[inline(always)]
-    fn shrunk<A: Aggregate<State = S>>(
-        aggregate: &A,
-        room: &mut Room<S>,
-        runs: FrameRuns,
-        out: &mut A::Builder,
-    ) -> Result<bool> {
-        let mut each = runs.iter();
-        let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short::shrink(runs)) else {
-            return Ok(false);
-        };
-        let mut state = aggregate.init();
-        for row in (last.start + 1..last.end).rev() {
-            aggregate.prepend(&mut state, row)?;
-        }
-        let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
-        room.keep_longer(runs);
-        if let Some(last) = room.kept.last_mut() {
-            // What is behind its first row has been put into the state.
-            *last = u64::MAX;
-        }
-        room.states.clear();
-        aggregate.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-        aggregate.evaluate_all(room.states.iter().rev().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -247,6 +218,34 @@ impl<S: Clone> Forwards<S> {
         self.run = run;
         Ok(None)
     }
+}
+
+/// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
+#[inline(always)]
+fn shrunk<A: Aggregate>(
+    aggregate: &A,
+    room: &mut Room<A::State>,
+    runs: FrameRuns,
+    out: &mut A::Builder,
+) -> Result<bool> {
+    let mut each = runs.iter();
+    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short::shrink(runs)) else {
+        return Ok(false);
+    };
+    let mut state = aggregate.init();
+    for row in (last.start + 1..last.end).rev() {
+        aggregate.prepend(&mut state, row)?;
+    }
+    let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
+    room.keep_longer(runs);
+    if let Some(last) = room.kept.last_mut() {
+        // What is behind its first row has been put into the state.
+        *last = u64::MAX;
+    }
+    room.states.clear();
+    aggregate.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
+    aggregate.evaluate_all(room.states.iter().rev().map(|state| Ok(state.clone())), out)?;
+    Ok(true)
 }
 
 impl<A: Aggregate> Fold<A> for Scan {
@@ -289,13 +288,7 @@ impl<A: Aggregate> Fold<A> for Scan {
                 && !needs_drop::<A::State>()
                 && widest(
                     #[inline(always)]
-                    || {
-                        let room = &mut cursor.together;
-                        Ok::<_, Error>(
-                            forwards.together(aggregate, room, some, out)?
-                                || Forwards::shrunk(aggregate, room, some, out)?,
-                        )
-                    },
+                    || forwards.together(aggregate, &mut cursor.together, some, out),
                 )?;
             if together {
                 runs = others;

@@ -32,7 +32,7 @@ impl<S> Room<S> {
 
     /// Notes which of the frames are of more than one row.
     pub(super) fn keep_longer(&mut self, FrameRuns { begin, end }: FrameRuns) {
-        let Self { kept, .. } = self;
+        let kept = &mut self.kept;
         kept.clear();
         widest(
             #[inline(always)]

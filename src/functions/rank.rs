@@ -22,6 +22,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
 
+use crate::bitmap::WORD;
 use crate::bounds::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
@@ -30,9 +31,6 @@ use crate::evaluate::Evaluator;
 use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::Runs;
 use crate::section::Section;
-
-/// Rows whose bits are one word.
-const WORD: usize = 64;
 
 /// Which place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

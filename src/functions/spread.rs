@@ -176,12 +176,11 @@ impl NativeReadout<Shifted> for Spread {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-    use std::iter::repeat_with;
-
     use arrow_array::Float64Array;
     use arrow_array::cast::AsArray;
 
     use super::*;
+    use crate::aggregate::all_kept;
     use crate::functions::moments::Values;
     use crate::functions::readout::{Accumulated, Accumulator, results};
     use crate::inclusion::Inclusion;
@@ -240,8 +239,8 @@ mod tests {
         let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
         let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
         let (mut after, mut before) = (Vec::new(), Vec::new());
-        accumulator.accumulate(&mut forwards, 0..values.len(), repeat_with(|| u64::MAX), &mut after);
-        accumulator.prepend_all(&mut backwards, 0..values.len(), repeat_with(|| u64::MAX), &mut before);
+        accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after);
+        accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before);
         assert_eq!([after.last(), before.last()], [Some(&forwards), Some(&backwards)]);
         accumulator.update(&mut blocks, 0..values.len());
         let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));

@@ -19,7 +19,7 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use super::exact::{Compensated, Wide};
 use super::native::{Saved, or_zero, present_or, saved, saved_value, scan_slots, scan_slots_back, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
-use crate::bitmap::word;
+use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -92,9 +92,6 @@ pub trait Sum: Copy + Send + Sync {
     /// The data is not what `save` writes.
     fn load(saved: &RecordBatch) -> Result<Self>;
 }
-
-/// Values whose bits are a word.
-const WORD: usize = 64;
 
 /// A sum that takes values of this type.
 pub trait Adds<N>: Sum {
@@ -500,14 +497,14 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_buffer::BooleanBuffer;
+
     use super::*;
+    use crate::vectors::both;
 
     /// Blocks of values some of which are hidden, at any offset, against values one by one.
     #[test]
     fn hidden_values_are_not_summed() {
-        use crate::vectors::both;
-        use arrow_buffer::BooleanBuffer;
-
         fn check<N: Summand, S: Adds<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
             let bits = BooleanBuffer::collect_bool(values.len() + 3, |bit| bit * bit % 7 > 1).slice(3, values.len());
             let sums = Sums::<N, S>::new(values.into(), Inclusion::Mask(bits));

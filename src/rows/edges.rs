@@ -14,9 +14,9 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 
-use super::neighbours::{Neighbours, WORD};
+use super::neighbours::Neighbours;
 use super::sort::SortColumn;
-use crate::bitmap::{Edges, next_set};
+use crate::bitmap::{Edges, WORD, next_set};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 

@@ -15,8 +15,8 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Arr
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_select::take::take;
 
-use super::neighbours::WORD;
 use super::room::in_chunks;
+use crate::bitmap::WORD;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;

@@ -16,11 +16,9 @@ use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::keys::{self, Coded, match_coded};
+use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::vectors::widest;
-
-/// Rows per word.
-pub(super) const WORD: usize = 64;
 
 /// Bytes of a text that are compared as one number.
 const HEAD: usize = size_of::<u128>();

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow_buffer::BooleanBuffer;
 
 use super::codes::{self, Codes, Field, Push};
-use super::neighbours::WORD;
+use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
 

@@ -20,12 +20,11 @@ use arrow_select::concat::concat;
 
 use super::cells::{self, Cells};
 use super::gather::gather_on;
-use super::neighbours::WORD;
 use super::pieces::Pieces;
 use super::route::Route;
 use super::source::{fixed_column, values_of};
 use super::tiles::Tiles;
-use crate::bitmap::word;
+use crate::bitmap::{WORD, word};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
