@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 from .call import Call
@@ -118,7 +118,7 @@ def place(call: Call) -> str:
     str
         The name.
     """
-    return _PLACE + hashlib.sha256(_structure(call).encode()).hexdigest()[:16]
+    return _PLACE + hashlib.blake2b(_structure(call).encode(), digest_size=8).hexdigest()
 
 
 def without_places(message: str) -> str:
@@ -128,25 +128,26 @@ def without_places(message: str) -> str:
 
 def _structure(value: Any) -> str:
     """Write a call down with the types of its literals: 1, 1.0 and True are equal in Python."""
-    if value is None or isinstance(value, SCALARS):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, tuple):
-        return "(" + ",".join(map(_structure, value)) + ")"
-    if isinstance(value, Host):
-        return f"host {id(value.value)}"
-    if is_dataclass(value):
-        kind: type = type(value)
-        return f"{kind.__name__}({','.join(map(_structure, _parts(kind)(value)))})"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{k!r}:{_structure(v)}" for k, v in value.items()) + "}"
-    return f"object {id(value)}"  # a user's function: it is itself, and no other
+    return _writer(type(value))(value)
 
 
 @cache
-def _parts(kind: type) -> Callable[[Any], Iterable[Any]]:
-    """Read the fields of a dataclass, but for a call's alias; every call of every frame asks."""
-    names = [f.name for f in fields(kind) if not (kind is Call and f.name == "name")]
-    return attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, n) for n in names]
+def _writer(kind: type) -> Callable[[Any], str]:
+    """Say how values of a type are written down, which every call of every frame asks."""
+    name = kind.__name__
+    if kind is NoneType or issubclass(kind, SCALARS):
+        return lambda value: f"{name} {value!r}"
+    if issubclass(kind, tuple):
+        return lambda values: f"({','.join([_structure(v) for v in values])})"
+    if issubclass(kind, Host):
+        return lambda value: f"host {id(value.value)}"
+    if is_dataclass(kind):
+        # a call's alias does not matter
+        parts = [f.name for f in fields(kind) if not (kind is Call and f.name == "name")]
+        return lambda value: f"{name}({','.join([_structure(getattr(value, p)) for p in parts])})"
+    if issubclass(kind, Mapping):
+        return lambda value: "{" + ",".join([f"{k!r}:{_structure(v)}" for k, v in value.items()]) + "}"
+    return lambda value: f"object {id(value)}"  # a user's function: it is itself, and no other
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:

@@ -216,6 +216,8 @@ def as_expr(value: Any, role: str) -> Expr:
         return value
     if isinstance(value, str):
         return Column(value)
+    if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
+        return Literal(value)
     if is_item(value):
         return replace(value, name=None)
     if is_spark_column(value):

@@ -34,7 +34,8 @@ def own_names(columns: Sequence[str], *, host: HostKind, folded: bool) -> list[s
 
 def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:
     """Give each column a name of its own; those keep theirs that are not repeated and have none of some characters."""
-    columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
+    if without:
+        columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
     taken = {c.lower() if folded else c for c in columns}
     seen: set[str] = set()
     names = []

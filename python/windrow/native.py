@@ -132,10 +132,8 @@ def window_columns(
     tuple
         The new fields and the new columns.
     """
-    plan = make_plan(table.schema, bound.native, options)
-    fields = output_fields(plan)
-    result = pa.table(plan.compute(table))
-    return fields, list(result.columns)
+    result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
+    return list(result.schema), result.columns
 
 
 def checked(column: Any, name: str) -> Any:
@@ -176,6 +174,8 @@ def _look(array: pa.Array) -> None:
         array = array.view(_BYTES[array.type])
     kind = array.type
     array.validate()
+    if pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind):
+        return
     if pa.types.is_struct(kind):
         for number in range(kind.num_fields):
             _look(array.field(number))
@@ -199,7 +199,7 @@ def _look(array: pa.Array) -> None:
         if places["min"] is not None and not 0 <= places["min"] <= places["max"] < len(array.dictionary):
             raise pa.ArrowInvalid("indices lie outside of the dictionary")
         _look(array.dictionary)
-    elif not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind)):
+    else:
         array.validate(full=True)
 
 

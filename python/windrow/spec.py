@@ -412,7 +412,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 def _order(value: Any) -> Order:
     if isinstance(value, Order):
         return value
-    if is_spark_column(value):
+    if not isinstance(value, str) and is_spark_column(value):
         from .spark.columns import read_order
 
         return read_order(value)

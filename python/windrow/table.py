@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame as SparkDataFrame
     from pyspark.sql.types import StructType
 
+    from .metrics import Run
+
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
 
 __all__ = ["compute", "kind_of", "schema_of", "select", "with_columns"]
@@ -346,8 +348,7 @@ def new_columns(
     with in_memory(lambda: Output.shown(outputs), rows) as run:
         for calls in levels(o.item for o in outputs if o.item is not None):
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            with run.stage("evaluate"):
-                temporaries = _evaluated(bound.temporaries, _ByName(bound.names, working), rows)
+            temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows)
             table = input_table(bound, working, temporaries, rows, working.schema)
             if in_order:
                 from .operator import columns_in_order
@@ -357,8 +358,7 @@ def new_columns(
                 working.add(list(calls), *window_columns(table, bound, current()))
             run.metrics.sections += 1
         last = scalars(outputs, working.names)
-        with run.stage("evaluate"):
-            evaluated = _evaluated(last, _ByName(unique_names(working.names), working), rows)
+        evaluated = _evaluated(run, last, unique_names(working.names), working, rows)
     made = dict(zip([t.name for t in last], evaluated, strict=True))
     fields, results = [], []
     for output in outputs:
@@ -379,7 +379,7 @@ class _Working:
 
     def __init__(self, names: list[str], columns: Any, schema: pa.Schema | None) -> None:
         self.names = names
-        self.schema = schema
+        self._schema = schema
         self._columns = columns
         self._own = len(names)
         self._fields: list[pa.Field] = []
@@ -388,24 +388,29 @@ class _Working:
     def __getitem__(self, index: int) -> Any:
         return self._columns[index] if index < self._own else self._results[index - self._own]
 
+    @property
+    def schema(self) -> pa.Schema | None:
+        return self._schema if self._schema is None or not self._fields else pa.schema([*self._schema, *self._fields])
+
     def add(self, places: Sequence[str], fields: Sequence[pa.Field], columns: Sequence[pa.ChunkedArray]) -> None:
         self.names += places
         self._fields += fields
         self._results += columns
-        if self.schema is not None:
-            self.schema = pa.schema([*self.schema, *fields])
 
     def result(self, at: str) -> tuple[pa.Field, pa.ChunkedArray]:
         index = self.names.index(at, self._own) - self._own
         return self._fields[index], self._results[index]
 
 
-def _evaluated(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
+def _evaluated(
+    run: Run, temporaries: Sequence[Temporary], names: Sequence[str], working: _Working, rows: int
+) -> list[pa.ChunkedArray]:
     if not temporaries:
         return []
     from .polars import evaluate
 
-    return evaluate(temporaries, columns, rows)
+    with run.stage("evaluate"):
+        return evaluate(temporaries, _ByName(names, working), rows)
 
 
 class _ByName(Mapping[str, Any]):
