@@ -218,10 +218,7 @@ impl Frames {
                 groups::shift(peers, &run, piece, by + behind, out);
             }),
             (Edge::Key(_), Given::Found(found), ..) => out.copy_from_slice(&found[rows]),
-            (Edge::Key(by), _, _, Some((plan, key))) => partitions.each(rows, |run, piece| {
-                let out = &mut out[piece.start - first..piece.end - first];
-                range::shift(plan, key, by, side, &run, piece, out);
-            }),
+            (Edge::Key(by), _, _, Some((plan, key))) => range::shift(plan, key, by, side, partitions, rows, out),
             (Edge::RowsBy(_), Given::Offsets(offsets), ..) => {
                 return each_row(partitions, rows, out, |run, row, _| {
                     Ok(rows::shift_one(row, offsets.count(row)?.saturating_add(behind), run))

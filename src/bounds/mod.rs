@@ -25,9 +25,11 @@
 //! # }
 //! ```
 
+mod abreast;
 mod calendar;
 mod exclude;
 mod frames;
+mod gallop;
 mod groups;
 mod key;
 mod literal;

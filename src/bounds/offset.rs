@@ -80,8 +80,8 @@ impl Offset {
     pub(super) fn small(&self, plan: &KeyPlan, key: i64) -> Target<i64> {
         match self {
             Self::Whole(by) => whole(key, *by),
-            Self::Double(by) => double(key, *by, plan.descending),
-            Self::Single(by) => single(key, *by, plan.descending),
+            Self::Double(by) => Target::At(double(key, *by, plan.descending)),
+            Self::Single(by) => Target::At(single(key, *by, plan.descending)),
             Self::Calendar(step) => match &plan.calendar {
                 Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.descending),
                 None => Target::At(key),
@@ -114,22 +114,22 @@ pub(super) fn huge(key: i256, by: i256) -> Target<i256> {
 /// The target of a double key: IEEE addition in the key's direction. An infinite offset reaches everything on
 /// its side, so from the far infinity too, where the sum would be NaN.
 #[inline]
-pub(super) fn double(key: i64, by: f64, descending: bool) -> Target<i64> {
+pub(super) fn double(key: i64, by: f64, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
     let value = decode_f64(key ^ flip);
     let sum = value + by;
     let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
-    Target::At(encode_f64(sum) ^ flip)
+    encode_f64(sum) ^ flip
 }
 
 /// As [`double`], in single precision.
 #[inline]
-pub(super) fn single(key: i64, by: f32, descending: bool) -> Target<i64> {
+pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
     let value = decode_f32(key ^ flip);
     let sum = value + by;
     let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
-    Target::At(encode_f32(sum) ^ flip)
+    encode_f32(sum) ^ flip
 }
 
 /// The target of a date or timestamp.

@@ -1,10 +1,9 @@
 //! RANGE: ends at a distance of the order key.
 //!
 //! The key column is made ordered numbers once per section ([`super::key`]); the end of a row's frame is then the
-//! first row whose key is not below the row's target. The search starts from where it ended for the row before and
-//! gallops (J. L. Bentley, A. C. Yao, "An almost optimal algorithm for unbounded searching", 1976), so consecutive
-//! rows cost O(1) amortised, and a fresh block O(log d) for frames d rows wide: nothing is carried from block to
-//! block. Per-row offsets may send the end back; galloping goes both ways.
+//! first row whose key is not below the row's target. Where one distance holds for all rows, the edges of several are found
+//! together ([`super::abreast`]); else each is searched for from where the row before has its own ([`super::gallop`]), to
+//! either side, as per-row offsets may send it back. Nothing is carried from block to block.
 //!
 //! ```text
 //!   keys     ∅ ∅ 1 3 3 4 7 9        nulls lie at one side of each partition
@@ -15,48 +14,104 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_buffer::i256;
-
+use super::abreast;
 use super::calendar::{Mover, Step};
+use super::gallop::{Successor, seek};
 use super::key::{Key, KeyPlan, Keys};
 use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::runs::Runs;
 use crate::error::{Error, Result};
+use crate::vectors::widest;
 
-/// Writes, for each of `rows` of partition `run`, the frame's begin or end at `offset` from the row's key.
+/// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(
     plan: &KeyPlan,
     key: &Key,
     offset: &Offset,
     side: Side,
-    run: &Range<usize>,
+    partitions: &Runs,
     rows: Range<usize>,
     out: &mut [u32],
 ) {
-    let filled = key.filled(run);
-    let out = nulls(&filled, side, run, &rows, out);
-    let rows = rows.start.max(filled.start)..rows.end.min(filled.end);
     let descending = plan.descending;
+    // What is behind an end at a key is not before a start at the next key; and no float is the last of the numbers.
+    let behind = i64::from(side == Side::End);
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by)) => match distance(i64::try_from(*by).ok(), side) {
-            Some(by) => search_onwards(keys, &filled, rows, by, out),
-            None => search(keys, &filled, rows, side, |key| whole(key, *by), out),
-        },
-        (Keys::Small(keys), Offset::Double(by)) => {
-            search(keys, &filled, rows, side, |key| double(key, *by, descending), out);
+        (Keys::Small(keys), Offset::Whole(by)) => {
+            let distance = i64::try_from(*by).ok().and_then(|by| by.checked_add(behind));
+            each_filled(
+                key,
+                side,
+                partitions,
+                rows,
+                out,
+                #[inline(always)]
+                |filled, rows, out| match distance {
+                    Some(distance) if stays(&keys[rows.clone()], distance) => {
+                        abreast::search(
+                            keys,
+                            filled,
+                            rows,
+                            #[inline(always)]
+                            |key| key.wrapping_add(distance),
+                            out,
+                        );
+                    }
+                    _ => search(keys, filled, rows, side, |key| whole(key, *by), out),
+                },
+            );
         }
-        (Keys::Small(keys), Offset::Single(by)) => {
-            search(keys, &filled, rows, side, |key| single(key, *by, descending), out);
+        (Keys::Small(keys), &Offset::Double(by)) => {
+            each_filled(
+                key,
+                side,
+                partitions,
+                rows,
+                out,
+                #[inline(always)]
+                |filled, rows, out| {
+                    abreast::search(
+                        keys,
+                        filled,
+                        rows,
+                        #[inline(always)]
+                        |key| double(key, by, descending) + behind,
+                        out,
+                    );
+                },
+            );
         }
-        (Keys::Wide(keys), Offset::Wide(by)) => match distance(Some(*by), side) {
-            Some(by) => search_onwards(keys, &filled, rows, by, out),
-            None => search(keys, &filled, rows, side, |key| wide(key, *by), out),
-        },
-        (Keys::Huge(keys), Offset::Huge(by)) => match distance(Some(*by), side) {
-            Some(by) => search_onwards(keys, &filled, rows, by, out),
-            None => search(keys, &filled, rows, side, |key| huge(key, *by), out),
-        },
+        (Keys::Small(keys), &Offset::Single(by)) => {
+            each_filled(
+                key,
+                side,
+                partitions,
+                rows,
+                out,
+                #[inline(always)]
+                |filled, rows, out| {
+                    abreast::search(
+                        keys,
+                        filled,
+                        rows,
+                        #[inline(always)]
+                        |key| single(key, by, descending) + behind,
+                        out,
+                    );
+                },
+            );
+        }
+        (Keys::Wide(keys), Offset::Wide(by)) => {
+            each_filled(key, side, partitions, rows, out, |filled, rows, out| {
+                search(keys, filled, rows, side, |key| wide(key, *by), out);
+            });
+        }
+        (Keys::Huge(keys), Offset::Huge(by)) => {
+            each_filled(key, side, partitions, rows, out, |filled, rows, out| {
+                search(keys, filled, rows, side, |key| huge(key, *by), out);
+            });
+        }
         // An offset is made for its key's type, so no other pair exists, but for the calendar's: see `positions`.
         _ => {}
     }
@@ -105,18 +160,54 @@ pub(super) fn positions(
     // One for all partitions: they may well be of the same days.
     let mut mover = Mover::new(calendar);
     let mut out = vec![0; rows];
-    partitions.each(0..rows, |run, piece| {
-        let (filled, out) = (key.filled(&run), &mut out[piece.clone()]);
-        let values = nulls(&filled, side, &run, &piece, out);
-        let target = |key| by_calendar(&mut mover, key, step, plan.descending);
-        search(keys, &filled, filled.clone(), side, target, values);
-        let mut furthest = 0;
-        for edge in out {
-            furthest = furthest.max(*edge);
-            *edge = furthest;
-        }
+    each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
+        search(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.descending), out);
     });
+    // No edge of a partition lies behind one of the next.
+    let mut furthest = 0;
+    for edge in &mut out {
+        furthest = furthest.max(*edge);
+        *edge = furthest;
+    }
     Ok(out.into())
+}
+
+/// Calls `search` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
+/// writes the null rows itself.
+///
+/// What `search` writes behind its rows is written again.
+#[inline]
+fn each_filled(
+    key: &Key,
+    side: Side,
+    partitions: &Runs,
+    rows: Range<usize>,
+    out: &mut [u32],
+    mut search: impl FnMut(&Range<usize>, Range<usize>, &mut [u32]),
+) {
+    let first = rows.start;
+    widest(
+        #[inline(always)]
+        || {
+            partitions.each(
+                rows,
+                #[inline(always)]
+                |run, piece| {
+                    let filled = key.filled(&run);
+                    let begin = filled.start.clamp(piece.start, piece.end);
+                    let end = filled.end.clamp(begin, piece.end);
+                    if begin < end {
+                        search(&filled, begin..end, &mut out[begin - first..]);
+                    }
+                    if filled != run {
+                        let edge = null_edge(&filled, side, &run);
+                        out[piece.start - first..begin - first].fill(edge);
+                        out[end - first..piece.end - first].fill(edge);
+                    }
+                },
+            );
+        },
+    );
 }
 
 /// The frame edge of a null row: its peers'.
@@ -124,23 +215,6 @@ fn null_edge(filled: &Range<usize>, side: Side, run: &Range<usize>) -> u32 {
     // The nulls are what `filled` leaves of the partition, on one side.
     let nulls = if filled.start > run.start { run.start..filled.start } else { filled.end..run.end };
     (if side == Side::Start { nulls.start } else { nulls.end }) as u32
-}
-
-/// Writes the null rows among `rows`, and returns where the others go.
-fn nulls<'a>(
-    filled: &Range<usize>,
-    side: Side,
-    run: &Range<usize>,
-    rows: &Range<usize>,
-    out: &'a mut [u32],
-) -> &'a mut [u32] {
-    let before = filled.start.clamp(rows.start, rows.end) - rows.start;
-    let behind = filled.end.clamp(rows.start, rows.end) - rows.start;
-    let (first, rest) = out.split_at_mut(before);
-    let (middle, last) = rest.split_at_mut(behind.max(before) - before);
-    first.fill(null_edge(filled, side, run));
-    last.fill(null_edge(filled, side, run));
-    middle
 }
 
 /// Writes the edge of each of `rows`, which all lie in `filled`.
@@ -164,180 +238,9 @@ fn search<K: Successor>(
     }
 }
 
-/// As [`search`], of keys that count something and `by` that is the same for all: the edge is the first row whose key is
-/// not below its row's and `by`, and none lies before that of the row before.
-#[inline]
-fn search_onwards<K: Successor>(keys: &[K], filled: &Range<usize>, rows: Range<usize>, by: K, out: &mut [u32]) {
-    if rows.is_empty() {
-        return;
-    }
-    let beyond = if by > K::default() { filled.end } else { filled.start };
-    let begin = |row: usize| keys[row].plus(by).map_or(beyond, |first| gallop(keys, filled, row, first));
-    let step = |at: usize, key: K| key.plus(by).map_or(beyond, |first| onwards(keys, filled, at, first));
-    // Two searches at once: one alone waits for each row's edge before it can look for the next.
-    let half = if rows.len() < SHORT { 0 } else { rows.len() / 2 };
-    let (left, right) = out.split_at_mut(half);
-    let (keys_left, keys_right) = keys[rows.clone()].split_at(half);
-    let mut other = begin(rows.start + half);
-    let mut one = if half == 0 { other } else { begin(rows.start) };
-    let (mut left, mut right) = (left.iter_mut().zip(keys_left), right.iter_mut().zip(keys_right));
-    for ((slot, &key), (other_slot, &other_key)) in left.by_ref().zip(right.by_ref()) {
-        one = step(one, key);
-        other = step(other, other_key);
-        (*slot, *other_slot) = (one as u32, other as u32);
-    }
-    for (slot, &key) in right {
-        other = step(other, key);
-        *slot = other as u32;
-    }
-}
-
-/// The distance of the first key of a frame, or of the first behind it; `None` if that is no key.
-fn distance<K: Successor>(by: Option<K>, side: Side) -> Option<K> {
-    // What is behind an end at a key is not before a start at the next key.
-    if side == Side::Start { by } else { by?.next() }
-}
-
-/// The first row of `filled` that is not before a start at `target`, or is behind an end there.
+/// Whether no key of `keys`, which ascend, leaves its type by so much.
 #[inline(always)]
-pub(super) fn seek<K: Successor>(
-    keys: &[K],
-    filled: &Range<usize>,
-    hint: usize,
-    side: Side,
-    target: Target<K>,
-) -> usize {
-    let first = match target {
-        Target::Before => return filled.start,
-        Target::After => return filled.end,
-        Target::At(target) if side == Side::Start => target,
-        // What is behind an end at a key is not before a start at the next key.
-        Target::At(target) => match target.next() {
-            Some(next) => next,
-            None => return filled.end,
-        },
-    };
-    gallop(keys, filled, hint, first)
-}
-
-/// Keys with a next one.
-pub(super) trait Successor: Copy + Ord + Default {
-    /// The least key above this one; `None` of the greatest.
-    fn next(self) -> Option<Self>;
-
-    /// The key so far from this one, if there is one.
-    fn plus(self, by: Self) -> Option<Self>;
-}
-
-impl Successor for i64 {
-    #[inline]
-    fn next(self) -> Option<Self> {
-        self.checked_add(1)
-    }
-
-    #[inline]
-    fn plus(self, by: Self) -> Option<Self> {
-        self.checked_add(by)
-    }
-}
-
-impl Successor for i128 {
-    #[inline]
-    fn next(self) -> Option<Self> {
-        self.checked_add(1)
-    }
-
-    #[inline]
-    fn plus(self, by: Self) -> Option<Self> {
-        self.checked_add(by)
-    }
-}
-
-impl Successor for i256 {
-    #[inline]
-    fn next(self) -> Option<Self> {
-        self.checked_add(Self::ONE)
-    }
-
-    #[inline]
-    fn plus(self, by: Self) -> Option<Self> {
-        self.checked_add(by)
-    }
-}
-
-/// Fewer rows are not worth two searches.
-const SHORT: usize = 64;
-
-/// So many keys are counted, without a branch on any, before the search gallops: an edge is rarely farther from that of
-/// the row before, and how far is what no branch predictor knows.
-const NEAR: usize = 8;
-
-/// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
-#[inline(always)]
-fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
-    if hint == filled.start || keys[hint - 1] < first {
-        onwards(keys, filled, hint, first)
-    } else {
-        gallop_far(keys, filled, hint, first)
-    }
-}
-
-/// As [`gallop`], where no row before `hint` is the answer.
-#[inline(always)]
-fn onwards<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
-    match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>()) {
-        Some(near) => match near.iter().map(|&key| usize::from(key < first)).sum::<usize>() {
-            NEAR => gallop_far(keys, filled, hint + NEAR, first),
-            passed => hint + passed,
-        },
-        None => gallop_far(keys, filled, hint, first),
-    }
-}
-
-/// As [`gallop`], kept out of the loop over rows.
-#[inline(never)]
-fn gallop_far<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
-    let below = |key: K| key < first;
-    // The answer lies in low..=high throughout.
-    let (mut low, mut high);
-    if hint < filled.end && below(keys[hint]) {
-        let mut step = 1;
-        low = hint + 1;
-        loop {
-            let probe = hint + step;
-            if probe >= filled.end {
-                high = filled.end;
-                break;
-            }
-            if !below(keys[probe]) {
-                high = probe;
-                break;
-            }
-            low = probe + 1;
-            step *= 2;
-        }
-    } else {
-        if hint == filled.start || below(keys[hint - 1]) {
-            return hint;
-        }
-        let mut step = 2;
-        high = hint - 1;
-        loop {
-            if hint - filled.start < step {
-                low = filled.start;
-                break;
-            }
-            if below(keys[hint - step]) {
-                low = hint - step + 1;
-                break;
-            }
-            high = hint - step;
-            step *= 2;
-        }
-    }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if below(keys[middle]) { low = middle + 1 } else { high = middle }
-    }
-    low
+fn stays(keys: &[i64], distance: i64) -> bool {
+    let furthest = if distance < 0 { keys.first() } else { keys.last() };
+    furthest.is_none_or(|key| key.checked_add(distance).is_some())
 }

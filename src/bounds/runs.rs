@@ -110,6 +110,7 @@ impl Runs {
     }
 
     /// Calls `f` with each run that holds some of `rows`, and with the rows of it that are among `rows`.
+    #[inline(always)]
     pub(super) fn each(&self, rows: Range<usize>, f: impl FnMut(Range<usize>, Range<usize>)) {
         if !rows.is_empty() {
             let around = self.begin(rows.start)..self.end(rows.end - 1);
@@ -132,6 +133,7 @@ impl Runs {
     }
 
     /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
+    #[inline(always)]
     fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         let (mut begin, mut at) = (around.start, rows.start);
         for next in self.starts_within(rows.start + 1..rows.end) {

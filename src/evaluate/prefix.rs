@@ -35,8 +35,8 @@ pub struct Window<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
-    /// Room for the prefix that frames have in common, as often as there are frames.
-    same: [Vec<S>; 2],
+    /// Room for the prefixes at the frames' ends, where they do not stand side by side.
+    room: [Vec<S>; 2],
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -60,22 +60,29 @@ impl<S: Clone> Prefixes<S> {
     }
 }
 
-/// The prefixes of so many frames from the one at `at` on, one for each: the next ones if that end moves, else the same.
+/// The prefixes up to each of `ends`, which is row `from` and so many: the next ones if all ends move by a row, the same
+/// if none moves, else each where it is found; `None` where one is not among them.
 #[inline(always)]
 fn beside<'a, S: Clone>(
     prefixes: &'a [S],
-    at: usize,
-    moves: bool,
-    count: usize,
-    same: &'a mut Vec<S>,
+    from: usize,
+    ends: &[u32],
+    moves: Option<bool>,
+    room: &'a mut Vec<S>,
 ) -> Option<&'a [S]> {
-    if moves {
-        return prefixes.get(at..)?.get(..count);
+    let place = |end: &u32| (*end as usize).wrapping_sub(from);
+    let first = place(ends.first()?);
+    if moves == Some(true) {
+        return prefixes.get(first..)?.get(..ends.len());
     }
-    let prefix = prefixes.get(at)?;
-    same.clear();
-    same.resize(count, prefix.clone());
-    Some(same)
+    room.clear();
+    if moves == Some(false) {
+        room.resize(ends.len(), prefixes.get(first)?.clone());
+    } else {
+        let prefixes = prefixes.get(..=ends.iter().map(place).max()?)?;
+        room.extend(ends.iter().map(|end| prefixes[place(end)].clone()));
+    }
+    Some(room)
 }
 
 impl<S: Clone> Window<S> {
@@ -115,7 +122,7 @@ impl<S: Clone> Window<S> {
             return Ok(false);
         }
         self.move_to(aggregate, first.clone())?;
-        let Self { run, state, prefixes, same: [entered, left] } = self;
+        let Self { run, state, prefixes, room: [entered, left] } = self;
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
         let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
         for (prefixes, mut state, rows) in moved {
@@ -134,16 +141,10 @@ impl<S: Clone> Window<S> {
         let mut runs = runs;
         while !runs.is_empty() {
             let (some, others) = runs.split(TOGETHER);
-            let prefixes_beside = steps(some).and_then(|(first, moves)| {
-                let count = some.iter().len();
-                let entered =
-                    beside(&prefixes.entered, first.end.wrapping_sub(prefixes.end), moves.end, count, entered)?;
-                Some((
-                    entered,
-                    beside(&prefixes.left, first.start.wrapping_sub(prefixes.begin), moves.begin, count, left)?,
-                ))
-            });
-            match prefixes_beside {
+            let moves = steps(some).map(|(_, moves)| moves);
+            let ended = beside(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
+            let begun = beside(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
+            match ended.zip(begun) {
                 Some((entered, left)) => {
                     let frames = entered.iter().zip(left).map(|(entered, left)| {
                         let state = aggregate
@@ -168,7 +169,7 @@ impl<A: Removable> Fold<A> for Prefix {
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
         let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
-        Window { run: 0..0, state: aggregate.init(), prefixes, same: [Vec::new(), Vec::new()] }
+        Window { run: 0..0, state: aggregate.init(), prefixes, room: [Vec::new(), Vec::new()] }
     }
 
     fn state(&self, aggregate: &A, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {

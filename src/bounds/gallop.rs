@@ -1,0 +1,133 @@
+//! The search for one row's frame edge among sorted keys: from where another row's lies, outwards.
+//!
+//! It gallops (J. L. Bentley, A. C. Yao, "An almost optimal algorithm for unbounded searching", 1976): O(log d) for an edge
+//! d rows away, so consecutive rows cost O(1) amortised.
+
+use std::ops::Range;
+
+use arrow_buffer::i256;
+
+use super::offset::{Side, Target};
+
+/// Keys with a next one.
+pub(super) trait Successor: Copy + Ord {
+    /// The least key above this one; `None` of the greatest.
+    fn next(self) -> Option<Self>;
+}
+
+impl Successor for i64 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+}
+
+impl Successor for i128 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(1)
+    }
+}
+
+impl Successor for i256 {
+    #[inline]
+    fn next(self) -> Option<Self> {
+        self.checked_add(Self::ONE)
+    }
+}
+
+/// The first row of `filled` that is not before a start at `target`, or is behind an end there; searched from `hint`.
+#[inline(always)]
+pub(super) fn seek<K: Successor>(
+    keys: &[K],
+    filled: &Range<usize>,
+    hint: usize,
+    side: Side,
+    target: Target<K>,
+) -> usize {
+    let first = match target {
+        Target::Before => return filled.start,
+        Target::After => return filled.end,
+        Target::At(target) if side == Side::Start => target,
+        // What is behind an end at a key is not before a start at the next key.
+        Target::At(target) => match target.next() {
+            Some(next) => next,
+            None => return filled.end,
+        },
+    };
+    gallop(keys, filled, hint, first)
+}
+
+/// So many keys are counted, without a branch on any, before the search gallops: an edge is rarely farther from that of
+/// the row before, and how far is what no branch predictor knows.
+const NEAR: usize = 8;
+
+/// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
+#[inline(always)]
+fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    if hint == filled.start || keys[hint - 1] < first {
+        onwards(keys, filled, hint, first)
+    } else {
+        gallop_far(keys, filled, hint, first)
+    }
+}
+
+/// As [`gallop`], where no row before `hint` is the answer.
+#[inline(always)]
+fn onwards<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>()) {
+        Some(near) => match near.iter().map(|&key| usize::from(key < first)).sum::<usize>() {
+            NEAR => gallop_far(keys, filled, hint + NEAR, first),
+            passed => hint + passed,
+        },
+        None => gallop_far(keys, filled, hint, first),
+    }
+}
+
+/// As [`gallop`], kept out of the loop over rows.
+#[inline(never)]
+pub(super) fn gallop_far<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    let below = |key: K| key < first;
+    // The answer lies in low..=high throughout.
+    let (mut low, mut high);
+    if hint < filled.end && below(keys[hint]) {
+        let mut step = 1;
+        low = hint + 1;
+        loop {
+            let probe = hint + step;
+            if probe >= filled.end {
+                high = filled.end;
+                break;
+            }
+            if !below(keys[probe]) {
+                high = probe;
+                break;
+            }
+            low = probe + 1;
+            step *= 2;
+        }
+    } else {
+        if hint == filled.start || below(keys[hint - 1]) {
+            return hint;
+        }
+        let mut step = 2;
+        high = hint - 1;
+        loop {
+            if hint - filled.start < step {
+                low = filled.start;
+                break;
+            }
+            if below(keys[hint - step]) {
+                low = hint - step + 1;
+                break;
+            }
+            high = hint - step;
+            step *= 2;
+        }
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if below(keys[middle]) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
