@@ -9,7 +9,8 @@
 //! ```
 //!
 //! On several threads each share of the rows has states of its own, merged in the end. The shares depend on the rows
-//! and not on the threads, and so do the last digits of float sums. Memory: a state per partition and share.
+//! and not on the threads, and so do the last digits of float sums. Memory: a state per share and partition that may have rows
+//! in it, one per partition where rows come in order.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -21,9 +22,10 @@ use super::short::{self, Room};
 use super::steps::TOGETHER;
 use crate::aggregate::Aggregate;
 use crate::bounds::FrameRuns;
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
-use crate::rows::Groups;
+use crate::rows::{Groups, Share};
 use crate::vectors::widest;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
@@ -139,29 +141,36 @@ const STEP: usize = 1 << 16;
 
 /// The answer of each group.
 pub(super) fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, threads: &Threads) -> Result<ArrayRef> {
-    let folded = threads.map(groups.shares(), |share: Range<usize>| {
-        let mut states = vec![aggregate.init(); groups.count()];
-        let mut step = share.start..share.start;
-        while step.end < share.end {
-            threads.cancel().check()?;
-            step = step.end..share.end.min(step.end + STEP);
-            if groups.runs(&step) > step.len() / FEW {
-                groups.each_row(step.clone(), |group, row| aggregate.append(&mut states[group], row))?;
-            } else {
-                groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group], run))?;
-            }
-        }
-        Ok(states)
-    })?;
+    let fill = |share: &Share, states: &mut [A::State]| fold_share(aggregate, groups, share, states, threads.cancel());
+    let states = groups.fold(|| aggregate.init(), fill, |state, right| aggregate.merge(state, &right), threads)?;
     let mut out = aggregate.builder(groups.count());
-    let mut folded = folded.into_iter();
-    if let Some(mut states) = folded.next() {
-        for share in folded {
-            for (state, right) in states.iter_mut().zip(&share) {
-                aggregate.merge(state, right)?;
-            }
-        }
-        aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
-    }
+    aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
     aggregate.finish(out)
+}
+
+/// Folds the rows of a share into the states of its groups. A function of its own, whose arguments compilers know to be apart:
+/// what they cannot tell from a state is read again for each row.
+#[inline(never)]
+fn fold_share<A: Aggregate>(
+    aggregate: &A,
+    groups: &Groups,
+    share: &Share,
+    states: &mut [A::State],
+    cancel: &Cancel,
+) -> Result<()> {
+    let (rows, first) = (&share.rows, share.groups.start);
+    let mut step = rows.start..rows.start;
+    while step.end < rows.end {
+        cancel.check()?;
+        step = step.end..rows.end.min(step.end + STEP);
+        if groups.runs(&step) > step.len() / FEW {
+            widest(
+                #[inline(always)]
+                || groups.each_row(step.clone(), |group, row| aggregate.append(&mut states[group - first], row)),
+            )?;
+        } else {
+            groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group - first], run))?;
+        }
+    }
+    Ok(())
 }

@@ -8,10 +8,8 @@
 //! The keys are compared as one word (`codes.rs`), so an order of any length and direction costs one comparison a row.
 //! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
 
-use std::ops::Range;
-
 use super::codes;
-use super::groups::Groups;
+use super::groups::{Groups, Share};
 use super::layout::Layout;
 use super::radix::Word;
 use super::sort::{SortColumn, check_rows};
@@ -62,32 +60,31 @@ fn ends_of<W: Word>(
 ) -> Result<Vec<Option<u32>>> {
     // Of two rows of the same words the first is first and the later one last.
     let comes = |word: W, end: &End<W>| end.row == NONE || if last { word >= end.word } else { word < end.word };
-    let found = threads.map(groups.shares(), |share: Range<usize>| {
-        let mut ends = vec![End { word: W::default(), row: NONE }; groups.count()];
+    let none = || End { word: W::default(), row: NONE };
+    let fill = |share: &Share, ends: &mut [End<W>]| {
+        let first = share.groups.start;
         let mut words = [W::default(); BLOCK];
-        for begin in share.clone().step_by(BLOCK) {
+        for begin in share.rows.clone().step_by(BLOCK) {
             threads.cancel().check()?;
-            let block = begin..share.end.min(begin + BLOCK);
+            let block = begin..share.rows.end.min(begin + BLOCK);
             codes::write(&layout.fields, begin, &mut words[..block.len()]);
             groups.each_row(block, |group, row| {
-                let (word, end) = (words[row - begin], &mut ends[group]);
+                let (word, end) = (words[row - begin], &mut ends[group - first]);
                 if comes(word, end) && included(row) {
                     *end = End { word, row: row as u32 };
                 }
                 Ok(())
             })?;
         }
-        Ok(ends)
-    })?;
-    let mut found = found.into_iter();
-    let mut ends = found.next().unwrap_or_default();
-    for share in found {
-        for (end, later) in ends.iter_mut().zip(share) {
-            if later.row != NONE && comes(later.word, end) {
-                *end = later;
-            }
+        Ok(())
+    };
+    let merge = |end: &mut End<W>, later: End<W>| {
+        if later.row != NONE && comes(later.word, end) {
+            *end = later;
         }
-    }
+        Ok(())
+    };
+    let ends = groups.fold(none, fill, merge, threads)?;
     Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
 }
 

@@ -17,6 +17,7 @@ use super::gather::gather_on;
 use super::restore::Restored;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::vectors::widest;
 
 /// So many rows at least are a share, and so many for each of its states.
 const SHARE: usize = 64 * 1024;
@@ -24,6 +25,9 @@ const SHARE_PER_STATE: usize = 16;
 
 /// More shares are merged for longer than they save.
 const SHARES: usize = 16;
+
+/// Shares of rows in order have few groups in common: no more than one of so many.
+const APART: usize = 8;
 
 /// Copies of so many rows are still in the cache when they are put into their column.
 const BLOCK: usize = 32 * 1024;
@@ -52,6 +56,13 @@ pub(crate) struct Run {
     pub(crate) group: u32,
     /// The row behind the last one.
     pub(crate) end: usize,
+}
+
+/// A share of the rows, and groups of which it has all that its rows are of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) rows: Range<usize>,
+    pub(crate) groups: Range<usize>,
 }
 
 impl Groups {
@@ -86,23 +97,92 @@ impl Groups {
     /// # Errors
     /// Cancellation.
     pub(crate) fn longest(&self, threads: &Threads) -> Result<usize> {
-        let counts = threads.map(self.shares(), |share: Range<usize>| {
+        let count = |share: &Share, counts: &mut [usize]| {
             threads.cancel().check()?;
-            let mut counts = vec![0_usize; self.count];
+            let (rows, first) = (share.rows.clone(), share.groups.start);
             match &self.of {
-                Of::Rows(of) => of[share].iter().for_each(|&group| counts[group as usize] += 1),
-                Of::Runs(runs) => within(runs, share).for_each(|(group, run)| counts[group] += run.len()),
+                Of::Rows(of) => of[rows].iter().for_each(|&group| counts[group as usize - first] += 1),
+                Of::Runs(runs) => within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len()),
             }
-            Ok(counts)
-        })?;
-        let of_all = |group: usize| counts.iter().map(|counts| counts[group]).sum();
-        Ok((0..self.count).map(of_all).max().unwrap_or(0))
+            Ok(())
+        };
+        let add = |count: &mut usize, more| {
+            *count += more;
+            Ok(())
+        };
+        Ok(self.fold(|| 0, count, add, threads)?.into_iter().max().unwrap_or(0))
     }
 
-    /// The rows in shares, to each of which states of its own for all groups are worth it.
-    pub(crate) fn shares(&self) -> Vec<Range<usize>> {
-        let shares = (self.rows / SHARE.max(SHARE_PER_STATE * self.count)).clamp(1, SHARES);
-        (0..shares).map(|share| self.rows * share / shares..self.rows * (share + 1) / shares).collect()
+    /// Of each group what its rows come to: `fill` takes a share of the rows and a state for each of its groups, `merge` puts
+    /// those of later rows behind those of earlier ones. The shares depend on the rows and not on the threads.
+    ///
+    /// # Errors
+    /// The first error of `fill` or `merge`.
+    #[inline]
+    pub(crate) fn fold<S: Clone + Send>(
+        &self,
+        init: impl Fn() -> S + Sync,
+        fill: impl Fn(&Share, &mut [S]) -> Result<()> + Send + Sync,
+        mut merge: impl FnMut(&mut S, S) -> Result<()>,
+        threads: &Threads,
+    ) -> Result<Vec<S>> {
+        let filled = threads.map(self.shares(threads)?, |share: Share| {
+            let mut states = vec![init(); share.groups.len()];
+            fill(&share, &mut states)?;
+            Ok((share.groups.start, states))
+        })?;
+        let mut all = Vec::new();
+        for (first, states) in filled {
+            if all.is_empty() && states.len() == self.count {
+                all = states;
+                continue;
+            }
+            all.reserve(self.count - all.len());
+            if all.len() < first {
+                all.resize_with(first, &init);
+            }
+            let mut states = states.into_iter();
+            // The state so far comes first: where there is none, the other one stays for `extend`.
+            all[first..].iter_mut().zip(states.by_ref()).try_for_each(|(state, later)| merge(state, later))?;
+            all.extend(states);
+        }
+        all.resize_with(self.count, &init);
+        Ok(all)
+    }
+
+    /// The rows in shares, to each of which states of its own are worth it.
+    fn shares(&self, threads: &Threads) -> Result<Vec<Share>> {
+        let shares = |count: usize| {
+            let rows = (0..count).map(|share| self.rows * share / count..self.rows * (share + 1) / count);
+            threads.map(rows.collect(), |rows: Range<usize>| {
+                threads.cancel().check()?;
+                // One share alone has the states of all, and they need not be put together.
+                let groups = if count == 1 { 0..self.count } else { self.span(rows.clone()) };
+                Ok(Share { rows, groups })
+            })
+        };
+        let found = shares((self.rows / SHARE).clamp(1, SHARES))?;
+        let states: usize = found.iter().map(|share| share.groups.len()).sum();
+        if states <= self.count + self.count / APART || found.len() * SHARE_PER_STATE * self.count <= self.rows {
+            return Ok(found);
+        }
+        shares((self.rows / (SHARE_PER_STATE * self.count)).clamp(1, found.len()))
+    }
+
+    /// Groups of which those of `rows` are.
+    fn span(&self, rows: Range<usize>) -> Range<usize> {
+        let ends = |(least, most): (u32, u32), &group: &u32| (least.min(group), most.max(group));
+        let (least, most) = match &self.of {
+            Of::Rows(of) => {
+                let of = &of[rows];
+                widest(
+                    #[inline(always)]
+                    || of.iter().fold((u32::MAX, 0), ends),
+                )
+            }
+            Of::Runs(runs) => within(runs, rows).fold((u32::MAX, 0), |found, (group, _)| ends(found, &(group as u32))),
+        };
+        if least > most { 0..0 } else { least as usize..most as usize + 1 }
     }
 
     /// How many runs of rows of one group there are among `rows`.
@@ -117,7 +197,7 @@ impl Groups {
     ///
     /// # Errors
     /// The first error of `f`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         match &self.of {
             Of::Rows(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
@@ -265,7 +345,7 @@ mod tests {
         assert_eq!((by_runs.rows(), by_runs.count()), (all, 5));
         assert_eq!(by_rows.longest(&threads).unwrap(), 140_000);
         assert_eq!(by_runs.longest(&threads).unwrap(), 140_000);
-        assert_eq!(by_rows.shares(), by_runs.shares());
+        assert_eq!(by_rows.shares(&threads).unwrap(), by_runs.shares(&threads).unwrap());
         for rows in [0..all, 0..1, 5..5, 9..11, 10..11, 11..12, 3..80_000, 70_000..140_060, all - 3..all, all..all] {
             let runs_of = |groups: &Groups| {
                 let mut runs = Vec::new();
@@ -294,6 +374,42 @@ mod tests {
                 assert_eq!(by_rows.runs(&rows), by_runs.runs(&rows), "{rows:?}");
             }
         }
+    }
+
+    /// Rows in order, the other way round, in no order, and all of few groups; some groups have no rows.
+    #[test]
+    fn shares_are_put_together_in_the_rows_order() {
+        let rows = 5 * SHARE as u32;
+        let threads = Threads::new(2, &Cancel::default());
+        let all = |of: fn(u32) -> u32| (0..rows).map(of).collect::<Vec<_>>();
+        let orders = [
+            ("in order", all(|row| row / 5 * 2), true),
+            ("backwards", all(|row| 5 * SHARE as u32 - row), true),
+            ("scattered", all(|row| row.wrapping_mul(2_654_435_761) >> 14), false),
+            ("few", all(|row| (row % 9).pow(2) % 7), true),
+            ("one", all(|_| 0), true),
+        ];
+        for (order, of, shared) in orders {
+            let count = of.iter().max().map_or(0, |most| *most as usize + 3);
+            let groups = Groups::of_rows(of.clone(), count);
+            assert_eq!(groups.shares(&threads).unwrap().len() > 1, shared, "{order}");
+            let fill = |share: &Share, states: &mut [Vec<usize>]| {
+                groups.each_row(share.rows.clone(), |group, row| {
+                    states[group - share.groups.start].push(row);
+                    Ok(())
+                })
+            };
+            let merge = |rows: &mut Vec<usize>, later: Vec<usize>| {
+                rows.extend(later);
+                Ok(())
+            };
+            let mut expected = vec![Vec::new(); count];
+            of.iter().zip(0..).for_each(|(&group, row)| expected[group as usize].push(row));
+            assert_eq!(groups.fold(Vec::new, fill, merge, &threads).unwrap(), expected, "{order}");
+            assert_eq!(groups.longest(&threads).unwrap(), expected.iter().map(Vec::len).max().unwrap());
+        }
+        let none = Groups::of_rows(vec![], 0);
+        assert_eq!(none.longest(&threads).unwrap(), 0);
     }
 
     /// Of all kinds of types, with a null that some row has and without.
