@@ -4,7 +4,7 @@
 //! |---|---|
 //! | integers, dates, times, timestamps, durations, months, decimals up to 18 digits | `i64` (unsigned: top bit flipped) |
 //! | floats | `i64`: the bits in total order, -0.0 as 0.0, one NaN, greatest |
-//! | decimals up to 38 and 76 digits | `i128`, `i256` |
+//! | decimals up to 38 and 76 digits | `i128`, `i256`; those of 38 digits whose values all fit, `i64` |
 //!
 //! DESC turns a number x into -1 - x, which reverses the order and cannot overflow. Translation stays
 //! translation under both maps, so offsets on whole numbers are the same subtraction whichever way the keys run.
@@ -66,6 +66,10 @@ impl Key {
         };
         let keys = ordered(&column, &plan.data_type, plan.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
+        let keys = match keys {
+            Keys::Wide(keys) => narrowed(keys),
+            keys => keys,
+        };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         Ok(Self { keys, nulls, nulls_first: plan.nulls_first })
     }
@@ -143,6 +147,12 @@ pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool)
         }
         _ => return None,
     }))
+}
+
+/// 128-bit keys in 64 bits, if they all fit: so are those of most decimals, whatever their type allows.
+fn narrowed(keys: ScalarBuffer<i128>) -> Keys {
+    let beyond = keys.iter().fold(0, |beyond, &key| beyond | (i128::from(key as i64) ^ key));
+    if beyond == 0 { Keys::Small(keys.iter().map(|&key| key as i64).collect()) } else { Keys::Wide(keys) }
 }
 
 /// 64 bit values: themselves, or mirrored.

@@ -79,15 +79,16 @@ impl Offset {
     #[inline]
     pub(super) fn small(&self, plan: &KeyPlan, key: i64) -> Target<i64> {
         match self {
-            Self::Whole(by) => whole(key, *by),
+            // A wide key may have come in 64 bits: whatever lies beyond these lies beyond all keys.
+            Self::Whole(by) | Self::Wide(by) => whole(key, *by),
             Self::Double(by) => Target::At(double(key, *by, plan.descending)),
             Self::Single(by) => Target::At(single(key, *by, plan.descending)),
             Self::Calendar(step) => match &plan.calendar {
                 Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.descending),
                 None => Target::At(key),
             },
-            // Wide keys only; never asked of small ones.
-            Self::Wide(_) | Self::Huge(_) => Target::At(key),
+            // Huge keys only; never asked of small ones.
+            Self::Huge(_) => Target::At(key),
         }
     }
 }

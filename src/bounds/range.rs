@@ -38,7 +38,7 @@ pub(super) fn shift(
     let behind = i64::from(side == Side::End);
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by)) => {
+        (Keys::Small(keys), Offset::Whole(by) | Offset::Wide(by)) => {
             let distance = i64::try_from(*by).ok().and_then(|by| by.checked_add(behind));
             each_filled(
                 key,
