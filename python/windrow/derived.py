@@ -128,7 +128,8 @@ def without_places(message: str) -> str:
 
 def _structure(value: Any) -> str:
     """Write a call down with the types of its literals: 1, 1.0 and True are equal in Python."""
-    return _writer(type(value))(value)
+    kind: type = type(value)
+    return _writer(kind)(value)
 
 
 @cache
