@@ -62,46 +62,26 @@ pub(super) fn shift(
                 },
             );
         }
-        (Keys::Small(keys), &Offset::Double(by)) => {
-            each_filled(
-                key,
-                side,
-                partitions,
-                rows,
-                out,
-                #[inline(always)]
-                |filled, rows, out| {
-                    abreast::search(
-                        keys,
-                        filled,
-                        rows,
-                        #[inline(always)]
-                        |key| double(key, by, descending) + behind,
-                        out,
-                    );
-                },
-            );
-        }
-        (Keys::Small(keys), &Offset::Single(by)) => {
-            each_filled(
-                key,
-                side,
-                partitions,
-                rows,
-                out,
-                #[inline(always)]
-                |filled, rows, out| {
-                    abreast::search(
-                        keys,
-                        filled,
-                        rows,
-                        #[inline(always)]
-                        |key| single(key, by, descending) + behind,
-                        out,
-                    );
-                },
-            );
-        }
+        (Keys::Small(keys), &Offset::Double(by)) => each_abreast(
+            key,
+            keys,
+            side,
+            partitions,
+            rows,
+            out,
+            #[inline(always)]
+            |key| double(key, by, descending) + behind,
+        ),
+        (Keys::Small(keys), &Offset::Single(by)) => each_abreast(
+            key,
+            keys,
+            side,
+            partitions,
+            rows,
+            out,
+            #[inline(always)]
+            |key| single(key, by, descending) + behind,
+        ),
         (Keys::Wide(keys), Offset::Wide(by)) => {
             each_filled(key, side, partitions, rows, out, |filled, rows, out| {
                 search(keys, filled, rows, side, |key| wide(key, *by), out);
@@ -207,6 +187,28 @@ fn each_filled(
                 },
             );
         },
+    );
+}
+
+/// As [`each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
+#[inline]
+fn each_abreast(
+    key: &Key,
+    keys: &[i64],
+    side: Side,
+    partitions: &Runs,
+    rows: Range<usize>,
+    out: &mut [u32],
+    first: impl Fn(i64) -> i64 + Copy,
+) {
+    each_filled(
+        key,
+        side,
+        partitions,
+        rows,
+        out,
+        #[inline(always)]
+        |filled, rows, out| abreast::search(keys, filled, rows, first, out),
     );
 }
 

@@ -152,21 +152,21 @@ impl Groups {
 
     /// The rows in shares, to each of which states of its own are worth it.
     fn shares(&self, threads: &Threads) -> Result<Vec<Share>> {
-        let shares = |count: usize| {
-            let rows = (0..count).map(|share| self.rows * share / count..self.rows * (share + 1) / count);
-            threads.map(rows.collect(), |rows: Range<usize>| {
+        let most = (self.rows / SHARE).clamp(1, SHARES);
+        // So many are worth it though each has the states of all groups.
+        let shares = (self.rows / (SHARE_PER_STATE * self.count.max(1))).clamp(1, most);
+        let cut =
+            |count: usize| (0..count).map(move |share| self.rows * share / count..self.rows * (share + 1) / count);
+        if shares < most {
+            let found = threads.map(cut(most).collect(), |rows| {
                 threads.cancel().check()?;
-                // One share alone has the states of all, and they need not be put together.
-                let groups = if count == 1 { 0..self.count } else { self.span(rows.clone()) };
-                Ok(Share { rows, groups })
-            })
-        };
-        let found = shares((self.rows / SHARE).clamp(1, SHARES))?;
-        let states: usize = found.iter().map(|share| share.groups.len()).sum();
-        if states <= self.count + self.count / APART || found.len() * SHARE_PER_STATE * self.count <= self.rows {
-            return Ok(found);
+                Ok(Share { groups: self.span(rows.clone()), rows })
+            })?;
+            if found.iter().map(|share| share.groups.len()).sum::<usize>() <= self.count + self.count / APART {
+                return Ok(found);
+            }
         }
-        shares((self.rows / (SHARE_PER_STATE * self.count)).clamp(1, found.len()))
+        Ok(cut(shares).map(|rows| Share { rows, groups: 0..self.count }).collect())
     }
 
     /// Groups of which those of `rows` are.
