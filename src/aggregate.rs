@@ -9,6 +9,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::error::Result;
+use crate::rows::Groups;
 
 /// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
 ///
@@ -45,6 +46,15 @@ pub trait Aggregate: Send + Sync {
     #[inline]
     fn append(&self, state: &mut Self::State, row: usize) -> Result<()> {
         self.update(state, row..row + 1)
+    }
+
+    /// Appends each of `rows` to the state of its group. The first of `states` is that of group `first`.
+    ///
+    /// # Errors
+    /// As for `update`.
+    #[inline(always)]
+    fn append_each(&self, states: &mut [Self::State], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
+        groups.try_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
     /// Appends `rows` one by one, and the state after each of them to `out`. `kept` has all bits set for each of

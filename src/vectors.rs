@@ -15,12 +15,15 @@
 #[inline]
 pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if x86::has_avx2() {
+    if has_avx2() {
         // SAFETY: the processor has what the function asks for.
         return unsafe { x86::with_avx2(work) };
     }
     work()
 }
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::has_avx2;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -29,7 +32,7 @@ mod x86 {
 
     /// Whether the processor has all that [`with_avx2`] asks for; every one since Haswell and Zen does.
     #[inline]
-    pub(super) fn has_avx2() -> bool {
+    pub(crate) fn has_avx2() -> bool {
         static AVX2: LazyLock<bool> = LazyLock::new(|| {
             is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")

@@ -11,10 +11,11 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{each_slot, each_value, native, scan_slots_back, slot};
+use super::native::{each_slot, each_slot_of, each_value, native, scan_slots_back, slot};
 use super::readout::Accumulator;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
+use crate::rows::Groups;
 
 /// The moments of some values, up to some order: gathered one by one, block by block, or merged.
 pub trait Moment: Copy + Default + Send + Sync {
@@ -136,6 +137,13 @@ impl<M: Moment> Accumulator for Values<M> {
     #[inline]
     fn append(&self, state: &mut M, row: usize) {
         slot(&self.doubles, &self.inclusion, row, |value, takes_part| state.step(value, takes_part));
+    }
+
+    #[inline(always)]
+    fn append_each(&self, states: &mut [M], first: usize, groups: &Groups, rows: Range<usize>) {
+        each_slot_of(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
+            states[group - first].step(value, takes_part);
+        });
     }
 
     fn accumulate(&self, state: &mut M, rows: Range<usize>, mut kept: impl Iterator<Item = u64>, out: &mut Vec<M>) {

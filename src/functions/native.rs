@@ -19,7 +19,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, Schema};
 use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
-use crate::rows::normalise;
+use crate::rows::{Groups, normalise};
 
 /// The native values a kernel runs over; dispatch matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -226,6 +226,21 @@ pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
 #[inline]
 pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {
     f(values[row], inclusion.includes(row));
+}
+
+/// As [`each_slot`], with the group of each row.
+#[inline(always)]
+pub(crate) fn each_slot_of<N: Copy>(
+    values: &[N],
+    inclusion: &Inclusion,
+    groups: &Groups,
+    rows: Range<usize>,
+    mut f: impl FnMut(usize, N, bool),
+) {
+    match inclusion {
+        Inclusion::All => groups.each_row(rows, |group, row| f(group, values[row], true)),
+        Inclusion::Mask(bits) => groups.each_row(rows, |group, row| f(group, values[row], bits.value(row))),
+    }
 }
 
 /// `value` where it is present, else `other`; without a branch.

@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
+use crate::rows::Groups;
 
 /// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
 pub trait Accumulator: Send + Sync {
@@ -28,6 +29,12 @@ pub trait Accumulator: Send + Sync {
     #[inline]
     fn append(&self, state: &mut Self::State, row: usize) {
         self.update(state, row..row + 1);
+    }
+
+    /// Appends each of `rows` to the state of its group. As [`Aggregate::append_each`].
+    #[inline(always)]
+    fn append_each(&self, states: &mut [Self::State], first: usize, groups: &Groups, rows: Range<usize>) {
+        groups.each_row(rows, |group, row| self.append(&mut states[group - first], row));
     }
 
     /// Appends `rows` one by one, and the state after each of them to `out`. As [`Aggregate::accumulate`].
@@ -230,6 +237,12 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     #[inline]
     fn append(&self, state: &mut F::State, row: usize) -> Result<()> {
         self.accumulator.append(state, row);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn append_each(&self, states: &mut [F::State], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
+        self.accumulator.append_each(states, first, groups, rows);
         Ok(())
     }
 

@@ -55,14 +55,17 @@ impl Shifted {
         Self { count, pivot: mean, sum: sum - count * step, squares: squares - step * (2.0 * sum - count * step) }
     }
 
-    /// With a value more, if it takes part. Without a branch that is taken now and then.
+    /// With a value more, if it takes part. Without a branch that is taken now and then, and each sum waits for nothing but
+    /// the one before: what does not take part has no distance whatever the pivot is.
     #[inline(always)]
     fn plus(self, value: f64, takes_part: bool) -> Self {
-        let value = present_or(value, self.pivot, takes_part);
+        // By bits as well: of a number made of a boolean compilers make a branch. Where it is 0, so is the value, and a pivot that
+        // is no number has left its mark on the sum.
+        let (value, one) = (present_or(value, 0.0, takes_part), present_or(1.0, 0.0, takes_part));
         let pivot = if self.count == 0.0 { value } else { self.pivot };
-        let distance = value - pivot;
+        let distance = (value - pivot) * one;
         let (sum, squares) = (self.sum + distance, self.squares + distance * distance);
-        let next = Self { count: self.count + f64::from(u8::from(takes_part)), pivot, sum, squares };
+        let next = Self { count: self.count + one, pivot, sum, squares };
         if next.is_far() { next.about_mean() } else { next }
     }
 

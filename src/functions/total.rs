@@ -17,11 +17,12 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, or_zero, present_or, saved, saved_value, scan_slots, scan_slots_back, slot};
+use super::native::{Saved, each_slot_of, or_zero, present_or, saved, saved_value, scan_slots, scan_slots_back, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
 use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::rows::Groups;
 use crate::section::Section;
 use crate::vectors::widest;
 
@@ -436,6 +437,13 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     #[inline]
     fn append(&self, state: &mut Total<S>, row: usize) {
         slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+    }
+
+    #[inline(always)]
+    fn append_each(&self, states: &mut [Total<S>], first: usize, groups: &Groups, rows: Range<usize>) {
+        each_slot_of(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
+            Self::step(&mut states[group - first], value, takes_part);
+        });
     }
 
     fn accumulate(

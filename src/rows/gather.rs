@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Array, downcast_primitive};
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
+use super::bits::gather_bits;
 use super::room::in_chunks;
-use crate::bitmap::WORD;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -98,16 +98,5 @@ fn gather_primitive<T: ArrowPrimitiveType>(
 /// Which rows of a column are null, in a new order; `None` if none of the column is.
 pub(super) fn gather_nulls(column: &dyn Array, order: &[u32], threads: &Threads) -> Result<Option<NullBuffer>> {
     let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(None) };
-    let valid = nulls.inner();
-    let mut words = vec![0_u64; order.len().div_ceil(WORD)];
-    // Shares begin where a word does.
-    let share = threads.share(order.len()).next_multiple_of(WORD);
-    threads.map(words.chunks_mut(share / WORD).zip(order.chunks(share)).collect(), |(words, order)| {
-        for (word, rows) in words.iter_mut().zip(order.chunks(WORD)) {
-            let bits = rows.iter().enumerate();
-            *word = bits.fold(0, |word, (bit, &row)| word | u64::from(valid.value(row as usize)) << bit);
-        }
-        Ok(())
-    })?;
-    Ok(Some(NullBuffer::new(BooleanBuffer::new(words.into(), 0, order.len()))))
+    Ok(Some(NullBuffer::new(gather_bits(nulls.inner(), order, threads)?)))
 }

@@ -198,12 +198,21 @@ impl Groups {
     /// # Errors
     /// The first error of `f`.
     #[inline(always)]
-    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+    pub(crate) fn try_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         match &self.of {
             Of::Rows(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
             Of::Runs(runs) => {
                 within(runs, rows).try_for_each(|(group, run)| run.into_iter().try_for_each(|row| f(group, row)))
             }
+        }
+    }
+
+    /// As [`Groups::try_each_row`], for what cannot fail.
+    #[inline(always)]
+    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize)) {
+        match &self.of {
+            Of::Rows(of) => of[rows.clone()].iter().zip(rows).for_each(|(&group, row)| f(group as usize, row)),
+            Of::Runs(runs) => within(runs, rows).for_each(|(group, run)| run.for_each(|row| f(group, row))),
         }
     }
 
@@ -359,12 +368,7 @@ mod tests {
             };
             let rows_of = |groups: &Groups| {
                 let mut of = Vec::new();
-                groups
-                    .each_row(rows.clone(), |group, row| {
-                        of.push((group, row));
-                        Ok(())
-                    })
-                    .unwrap();
+                groups.each_row(rows.clone(), |group, row| of.push((group, row)));
                 of
             };
             assert_eq!(runs_of(&by_rows), runs_of(&by_runs), "{rows:?}");
@@ -394,10 +398,8 @@ mod tests {
             let groups = Groups::of_rows(of.clone(), count);
             assert_eq!(groups.shares(&threads).unwrap().len() > 1, shared, "{order}");
             let fill = |share: &Share, states: &mut [Vec<usize>]| {
-                groups.each_row(share.rows.clone(), |group, row| {
-                    states[group - share.groups.start].push(row);
-                    Ok(())
-                })
+                groups.each_row(share.rows.clone(), |group, row| states[group - share.groups.start].push(row));
+                Ok(())
             };
             let merge = |rows: &mut Vec<usize>, later: Vec<usize>| {
                 rows.extend(later);

@@ -5,6 +5,7 @@
 //! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
+mod bits;
 mod bytes;
 mod cells;
 mod codes;

@@ -1,0 +1,132 @@
+//! Bits in a new order.
+//!
+//! ```text
+//!   order     2 0 1            out[i] = in[order[i]]     1 0 0 -> 0 1 0
+//! ```
+//!
+//! Cost: 0.2 to 0.3 ns a row where AVX2 reads eight bits' words at once, 0.65 where one comes after the other and eight bits are put
+//! together by a product; to shift each to its place would take 1.0 to 1.2. (A million rows, 200 thousand bits or a million.)
+//! Memory: the bits once more, from the first bit of a word.
+
+#![allow(unsafe_code)] // reads of eight words at once; figures above
+
+use arrow_buffer::BooleanBuffer;
+
+use crate::bitmap::{WORD, word};
+use crate::error::Result;
+use crate::parallel::Threads;
+#[cfg(target_arch = "x86_64")]
+use crate::vectors::has_avx2;
+
+/// `bits` in the order of the row numbers `order`.
+pub(super) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
+    let words: Vec<_> = (0..bits.len()).step_by(WORD).map(|begin| word(bits, begin)).collect();
+    let mut gathered = vec![0; order.len().div_ceil(WORD)];
+    // Shares begin where a word does.
+    let share = threads.share(order.len()).next_multiple_of(WORD);
+    threads.map(gathered.chunks_mut(share / WORD).zip(order.chunks(share)).collect(), |(gathered, order)| {
+        fill(&words, order, gathered);
+        Ok(())
+    })?;
+    Ok(BooleanBuffer::new(gathered.into(), 0, order.len()))
+}
+
+/// Fills `gathered` with the bits of the rows `order`.
+fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
+    let (blocks, rest) = order.as_chunks();
+    let (full, last) = gathered.split_at_mut(blocks.len());
+    if let Some(last) = last.first_mut() {
+        let bits = rest.iter().enumerate();
+        *last = bits.fold(0, |word, (bit, &row)| word | u64::from(bit_of(words, row)) << bit);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has what the function asks for.
+        return unsafe { x86::fill(words, blocks, full) };
+    }
+    for (word, rows) in full.iter_mut().zip(blocks) {
+        *word = of_block(words, rows);
+    }
+}
+
+/// The bit of a row, as a number.
+#[inline(always)]
+fn bit_of(words: &[u64], row: u32) -> u8 {
+    let row = row as usize;
+    (words[row / WORD] >> (row % WORD)) as u8 & 1
+}
+
+/// The bits of a block of rows.
+#[inline(always)]
+fn of_block(words: &[u64], rows: &[u32; WORD]) -> u64 {
+    /// Puts the last bits of eight bytes into the highest byte: byte `i` times two to the power of `56 - 7 * i`.
+    const TOGETHER: u64 = 0x0102_0408_1020_4080;
+    let bytes = rows.map(|row| bit_of(words, row));
+    let eights = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes).wrapping_mul(TOGETHER) >> 56);
+    eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | bits << at)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        _mm256_andnot_si256, _mm256_castsi256_ps, _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_movemask_ps,
+        _mm256_set1_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
+    };
+
+    use crate::bitmap::WORD;
+
+    /// As the loop over [`super::of_block`].
+    #[target_feature(enable = "avx2")]
+    pub(super) fn fill(words: &[u64], blocks: &[[u32; WORD]], gathered: &mut [u64]) {
+        let low = _mm256_set1_epi32(31);
+        for (word, rows) in gathered.iter_mut().zip(blocks) {
+            let last = rows.iter().fold(0, |last, &row| row.max(last)) as usize;
+            assert!(last / WORD < words.len(), "row {last} of {} words of bits", words.len());
+            let eights = rows.as_chunks::<8>().0.iter().zip((0..).step_by(8));
+            *word = eights.fold(0, |word, (rows, at)| {
+                // SAFETY: eight row numbers are what is read.
+                let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
+                // SAFETY: of no row there is no word, which here is two halves, the lower one first.
+                let halves =
+                    unsafe { _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), _mm256_srli_epi32::<5>(rows)) };
+                // The bit that is asked for goes where the sign is.
+                let signs = _mm256_sllv_epi32(halves, _mm256_andnot_si256(rows, low));
+                let bits = _mm256_movemask_ps(_mm256_castsi256_ps(signs)).cast_unsigned();
+                word | u64::from(bits) << at
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::cancel::Cancel;
+    use crate::vectors::both;
+
+    /// Of bits that begin anywhere in a byte, blocks and what is left of them.
+    #[test]
+    fn bits_are_those_of_their_rows() {
+        let threads = Threads::new(1, &Cancel::default());
+        let all = BooleanBuffer::collect_bool(2003, |bit| bit * bit % 7 > 2);
+        for (offset, len) in [(0, 2003), (3, 2000), (64, 65), (1, 64), (7, 1)] {
+            let bits = all.slice(offset, len);
+            for rows in [0, 1, 63, 64, 65, 1000] {
+                let order: Vec<_> = (0..rows).map(|row: u32| row.wrapping_mul(2_654_435_761) % len as u32).collect();
+                let expected: BooleanBuffer = order.iter().map(|&row| bits.value(row as usize)).collect();
+                for found in both(|| gather_bits(&bits, &order, &threads).unwrap()) {
+                    assert_eq!(found, expected, "{rows} of {len} bits from {offset} on");
+                }
+            }
+        }
+        assert_eq!(gather_bits(&BooleanBuffer::new_set(0), &[], &threads).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_row_that_is_not_there_is_not_read() {
+        for found in both(|| std::panic::catch_unwind(|| fill(&[u64::MAX; 2], &[128; WORD], &mut [0]))) {
+            found.unwrap_err();
+        }
+    }
+}
