@@ -155,7 +155,7 @@ impl<'a> Work<'a> {
                 if !answers_groups(self.order, plan.leader(pass)) {
                     return Ok(None);
                 }
-                let evaluator = dispatch::evaluator(plan, pass, &section)?;
+                let evaluator = dispatch::evaluator(plan, pass, &section, self.threads)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| groups.spread(values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
@@ -343,7 +343,7 @@ fn evaluate(
     threads: &Threads,
     found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
 ) -> Result<()> {
-    let (evaluator, frames) = plan.pass(pass, section, 0)?;
+    let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
     threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)

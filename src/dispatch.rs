@@ -47,8 +47,13 @@ use crate::spec::Nulls;
 ///
 /// # Errors
 /// A value that cannot be read as the type the function needs.
-pub(crate) fn evaluator(plan: &Plan, pass: &[usize], section: &Section) -> Result<Box<dyn Evaluator>> {
-    let inputs = Inputs::new(plan, pass, section)?;
+pub(crate) fn evaluator(
+    plan: &Plan,
+    pass: &[usize],
+    section: &Section,
+    threads: &Threads,
+) -> Result<Box<dyn Evaluator>> {
+    let inputs = Inputs::new(plan, pass, section, threads)?;
     let evaluator = inputs.evaluator()?;
     match inputs.call.min_rows {
         None => Ok(evaluator),
@@ -73,7 +78,7 @@ struct Inputs<'a> {
     call: &'a PlannedCall,
     section: &'a Section,
     ansi: bool,
-    threads: usize,
+    threads: &'a Threads,
     /// The window's order.
     order_by: &'a [OrderColumn],
     /// The arguments, the first as the type the function reads.
@@ -85,7 +90,7 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    fn new(plan: &'a Plan, pass: &[usize], section: &'a Section) -> Result<Self> {
+    fn new(plan: &'a Plan, pass: &[usize], section: &'a Section, threads: &'a Threads) -> Result<Self> {
         let pass: Vec<_> = pass.iter().map(|&number| &plan.calls[number]).collect();
         let call = *pass.first().ok_or_else(|| Error::internal("a pass without a call"))?;
         let ansi = plan.options().ansi;
@@ -113,7 +118,6 @@ impl<'a> Inputs<'a> {
             None => None,
         };
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
-        let threads = Threads::count(plan.options().threads);
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { pass, call, section, ansi, threads, order_by, args, inclusion, passing })

@@ -14,10 +14,12 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::bitmap::Edges;
 use crate::bounds::Frames;
+use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
 use crate::compute::edges;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::parallel::Threads;
 use crate::plan::{Order, Plan, PlannedCall};
 use crate::section::Section;
 
@@ -99,9 +101,11 @@ impl Plan {
             Ok(section)
         };
         let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
+        let threads = Threads::new(self.options().threads, &Cancel::default());
         let pass = |(number, calls): (usize, &Vec<usize>)| {
             let call = self.leader(calls);
-            let made = self.pass(calls, &sections[call.order], carries.get(number).map_or(0, |carry| carry.base));
+            let base = carries.get(number).map_or(0, |carry| carry.base);
+            let made = self.pass(calls, &sections[call.order], base, &threads);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             Ok(Pass { call, evaluator, frames })
         };

@@ -188,13 +188,20 @@ impl Plan {
         if call >= self.calls.len() {
             return Err(Error::spec(format!("the plan has no call {call}")));
         }
-        self.pass(&[call], section, 0)
+        let threads = Threads::new(self.options.threads, &Cancel::default());
+        self.pass(&[call], section, 0, &threads)
     }
 
     /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
-    pub(crate) fn pass(&self, pass: &[usize], section: &Section, base: usize) -> Result<(Box<dyn Evaluator>, Frames)> {
+    pub(crate) fn pass(
+        &self,
+        pass: &[usize],
+        section: &Section,
+        base: usize,
+        threads: &Threads,
+    ) -> Result<(Box<dyn Evaluator>, Frames)> {
         let frames = Frames::new(&self.leader(pass).frame, section, base)?;
-        Ok((crate::dispatch::evaluator(self, pass, section)?, frames))
+        Ok((crate::dispatch::evaluator(self, pass, section, threads)?, frames))
     }
 
     /// Room for the column of the call of this number: so many rows, in their order or the one of these row numbers.

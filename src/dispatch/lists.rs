@@ -59,7 +59,7 @@ fn gathered<G: Gather + 'static>(
         let places = Places::new(section, inclusion.clone());
         return Ok(Box::new(InRowOrder { gather: gather(&places)?, places, naive: inputs.naive() }));
     }
-    let values = Values::in_order(section, inclusion.clone(), &order, *threads)?;
+    let values = Values::in_order(section, inclusion.clone(), &order, threads)?;
     let gather = gather(&values.places)?;
     Ok(Codes::boxed_as_they_come(call, values, InCodeOrder(gather)))
 }

@@ -59,21 +59,25 @@ impl Inputs<'_> {
 pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
     let inclusion = inputs.inclusion.clone();
     macro_rules! integers {
-        ($type:ty) => {
-            match sum::integers::<$type>(values, inclusion)?.narrow::<i64>(inputs.section) {
-                Ok(narrow) => integers(inputs, narrow, values.data_type()),
-                Err(wide) => integers(inputs, wide, values.data_type()),
+        ($type:ty) => {{
+            let sums = sum::integers::<$type>(values, inclusion)?;
+            if sums.fit::<i64>(inputs.section, inputs.threads)? {
+                integers(inputs, sums.summed_in::<i64>(), values.data_type())
+            } else {
+                integers(inputs, sums, values.data_type())
             }
-        };
+        }};
     }
     match (Native::of(values.data_type()), values.data_type()) {
         (Some(Native::I32), _) => integers!(Int32Type),
         (Some(Native::I64), _) => integers!(Int64Type),
         (Some(Native::U64), _) => integers!(UInt64Type),
         (Some(Native::I128), DataType::Decimal128(_, scale)) => {
-            match sum::decimals::<Decimal128Type>(values, inclusion)?.narrow::<i128>(inputs.section) {
-                Ok(narrow) => decimals(inputs, narrow, *scale),
-                Err(wide) => decimals(inputs, wide, *scale),
+            let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
+            if sums.fit::<i128>(inputs.section, inputs.threads)? {
+                decimals(inputs, sums.summed_in::<i128>(), *scale)
+            } else {
+                decimals(inputs, sums, *scale)
             }
         }
         (Some(Native::I256), DataType::Decimal256(_, scale)) => {

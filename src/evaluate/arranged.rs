@@ -34,9 +34,10 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::parallel::Threads;
 use crate::plan::PlannedCall;
-use crate::rows::SortColumn;
 use crate::rows::sort::{Comparators, compare};
+use crate::rows::{SortColumn, gather_on};
 use crate::section::Section;
 
 /// The rows of a section that take part, in an order of their own within each partition.
@@ -44,7 +45,7 @@ pub(crate) struct Arranged {
     places: Places,
     order: Order,
     /// To sort and gather with.
-    threads: usize,
+    threads: Threads,
 }
 
 enum Order {
@@ -198,25 +199,29 @@ impl Arranged {
     /// # Errors
     /// A type without an order.
     pub(crate) fn naive(section: &Section, inclusion: Inclusion, keys: &[SortColumn]) -> Result<Self> {
-        Ok(Self { places: Places::new(section, inclusion), order: Order::Naive(compare(keys)?), threads: 1 })
+        Ok(Self {
+            places: Places::new(section, inclusion),
+            order: Order::Naive(compare(keys)?),
+            threads: Threads::new(1, &Cancel::default()),
+        })
     }
 
     /// The rows of `inclusion` by `keys`. `ranked`: rows will be counted, not only found.
     ///
     /// # Errors
-    /// A type without an order.
+    /// A type without an order; cancellation.
     pub(crate) fn new(
         section: &Section,
         inclusion: Inclusion,
         keys: &[SortColumn],
         ranked: bool,
-        threads: usize,
+        threads: &Threads,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
         let Dense { codes, sorted } = if ranked {
-            Dense::new(&places, keys, threads, &Cancel::default())?
+            Dense::new(&places, keys, threads)?
         } else {
-            Dense { codes: Vec::new(), sorted: dense::sorted(&places, keys, threads, &Cancel::default())? }
+            Dense { codes: Vec::new(), sorted: dense::sorted(&places, keys, threads)? }
         };
         let ranked = ranked.then(|| {
             let mut at = vec![0; sorted.len()];
@@ -228,30 +233,39 @@ impl Arranged {
             let peers = Edges::new((0..sorted.len()).map(begins).collect());
             Ranked { at, peers: Runs::new(&peers) }
         });
-        Ok(Self { places, order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }), threads })
+        Ok(Self {
+            places,
+            order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }),
+            threads: threads.clone(),
+        })
     }
 
     /// One row of `inclusion` for each value of `keys`, in their order: DISTINCT.
     ///
     /// # Errors
-    /// A type without an order.
+    /// A type without an order; cancellation.
     pub(crate) fn different(
         section: &Section,
         inclusion: Inclusion,
         keys: &[SortColumn],
-        threads: usize,
+        threads: &Threads,
     ) -> Result<Self> {
         let values = Values::new(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads })
+        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
     }
 
     /// As [`Arranged::new`], for frames that never go back and readings that only [`View::find`].
     ///
     /// # Errors
-    /// A type without an order.
-    pub(crate) fn kept(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: usize) -> Result<Self> {
+    /// A type without an order; cancellation.
+    pub(crate) fn kept(
+        section: &Section,
+        inclusion: Inclusion,
+        keys: &[SortColumn],
+        threads: &Threads,
+    ) -> Result<Self> {
         let values = Values::in_order(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads })
+        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
     }
 
     /// The evaluator of `reading`.
@@ -283,14 +297,14 @@ impl Arranged {
     /// The values of `column`, which is as long as the section, where [`View::find`] finds rows.
     ///
     /// # Errors
-    /// Text that outgrows its offsets.
+    /// Text that outgrows its offsets; cancellation.
     pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
             Order::Naive(_) => Ok(column.clone()),
-            Order::Kept(values) => values.by_code(column, self.threads),
+            Order::Kept(values) => values.by_code(column, &self.threads),
             Order::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
-                Ok(crate::rows::gather(&[values], sorted, self.threads, &Cancel::default())?.swap_remove(0))
+                Ok(gather_on(&[values], sorted, &self.threads)?.swap_remove(0))
             }
         }
     }

@@ -37,8 +37,9 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::parallel::Threads;
 use crate::plan::PlannedCall;
-use crate::rows::{SortColumn, gather, restore};
+use crate::rows::{SortColumn, gather_on, restore};
 use crate::section::Section;
 
 /// Cancellation is looked for at least once in so many changes.
@@ -76,10 +77,10 @@ impl Values {
     /// The codes of `keys`, equal ones alike.
     ///
     /// # Errors
-    /// A type without an order.
-    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: usize) -> Result<Self> {
+    /// A type without an order; cancellation.
+    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        let Dense { codes, sorted } = Dense::new(&places, keys, threads, &Cancel::default())?;
+        let Dense { codes, sorted } = Dense::new(&places, keys, threads)?;
         let mut firsts = vec![NONE; codes.len()];
         let mut partition = 0;
         for (at, &place) in sorted.iter().enumerate() {
@@ -95,15 +96,15 @@ impl Values {
     /// Each row's number in the order of `keys`, ties in row order: no two alike.
     ///
     /// # Errors
-    /// A type without an order.
+    /// A type without an order; cancellation.
     pub(crate) fn in_order(
         section: &Section,
         inclusion: Inclusion,
         keys: &[SortColumn],
-        threads: usize,
+        threads: &Threads,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        let sorted = dense::sorted(&places, keys, threads, &Cancel::default())?;
+        let sorted = dense::sorted(&places, keys, threads)?;
         let mut codes = vec![0; sorted.len()];
         places.partitions.each(|partition| {
             for (code, &place) in sorted[partition].iter().enumerate() {
@@ -137,11 +138,11 @@ impl Values {
     /// The values of `column`, which is as long as the section, at each partition's first place + code.
     ///
     /// # Errors
-    /// Text that outgrows its offsets.
-    pub(crate) fn by_code(&self, column: &ArrayRef, threads: usize) -> Result<ArrayRef> {
+    /// Text that outgrows its offsets; cancellation.
+    pub(crate) fn by_code(&self, column: &ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         let column = self.places.take(column)?;
         if self.unique {
-            return Ok(gather(&[column], &self.firsts, threads, &Cancel::default())?.swap_remove(0));
+            return Ok(gather_on(&[column], &self.firsts, threads)?.swap_remove(0));
         }
         let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
@@ -440,7 +441,8 @@ mod tests {
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let make = if in_order { Values::in_order } else { Values::new };
-        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], 1).unwrap()
+        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
+            .unwrap()
     }
 
     #[test]

@@ -20,10 +20,10 @@ use arrow_select::take::take;
 
 use super::index::Included;
 use crate::bitmap::{Edges, next_set};
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
-use crate::rows::{SortColumn, gather, sort, starts};
+use crate::parallel::Threads;
+use crate::rows::{SortColumn, arrange, gather_on, starts};
 use crate::section::Section;
 
 /// The rows of a section that take part, numbered without gaps.
@@ -103,11 +103,11 @@ impl Dense {
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Self> {
+    pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let columns = columns(places, keys)?;
-        let sorted = order(&columns, places.len(), threads, cancel)?;
+        let sorted = order(&columns, places.len(), threads)?;
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
-        let values = gather(&values, &sorted, threads, cancel)?;
+        let values = gather_on(&values, &sorted, threads)?;
         let differs = starts(&values, places.len(), None)?;
         let mut codes = vec![0; places.len()];
         let mut code = 0;
@@ -128,8 +128,8 @@ impl Dense {
 ///
 /// # Errors
 /// A type without an order; cancellation.
-pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Vec<u32>> {
-    order(&columns(places, keys)?, places.len(), threads, cancel)
+pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+    order(&columns(places, keys)?, places.len(), threads)
 }
 
 /// What to sort places by.
@@ -145,8 +145,8 @@ fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
     Ok(columns)
 }
 
-fn order(columns: &[SortColumn], rows: usize, threads: usize, cancel: &Cancel) -> Result<Vec<u32>> {
-    Ok(sort(columns, threads, cancel)?.unwrap_or_else(|| (0..rows as u32).collect()))
+fn order(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Vec<u32>> {
+    Ok(arrange(columns, &[], threads)?.order.unwrap_or_else(|| (0..rows as u32).collect()))
 }
 
 /// Each row's run, numbered from 0.
@@ -167,6 +167,7 @@ mod tests {
     use arrow_array::StringArray;
 
     use super::*;
+    use crate::cancel::Cancel;
 
     #[test]
     fn codes_count_within_partitions() {
@@ -176,14 +177,15 @@ mod tests {
                 .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let places = Places::new(&section, Inclusion::Mask(mask));
+        let threads = Threads::new(1, &Cancel::default());
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let key = SortColumn::ascending(column);
-        let dense = Dense::new(&places, std::slice::from_ref(&key), 1, &Cancel::default()).unwrap();
+        let dense = Dense::new(&places, std::slice::from_ref(&key), &threads).unwrap();
         assert_eq!(dense.codes, [2, 0, 2, 1, 1, 0]);
         assert_eq!(dense.sorted, [1, 3, 0, 2, 5, 4]);
         assert_eq!((places.of(1..6), places.row(4)), (1..5, 5));
         let down = SortColumn { descending: true, ..key };
-        let dense = Dense::new(&places, &[down], 1, &Cancel::default()).unwrap();
+        let dense = Dense::new(&places, &[down], &threads).unwrap();
         assert_eq!(dense.codes, [0, 2, 0, 1, 0, 1]);
         assert_eq!(dense.sorted, [0, 2, 3, 1, 4, 5]);
     }
@@ -193,7 +195,8 @@ mod tests {
         let section = Section::whole(Edges::single(3), Edges::single(3), vec![]).unwrap();
         let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3)));
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
-        let dense = Dense::new(&places, &[SortColumn::ascending(column)], 1, &Cancel::default()).unwrap();
+        let dense =
+            Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
         assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
     }
 }

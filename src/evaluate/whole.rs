@@ -136,6 +136,9 @@ impl<A: Aggregate> Fold<A> for Whole {
 /// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
 const FEW: usize = 8;
 
+/// So many rows tell how long the runs of a step are.
+const LOOK: usize = 1 << 12;
+
 /// Rows between two looks at whether to go on.
 const STEP: usize = 1 << 16;
 
@@ -163,7 +166,8 @@ fn fold_share<A: Aggregate>(
     while step.end < rows.end {
         cancel.check()?;
         step = step.end..rows.end.min(step.end + STEP);
-        if groups.runs(&step) > step.len() / FEW {
+        let look = step.start..step.end.min(step.start + LOOK);
+        if groups.runs(&look) > look.len() / FEW {
             let (rows, states) = (step.clone(), &mut *states);
             widest(
                 #[inline(always)]

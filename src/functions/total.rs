@@ -6,7 +6,7 @@
 //! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
 //! | float64 | a sum and its rounding errors |
 //!
-//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::narrow`]). A row
+//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::fit`]). A row
 //! that takes no part adds zero: the loops have no branch on it.
 
 use std::hint::select_unpredictable;
@@ -22,6 +22,7 @@ use super::readout::{Accumulator, RetractableAccumulator};
 use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
+use crate::parallel::Threads;
 use crate::rows::Groups;
 use crate::section::Section;
 use crate::vectors::widest;
@@ -358,27 +359,35 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
         Self { values, inclusion, sum: PhantomData }
     }
 
-    /// The same values, summed in `T` if it holds every sum of `section`'s rows; `Err`: as before.
+    /// Whether `T` holds every sum of `section`'s rows.
     ///
     /// A partition that began in an earlier section brings a sum along that is not known yet.
     ///
     /// # Errors
-    /// None: an `Err` is the wider way.
-    pub fn narrow<T: Exact>(self, section: &Section) -> std::result::Result<Sums<N, T>, Self>
+    /// The system has no threads left.
+    pub fn fit<T: Exact>(&self, section: &Section, threads: &Threads) -> Result<bool>
     where
         N: Measured,
     {
         let fit = |bits| bits + Measured::bits(self.values.len() as u64) <= T::BITS;
-        let longest = || {
-            widest(
-                #[inline(always)]
-                || self.values.iter().fold(N::default(), |all, value| all | value.unsigned()),
-            )
-        };
-        if section.continues() || !(fit(N::BITS) || fit(longest().bits())) {
-            return Err(self);
+        if section.continues() || fit(N::BITS) {
+            return Ok(!section.continues());
         }
-        Ok(Sums::new(self.values, self.inclusion))
+        let values = &self.values[..];
+        let longest = threads.map(threads.ranges(&(0..values.len())), |rows| {
+            let values = &values[rows];
+            Ok(widest(
+                #[inline(always)]
+                move || values.iter().fold(N::default(), |all, value| all | value.unsigned()),
+            ))
+        })?;
+        Ok(fit(longest.into_iter().fold(N::default(), |all, some| all | some).bits()))
+    }
+
+    /// The same values, summed in `T`, which holds their sums ([`Sums::fit`]).
+    #[must_use]
+    pub fn summed_in<T>(self) -> Sums<N, T> {
+        Sums::new(self.values, self.inclusion)
     }
 }
 

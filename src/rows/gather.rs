@@ -16,7 +16,7 @@ use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
 use super::bits::gather_bits;
-use super::room::in_chunks;
+use super::room::appended;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -85,10 +85,9 @@ fn gather_primitive<T: ArrowPrimitiveType>(
 ) -> Result<ArrayRef> {
     let values = &column.values()[..];
     let share = threads.share(order.len());
-    let gathered = in_chunks(order.len(), share, threads, |number, gathered| {
-        for (place, &row) in gathered.iter_mut().zip(&order[number * share..]) {
-            *place = values[row as usize];
-        }
+    let gathered = appended(order.len(), share, threads, |number, gathered| {
+        let end = order.len().min((number + 1) * share);
+        gathered.append(&order[number * share..end], |&row| values[row as usize]);
         Ok(())
     })?;
     let gathered = PrimitiveArray::<T>::new(gathered.into(), gather_nulls(column, order, threads)?);

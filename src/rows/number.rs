@@ -17,6 +17,7 @@ use super::codes;
 use super::gather::gather_on;
 use super::groups::{Groups, Run};
 use super::layout::Layout;
+use super::room::appended;
 use super::sort::{Arranged, SortColumn, arrange};
 use crate::bitmap::WORD;
 use crate::cancel::Cancel;
@@ -49,18 +50,17 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
     if let Some(runs) = runs(&layout, rows, threads)? {
         return Ok(Some(Groups::of_runs(runs, layout.count())));
     }
-    let mut of = vec![0; rows];
     let share = threads.share(rows);
-    threads.map(of.chunks_mut(share).enumerate().collect(), |(number, of)| {
+    let of = appended(rows, share, threads, |number, of| {
+        threads.cancel().check()?;
         let mut words = [0_u64; BLOCK];
-        for (block, of) in of.chunks_mut(BLOCK).enumerate() {
-            let words = &mut words[..of.len()];
-            codes::write(&layout.fields, number * share + block * BLOCK, words);
-            for (number, word) in of.iter_mut().zip(words) {
-                *number = *word as u32;
-            }
+        let end = rows.min((number + 1) * share);
+        for begin in (number * share..end).step_by(BLOCK) {
+            let words = &mut words[..BLOCK.min(end - begin)];
+            codes::write(&layout.fields, begin, words);
+            of.append(words, |&word| word as u32);
         }
-        threads.cancel().check()
+        Ok(())
     })?;
     Ok(Some(Groups::of_rows(of, layout.count())))
 }

@@ -39,6 +39,7 @@ use windrow::functions::spread::Spread;
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
 use windrow::inclusion::Inclusion;
 use windrow::section::Section;
+use windrow::{Cancel, Threads};
 
 /// The longest column; long enough for several words of an inclusion.
 const ROWS: usize = 150;
@@ -210,6 +211,10 @@ fn whole(rows: usize) -> Section {
     Section::whole(Edges::single(rows), Edges::single(rows), vec![]).unwrap()
 }
 
+fn one_thread() -> Threads {
+    Threads::new(1, &Cancel::default())
+}
+
 /// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
 fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
     let column = column.slice(BEFORE, column.len() - BEFORE);
@@ -286,7 +291,8 @@ proptest! {
                         }
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
-                    if let Ok(narrow) = values().narrow::<i64>(&whole(rows)) {
+                    if values().fit::<i64>(&whole(rows), &one_thread()).unwrap() {
+                        let narrow = values().summed_in::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
                     }
@@ -325,9 +331,10 @@ proptest! {
             };
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
-        if let Ok(sums) = decimals::<Decimal128Type>(&column, inclusion).unwrap().narrow::<i128>(&whole(column.len())) {
+        let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
+        if sums.fit::<i128>(&whole(column.len()), &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
-            retractable(&Accumulated::new(sums, DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
+            retractable(&Accumulated::new(sums.summed_in::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }
         held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
         held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
