@@ -104,7 +104,7 @@ impl<'a> Inputs<'a> {
                 PlannedArg::Column(place) => section.column(*place)?.clone(),
                 // The default of lag and lead stays one value.
                 PlannedArg::Literal(value) if call.function.family == Family::Offset && index > 0 => value.clone(),
-                PlannedArg::Literal(value) => rows::copies(value, &[Run { group: 0, end: section.rows }])?,
+                PlannedArg::Literal(value) => rows::copies(value, &[Run { group: 0, end: section.rows }], threads)?,
             };
             args.push(match call.signature.inputs.get(index) {
                 Some(input) => read_as(&column, input, ansi)?,

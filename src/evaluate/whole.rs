@@ -8,14 +8,15 @@
 //!   partition   2 0 2 1 2        states   [ 0 ][ 1 ][ 2 ]      a row, or a run of rows of one partition, is an update
 //! ```
 //!
-//! On several threads each share of the rows has states of its own, merged in the end. The shares depend on the rows
-//! and not on the threads, and so do the last digits of float sums. Memory: a state per share and partition that may have rows
-//! in it, one per partition where rows come in order.
+//! On several threads each share of the rows has states of its own, merged in the end, or answered at once where no other
+//! share has rows of these partitions. The shares depend on the rows and not on the threads, and so do the last digits of
+//! float sums. Memory: a state per share and partition that may have rows in it, one per partition where rows come in order.
 
 use std::mem::needs_drop;
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
+use arrow_select::concat::concat;
 
 use super::fold::{Fold, Work, behind};
 use super::short::{self, Room};
@@ -145,10 +146,25 @@ const STEP: usize = 1 << 16;
 /// The answer of each group.
 pub(super) fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, threads: &Threads) -> Result<ArrayRef> {
     let fill = |share: &Share, states: &mut [A::State]| fold_share(aggregate, groups, share, states, threads.cancel());
-    let states = groups.fold(|| aggregate.init(), fill, |state, right| aggregate.merge(state, &right), threads)?;
-    let mut out = aggregate.builder(groups.count());
-    aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
-    aggregate.finish(out)
+    let answers = |states: Vec<A::State>| {
+        let mut out = aggregate.builder(states.len());
+        aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
+        aggregate.finish(out)
+    };
+    let shares = groups.shares(threads)?;
+    let Some(apart) = groups.apart(&shares) else {
+        let merge = |state: &mut A::State, right| aggregate.merge(state, &right);
+        return answers(groups.fold(shares, || aggregate.init(), fill, merge, threads)?);
+    };
+    let pieces = threads.map(apart, |share| {
+        let mut states = vec![aggregate.init(); share.groups.len()];
+        fill(&share, &mut states)?;
+        answers(states)
+    })?;
+    match &pieces[..] {
+        [only] => Ok(only.clone()),
+        pieces => Ok(concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?),
+    }
 }
 
 /// Folds the rows of a share into the states of its groups. A function of its own, whose arguments compilers know to be apart:

@@ -14,7 +14,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_select::take::take;
 
 use super::gather::gather_on;
-use super::restore::Restored;
+use super::room::appended;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::vectors::widest;
@@ -29,8 +29,8 @@ const SHARES: usize = 16;
 /// Shares of rows in order have few groups in common: no more than one of so many.
 const APART: usize = 8;
 
-/// Copies of so many rows are still in the cache when they are put into their column.
-const BLOCK: usize = 32 * 1024;
+/// A share begins where a group does, if one does within so many rows: shares of rows in order then have none in common.
+const NEAR: usize = SHARE / 16;
 
 /// Each row's partition, by number.
 #[derive(Debug)]
@@ -82,7 +82,8 @@ impl Groups {
     }
 
     /// Numbers are below this.
-    pub(crate) fn count(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
         self.count
     }
 
@@ -110,23 +111,25 @@ impl Groups {
             *count += more;
             Ok(())
         };
-        Ok(self.fold(|| 0, count, add, threads)?.into_iter().max().unwrap_or(0))
+        let counts = self.fold(self.shares(threads)?, || 0, count, add, threads)?;
+        Ok(counts.into_iter().max().unwrap_or(0))
     }
 
     /// Of each group what its rows come to: `fill` takes a share of the rows and a state for each of its groups, `merge` puts
-    /// those of later rows behind those of earlier ones. The shares depend on the rows and not on the threads.
+    /// those of later rows behind those of earlier ones.
     ///
     /// # Errors
     /// The first error of `fill` or `merge`.
     #[inline]
     pub(crate) fn fold<S: Clone + Send>(
         &self,
+        shares: Vec<Share>,
         init: impl Fn() -> S + Sync,
         fill: impl Fn(&Share, &mut [S]) -> Result<()> + Send + Sync,
         mut merge: impl FnMut(&mut S, S) -> Result<()>,
         threads: &Threads,
     ) -> Result<Vec<S>> {
-        let filled = threads.map(self.shares(threads)?, |share: Share| {
+        let filled = threads.map(shares, |share: Share| {
             let mut states = vec![init(); share.groups.len()];
             fill(&share, &mut states)?;
             Ok((share.groups.start, states))
@@ -150,15 +153,35 @@ impl Groups {
         Ok(all)
     }
 
-    /// The rows in shares, to each of which states of its own are worth it.
-    fn shares(&self, threads: &Threads) -> Result<Vec<Share>> {
+    /// The shares, if none has rows of a group that another has rows of: each then has its groups alone, those without rows too.
+    pub(crate) fn apart(&self, shares: &[Share]) -> Option<Vec<Share>> {
+        let mut end = 0;
+        let mut apart = Vec::with_capacity(shares.len());
+        for Share { rows, groups } in shares {
+            if groups.start < end {
+                return None;
+            }
+            let last = apart.len() + 1 == shares.len();
+            let groups = end..if last { self.count } else { groups.end };
+            end = groups.end;
+            apart.push(Share { rows: rows.clone(), groups });
+        }
+        Some(apart)
+    }
+
+    /// The rows in shares, to each of which states of its own are worth it. They depend on the rows and not on the threads.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub(crate) fn shares(&self, threads: &Threads) -> Result<Vec<Share>> {
         let most = (self.rows / SHARE).clamp(1, SHARES);
         // So many are worth it though each has the states of all groups.
         let shares = (self.rows / (SHARE_PER_STATE * self.count.max(1))).clamp(1, most);
         let cut =
             |count: usize| (0..count).map(move |share| self.rows * share / count..self.rows * (share + 1) / count);
         if shares < most {
-            let found = threads.map(cut(most).collect(), |rows| {
+            let near = |Range { start, end }| self.begin_near(start)..self.begin_near(end);
+            let found = threads.map(cut(most).map(near).collect(), |rows| {
                 threads.cancel().check()?;
                 Ok(Share { groups: self.span(rows.clone()), rows })
             })?;
@@ -167,6 +190,16 @@ impl Groups {
             }
         }
         Ok(cut(shares).map(|rows| Share { rows, groups: 0..self.count }).collect())
+    }
+
+    /// Where a group begins soon from `row` on, or else `row`.
+    fn begin_near(&self, row: usize) -> usize {
+        let Some(before) = row.checked_sub(1) else { return row };
+        let same = match &self.of {
+            Of::Rows(of) => of[row..].iter().take(NEAR).take_while(|&&group| group == of[before]).count(),
+            Of::Runs(runs) => runs[runs.partition_point(|run| run.end <= before)].end - row,
+        };
+        if same < NEAR { row + same } else { row }
     }
 
     /// Groups of which those of `rows` are.
@@ -246,19 +279,7 @@ impl Groups {
     /// Text that outgrows its offsets; cancellation.
     pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         match &self.of {
-            Of::Runs(runs) => {
-                let spread = Restored::new(values.data_type(), self.rows, None, None, threads)?;
-                // What is not copied to its place, or by one thread alone, needs no blocks.
-                let blockwise =
-                    values.data_type().primitive_width().is_some() && threads.ranges(&(0..self.rows)).len() > 1;
-                let block = if blockwise { BLOCK } else { self.rows.max(1) };
-                let blocks = (0..self.rows).step_by(block).map(|begin| begin..self.rows.min(begin + block));
-                threads.map(blocks.collect(), |rows| {
-                    threads.cancel().check()?;
-                    spread.put(rows.start, copies_of(&values, within(runs, rows.clone()), rows.len())?)
-                })?;
-                spread.finish(threads)
-            }
+            Of::Runs(runs) => copies(&values, runs, threads),
             Of::Rows(of) => {
                 let spread = gather_on(&[values], of, threads)?;
                 spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
@@ -281,26 +302,20 @@ fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Rang
 /// For each row of `runs` the value of its group, of `values`.
 ///
 /// # Errors
-/// The copies do not fit the type's offsets.
-pub(crate) fn copies(values: &ArrayRef, runs: &[Run]) -> Result<ArrayRef> {
+/// The copies do not fit the type's offsets; cancellation.
+pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Result<ArrayRef> {
     let rows = runs.last().map_or(0, |run| run.end);
-    copies_of(values, within(runs, 0..rows), rows)
-}
-
-/// For each of so many rows, told as groups and their runs, the value of its group.
-fn copies_of(
-    values: &ArrayRef,
-    runs: impl Iterator<Item = (usize, Range<usize>)> + Clone,
-    rows: usize,
-) -> Result<ArrayRef> {
     // A number for each row, for `take` to look it up, would cost more than the copies.
     macro_rules! copies {
         ($type:ty) => {{
             let values = values.as_primitive::<$type>();
-            let mut copies = Vec::with_capacity(rows);
-            for (group, run) in runs.clone() {
-                copies.resize(copies.len() + run.len(), values.value(group));
-            }
+            let share = threads.share(rows);
+            let copies = appended(rows, share, threads, |number, copies| {
+                threads.cancel().check()?;
+                let share = number * share..rows.min((number + 1) * share);
+                within(runs, share).for_each(|(group, run)| copies.repeat(values.value(group), run.len()));
+                Ok(())
+            })?;
             let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs, rows));
             return Ok(Arc::new(copies.with_data_type(values.data_type().clone())));
         }};
@@ -310,17 +325,17 @@ fn copies_of(
         _ => {}
     }
     let mut places = Vec::with_capacity(rows);
-    for (group, run) in runs {
+    for (group, run) in within(runs, 0..rows) {
         places.resize(places.len() + run.len(), group as u32);
     }
     Ok(take(values, &UInt32Array::from(places), None)?)
 }
 
 /// Which of the copies are null; `None` if none of the values is.
-fn nulls(values: &dyn Array, runs: impl Iterator<Item = (usize, Range<usize>)>, rows: usize) -> Option<NullBuffer> {
+fn nulls(values: &dyn Array, runs: &[Run], rows: usize) -> Option<NullBuffer> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
     let mut valid = BooleanBufferBuilder::new(rows);
-    for (group, run) in runs {
+    for (group, run) in within(runs, 0..rows) {
         valid.append_n(run.len(), nulls.is_valid(group));
     }
     Some(NullBuffer::new(valid.finish()))
@@ -407,7 +422,17 @@ mod tests {
             };
             let mut expected = vec![Vec::new(); count];
             of.iter().zip(0..).for_each(|(&group, row)| expected[group as usize].push(row));
-            assert_eq!(groups.fold(Vec::new, fill, merge, &threads).unwrap(), expected, "{order}");
+            assert_eq!(
+                groups.fold(groups.shares(&threads).unwrap(), Vec::new, fill, merge, &threads).unwrap(),
+                expected,
+                "{order}"
+            );
+            let apart = groups.apart(&groups.shares(&threads).unwrap());
+            assert_eq!(apart.is_some(), matches!(order, "in order" | "scattered"), "{order}");
+            for share in apart.into_iter().flatten() {
+                let of_share = share.rows.clone().all(|row| share.groups.contains(&(of[row] as usize)));
+                assert!(of_share, "{order}: {share:?}");
+            }
             assert_eq!(groups.longest(&threads).unwrap(), expected.iter().map(Vec::len).max().unwrap());
         }
         let none = Groups::of_rows(vec![], 0);
@@ -435,7 +460,7 @@ mod tests {
             let spread = by_runs.spread(column.clone(), &threads).unwrap();
             assert_eq!(&spread, &by_rows.spread(column.clone(), &threads).unwrap());
             assert_eq!(spread.data_type(), column.data_type());
-            let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }]).unwrap();
+            let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }], &threads).unwrap();
             assert_eq!(&none, &column.slice(0, 0));
         }
     }

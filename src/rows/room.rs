@@ -30,6 +30,14 @@ impl<T: Copy> Chunk<'_, T> {
         self.filled = end;
     }
 
+    /// Appends so many copies of `value`, for which there is room.
+    #[inline]
+    pub(super) fn repeat(&mut self, value: T, times: usize) {
+        let end = self.filled + times;
+        self.room[self.filled..end].fill(MaybeUninit::new(value));
+        self.filled = end;
+    }
+
     /// What is left of the chunk, zeroed.
     fn zeroed(&mut self) -> &mut [T]
     where
