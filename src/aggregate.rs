@@ -188,6 +188,9 @@ pub trait Retractable: Aggregate {
 
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
 pub trait Removable: Aggregate {
+    /// States that are merged are those of all their rows to the last digit, however these were shared out.
+    const EXACT: bool = false;
+
     /// `state` without the rows of `gone`, which are its first; always `None` where states cannot be subtracted.
     #[inline]
     fn without(&self, _state: &Self::State, _gone: &Self::State) -> Option<Self::State> {
@@ -202,6 +205,8 @@ pub trait Removable: Aggregate {
 }
 
 impl<A: Retractable> Removable for A {
+    const EXACT: bool = true;
+
     #[inline(always)]
     fn without(&self, state: &A::State, gone: &A::State) -> Option<A::State> {
         let mut state = state.clone();

@@ -33,9 +33,6 @@ pub trait Fold<A: Aggregate>: Send + Sync {
     /// What the strategy remembers from one row of a lane to the next. It speeds answers up, it never changes them.
     type Cursor;
 
-    /// All rows of a frame have one answer.
-    const WHOLE: bool = false;
-
     /// A cursor that has seen nothing.
     fn cursor(&self, aggregate: &A) -> Self::Cursor;
 
@@ -44,6 +41,14 @@ pub trait Fold<A: Aggregate>: Send + Sync {
     /// # Errors
     /// As for [`Aggregate::update`].
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
+
+    /// The answer of each group; `None` where rows of a partition have several.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::update`] and [`Aggregate::evaluate`], or cancellation.
+    fn by_group(&self, _aggregate: &A, _groups: &Groups, _threads: &Threads) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
 
     /// Appends the results of a block of frames, one run each, some of them maybe empty, and all of them behind what
     /// is carried.
@@ -201,7 +206,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     }
 
     fn by_group(&self, groups: &Groups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
-        if F::WHOLE { whole::by_group(&self.aggregate, groups, threads).map(Some) } else { Ok(None) }
+        self.fold.by_group(&self.aggregate, groups, threads)
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
@@ -237,7 +242,7 @@ pub fn mergeable<A: Aggregate + 'static>(
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     Ok(match strategy {
-        Strategy::Whole => Folded::boxed(aggregate, whole::Whole, section),
+        Strategy::Whole => Folded::boxed(aggregate, whole::Whole { exact: false }, section),
         Strategy::Scan => Folded::boxed(aggregate, scan::Scan::new(section), section),
         Strategy::TwoStacks => Folded::boxed(aggregate, two_stacks::TwoStacks, section),
         Strategy::SegmentTree => {
@@ -267,6 +272,7 @@ pub fn retractable<A: Removable + 'static>(
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
+        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
         other => mergeable(aggregate, other, section),
     }
 }
@@ -282,6 +288,7 @@ pub fn selective<A: Selective + 'static>(
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
+        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
         other => mergeable(aggregate, other, section),
     }
 }

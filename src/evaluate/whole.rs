@@ -9,8 +9,8 @@
 //! ```
 //!
 //! On several threads each share of the rows has states of its own, merged in the end, or answered at once where no other
-//! share has rows of these partitions. The shares depend on the rows and not on the threads, and so do the last digits of
-//! float sums. Memory: a state per share and partition that may have rows in it, one per partition where rows come in order.
+//! share has rows of these partitions. The shares of float sums depend on the rows and not on the threads, and so do their last
+//! digits. Memory: a state per share and partition that may have rows in it, one per partition where rows come in order.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -34,7 +34,10 @@ const SHORT: u32 = 32;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole;
+pub struct Whole {
+    /// States that are merged are those of all their rows to the last digit.
+    pub exact: bool,
+}
 
 /// What is remembered.
 #[derive(Debug)]
@@ -76,8 +79,6 @@ impl<S: Clone> Known<S> {
 impl<A: Aggregate> Fold<A> for Whole {
     type Cursor = Known<A::State>;
 
-    const WHOLE: bool = true;
-
     fn cursor(&self, _: &A) -> Self::Cursor {
         Known { last: None, short: Room::new() }
     }
@@ -92,6 +93,10 @@ impl<A: Aggregate> Fold<A> for Whole {
                 Ok(state)
             }
         }
+    }
+
+    fn by_group(&self, aggregate: &A, groups: &Groups, threads: &Threads) -> Result<Option<ArrayRef>> {
+        by_group(aggregate, groups, self.exact, threads).map(Some)
     }
 
     fn block(
@@ -144,14 +149,14 @@ const LOOK: usize = 1 << 12;
 const STEP: usize = 1 << 16;
 
 /// The answer of each group.
-pub(super) fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, threads: &Threads) -> Result<ArrayRef> {
+fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
     let fill = |share: &Share, states: &mut [A::State]| fold_share(aggregate, groups, share, states, threads.cancel());
     let answers = |states: Vec<A::State>| {
         let mut out = aggregate.builder(states.len());
         aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
         aggregate.finish(out)
     };
-    let shares = groups.shares(threads)?;
+    let shares = groups.shares(exact, threads)?;
     let Some(apart) = groups.apart(&shares) else {
         let merge = |state: &mut A::State, right| aggregate.merge(state, &right);
         return answers(groups.fold(shares, || aggregate.init(), fill, merge, threads)?);

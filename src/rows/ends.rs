@@ -83,7 +83,7 @@ fn ends_of<W: Word>(
         }
         Ok(())
     };
-    let ends = groups.fold(groups.shares(threads)?, none, fill, merge, threads)?;
+    let ends = groups.fold(groups.shares(true, threads)?, none, fill, merge, threads)?;
     Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
 }
 
