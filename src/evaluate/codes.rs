@@ -264,8 +264,8 @@ impl<T: Tally> Evaluator for Codes<T> {
                 each_block(frames, rows, cancel, |bounds| {
                     let mut rows = bounds.rows.clone();
                     if let Some(runs) = bounds.runs() {
-                        // The common frame has one piece, and a loop of its own: a million counts of different values take one thread
-                        // 43 ms, and 60 without it.
+                        // The common frame has one piece, and a loop of its own: a million counts of different values take one
+                        // thread 43 ms, and 60 without it.
                         return rows
                             .zip(runs.iter())
                             .try_for_each(|(row, run)| moving.answer(row, &[lane(values, run)], &mut out));

@@ -59,8 +59,9 @@ impl Shifted {
     /// the one before: what does not take part has no distance whatever the pivot is.
     #[inline(always)]
     fn plus(self, value: f64, takes_part: bool) -> Self {
-        // By bits as well: of a number made of a boolean compilers make a branch. Where it is 0, so is the value, and a pivot that
-        // is no number has left its mark on the sum.
+        // By bits as well: of a number made of a boolean compilers make a branch, which NULLs here and there made a deviation
+        // wait for, 13.6 ns a row and not 10.6. Where it is 0, so is the value, and a pivot that is no number has left its mark
+        // on the sum.
         let (value, one) = (present_or(value, 0.0, takes_part), present_or(1.0, 0.0, takes_part));
         let pivot = if self.count == 0.0 { value } else { self.pivot };
         let distance = (value - pivot) * one;

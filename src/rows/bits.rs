@@ -4,9 +4,9 @@
 //!   order     2 0 1            out[i] = in[order[i]]     1 0 0 -> 0 1 0
 //! ```
 //!
-//! Cost: 0.2 to 0.3 ns a row where AVX2 reads eight bits' words at once, 0.65 where one comes after the other and eight bits are put
-//! together by a product; to shift each to its place would take 1.0 to 1.2. (A million rows, 200 thousand bits or a million.)
-//! Memory: the bits once more, from the first bit of a word.
+//! Cost: 0.2 to 0.3 ns a row where AVX2 reads eight bits' words at once, 0.65 where one comes after the other and eight
+//! bits are put together by a product; to shift each to its place would take 1.0 to 1.2. (A million rows, 200 thousand bits
+//! or a million.) Memory: the bits once more, from the first bit of a word on.
 
 #![allow(unsafe_code)] // reads of eight words at once; figures above
 
