@@ -155,7 +155,7 @@ impl<'a> Work<'a> {
                 if !answers_groups(self.order, plan.leader(pass)) {
                     return Ok(None);
                 }
-                let evaluator = dispatch::evaluator(plan, pass, &section, self.threads)?;
+                let evaluator = dispatch::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| groups.spread(values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)

@@ -45,15 +45,19 @@ use crate::spec::Nulls;
 
 /// The evaluator of a pass over `section`: of its calls' columns as a struct, or of the very column of an only call.
 ///
+/// `once`: each row is folded once, and mostly with others side by side, so that a look at all values beforehand costs more
+/// than it saves.
+///
 /// # Errors
 /// A value that cannot be read as the type the function needs.
 pub(crate) fn evaluator(
     plan: &Plan,
     pass: &[usize],
     section: &Section,
+    once: bool,
     threads: &Threads,
 ) -> Result<Box<dyn Evaluator>> {
-    let inputs = Inputs::new(plan, pass, section, threads)?;
+    let inputs = Inputs { once, ..Inputs::new(plan, pass, section, threads)? };
     let evaluator = inputs.evaluator()?;
     match inputs.call.min_rows {
         None => Ok(evaluator),
@@ -78,6 +82,8 @@ struct Inputs<'a> {
     call: &'a PlannedCall,
     section: &'a Section,
     ansi: bool,
+    /// Each row is folded once, mostly with others side by side.
+    once: bool,
     threads: &'a Threads,
     /// The window's order.
     order_by: &'a [OrderColumn],
@@ -120,7 +126,7 @@ impl<'a> Inputs<'a> {
         let inclusion = Inclusion::new(nulls_of(call, &args), filter);
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
-        Ok(Self { pass, call, section, ansi, threads, order_by, args, inclusion, passing })
+        Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
 
     /// The argument order over the section.

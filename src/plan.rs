@@ -201,7 +201,7 @@ impl Plan {
         threads: &Threads,
     ) -> Result<(Box<dyn Evaluator>, Frames)> {
         let frames = Frames::new(&self.leader(pass).frame, section, base)?;
-        Ok((crate::dispatch::evaluator(self, pass, section, threads)?, frames))
+        Ok((crate::dispatch::evaluator(self, pass, section, false, threads)?, frames))
     }
 
     /// Room for the column of the call of this number: so many rows, in their order or the one of these row numbers.

@@ -215,8 +215,51 @@ macro_rules! exact {
 }
 exact! {
     i64: i32, i64, u64;
-    i128: i32, i64, u64, i128;
+    i128: i32, i128;
 }
+
+/// Values of 64 bits in a sum of 128: halves are summed by themselves, of which compilers make vectors.
+macro_rules! by_halves {
+    ($($native:ty),*) => {$(
+        impl Adds<$native> for i128 {
+            #[inline]
+            fn add(&mut self, value: $native) {
+                *self += Self::from(value);
+            }
+
+            #[inline(always)]
+            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+                let (mut low, mut high) = (0, 0);
+                for (&value, bit) in values.iter().zip(0..) {
+                    let value = value & (((present >> bit) & 1).wrapping_neg() as $native);
+                    low += value as u64 & LOW;
+                    high += value >> HALF;
+                }
+                *self += (Self::from(high) << HALF) + Self::from(low);
+            }
+
+            #[inline(always)]
+            fn add_all(&mut self, values: &[$native]) {
+                for values in values.chunks(HALVES) {
+                    let (mut low, mut high) = (0, 0);
+                    for &value in values {
+                        low += value as u64 & LOW;
+                        high += value >> HALF;
+                    }
+                    *self += (Self::from(high) << HALF) + Self::from(low);
+                }
+            }
+        }
+    )*};
+}
+by_halves!(i64, u64);
+
+/// The bits of a half, and the lower one's.
+const HALF: u32 = u64::BITS / 2;
+const LOW: u64 = u64::MAX >> HALF;
+
+/// The sums of so many halves fit 64 bits.
+const HALVES: usize = 1 << 16;
 
 impl Sum for Wide {
     const ZERO: Self = Self::ZERO;
@@ -359,19 +402,19 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
         Self { values, inclusion, sum: PhantomData }
     }
 
-    /// Whether `T` holds every sum of `section`'s rows.
+    /// Whether `T` holds every sum of `section`'s rows: by their number, or else by a `look` at all of them.
     ///
     /// A partition that began in an earlier section brings a sum along that is not known yet.
     ///
     /// # Errors
     /// The system has no threads left.
-    pub fn fit<T: Exact>(&self, section: &Section, threads: &Threads) -> Result<bool>
+    pub fn fit<T: Exact>(&self, section: &Section, look: bool, threads: &Threads) -> Result<bool>
     where
         N: Measured,
     {
         let fit = |bits| bits + Measured::bits(self.values.len() as u64) <= T::BITS;
-        if section.continues() || fit(N::BITS) {
-            return Ok(!section.continues());
+        if section.continues() || fit(N::BITS) || !look {
+            return Ok(!section.continues() && fit(N::BITS));
         }
         let values = &self.values[..];
         let longest = threads.map(threads.ranges(&(0..values.len())), |rows| {
@@ -419,8 +462,9 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         let mut total = *state;
         match &self.inclusion {
             Inclusion::All => {
-                total.count += rows.len() as u64;
-                total.sum.add_all(&self.values[rows]);
+                let values = &self.values[rows];
+                total.count += values.len() as u64;
+                total.sum.add_all(values);
             }
             Inclusion::Mask(bits) => {
                 let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
@@ -541,10 +585,35 @@ mod tests {
         check::<i32, i64>((0..300).map(|row| value(row) as i32).collect());
         check::<u64, i64>((0..300).map(|row| value(row).unsigned_abs()).collect());
         check::<i64, i128>((0..300).map(|row| i64::MAX - value(row).abs()).collect());
+        check::<i64, i128>((0..300).map(|row| i64::MIN + value(row).abs()).collect());
+        check::<u64, i128>((0..300).map(|row| u64::MAX - value(row).unsigned_abs()).collect());
         check::<i128, i128>((0..300).map(|row| i128::from(value(row)) << 80).collect());
         // What a bit hides may be NaN.
         let hidden = |row: i64| (row + 3) * (row + 3) % 7 <= 1;
         check::<f64, Compensated>((0..300).map(|row| if hidden(row) { f64::NAN } else { value(row) as f64 }).collect());
+    }
+
+    /// Values of 64 bits at either end of their range, more of them than are summed by halves at a time, against one by one.
+    #[test]
+    fn halves_sum_to_what_values_do() {
+        fn check<N: Summand>(value: fn(usize) -> N)
+        where
+            i128: Adds<N> + From<N>,
+        {
+            for rows in [0, 1, 63, 64, 65, HALVES + 100] {
+                let values: Vec<_> = (0..rows).map(value).collect();
+                let expected = values.iter().map(|&value| i128::from(value)).sum();
+                let sums = Sums::<N, i128>::new(values.into(), Inclusion::All);
+                let mut total = sums.init();
+                sums.update(&mut total, 0..rows);
+                assert_eq!(total, Total { sum: expected, count: rows as u64 });
+            }
+        }
+        check(|row| i64::MAX - row as i64);
+        check(|row| i64::MIN + row as i64);
+        check(|row| (row as i64 * 7919 % 1009 - 500) << (row % 54));
+        check(|row| u64::MAX - row as u64);
+        check(|row| row as u64 * 7919 % 1009);
     }
 
     /// How many bits a type's values have at most is how many those furthest from zero have.

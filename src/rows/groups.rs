@@ -93,8 +93,7 @@ impl Groups {
     }
 
     /// Whether the rows of one group side by side are told as one.
-    #[cfg(test)]
-    pub(super) fn by_runs(&self) -> bool {
+    pub(crate) fn by_runs(&self) -> bool {
         matches!(self.of, Of::Runs(_))
     }
 

@@ -291,7 +291,7 @@ proptest! {
                         }
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
-                    if values().fit::<i64>(&whole(rows), &one_thread()).unwrap() {
+                    if values().fit::<i64>(&whole(rows), true, &one_thread()).unwrap() {
                         let narrow = values().summed_in::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
@@ -332,7 +332,7 @@ proptest! {
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
         let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
-        if sums.fit::<i128>(&whole(column.len()), &one_thread()).unwrap() {
+        if sums.fit::<i128>(&whole(column.len()), true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
             retractable(&Accumulated::new(sums.summed_in::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }
