@@ -6,8 +6,9 @@
 //! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
 //! | float64 | a sum and its rounding errors |
 //!
-//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::fit`]). A row
-//! that takes no part adds zero: the loops have no branch on it.
+//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::fit`]), unless each
+//! is added once, side by side with others of its partition: then 128 bits cost no more than the look. A row that takes no
+//! part adds zero: the loops have no branch on it.
 
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
