@@ -221,7 +221,18 @@ exact! {
 
 /// Values of 64 bits in a sum of 128: halves are summed by themselves, of which compilers make vectors.
 macro_rules! by_halves {
-    ($($native:ty),*) => {$(
+    ($($native:ty),*) => {$(const _: () = {
+        /// The sum of no more than [`HALVES`] values.
+        #[inline(always)]
+        fn summed(values: impl Iterator<Item = $native>) -> i128 {
+            let (mut low, mut high) = (0, 0);
+            for value in values {
+                low += value as u64 & LOW;
+                high += value >> HALF;
+            }
+            (i128::from(high) << HALF) + i128::from(low)
+        }
+
         impl Adds<$native> for i128 {
             #[inline]
             fn add(&mut self, value: $native) {
@@ -230,28 +241,18 @@ macro_rules! by_halves {
 
             #[inline(always)]
             fn add_present(&mut self, values: &[$native; WORD], present: u64) {
-                let (mut low, mut high) = (0, 0);
-                for (&value, bit) in values.iter().zip(0..) {
-                    let value = value & (((present >> bit) & 1).wrapping_neg() as $native);
-                    low += value as u64 & LOW;
-                    high += value >> HALF;
-                }
-                *self += (Self::from(high) << HALF) + Self::from(low);
+                let kept = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
+                *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & kept(bit)));
             }
 
             #[inline(always)]
             fn add_all(&mut self, values: &[$native]) {
                 for values in values.chunks(HALVES) {
-                    let (mut low, mut high) = (0, 0);
-                    for &value in values {
-                        low += value as u64 & LOW;
-                        high += value >> HALF;
-                    }
-                    *self += (Self::from(high) << HALF) + Self::from(low);
+                    *self += summed(values.iter().copied());
                 }
             }
         }
-    )*};
+    };)*};
 }
 by_halves!(i64, u64);
 
