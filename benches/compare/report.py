@@ -179,15 +179,16 @@ class Record:
     checked: int = 0
     complete: bool = False
     date: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
+    commit: str = field(default_factory=lambda: _commit())
 
     def header(self) -> list[str]:
         """Say when, on what and with what versions."""
-        commit, processor = _commit(), _processor()
+        processor = _processor()
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
         return [
             "# windrow beside its peers",
             "",
-            f"{self.date}, commit {commit}, {processor}, {self.threads} threads each. {versions}.",
+            f"{self.date}, commit {self.commit}, {processor}, {self.threads} threads each. {versions}.",
             "",
             "Medians in milliseconds over runs that alternate in one process; ratio is windrow's median by the best",
             "rival's. Peak is memory beyond input and result, in MiB (and bytes per row for windrow). `-`: the engine",
@@ -283,7 +284,7 @@ class Record:
         """Give the run as one row of the record."""
         return {
             "date": self.date,
-            "commit": _commit(),
+            "commit": self.commit,
             "processor": _processor(),
             "threads": self.threads,
             "versions": self.versions,
