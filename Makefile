@@ -54,10 +54,12 @@ test: test-rust test-python
 test-rust: $(INSTALLED)
 	@$(NEED) need_rust; cargo test $(LOCKED) --workspace
 
+# Two processes with a Spark of their own, which waits for its workers much of the time. A file's tests stay together, as
+# they share what is dear to set up, and in the order of the files, since the last ones are short.
 ## test-python: pytest (ARGS="-k name" picks)
 .PHONY: test-python
 test-python: build
-	@$(NEED) need_java; "$(PY)" -m pytest $(ARGS)
+	@$(NEED) need_java; "$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ## fuzz: the random calls against Spark and DuckDB, N times as many (N=20) and all different each time (SEED=...)
 .PHONY: fuzz
@@ -136,7 +138,7 @@ bench-spark: build
 ## bench-check: every bench compiles and answers right, and as the peers do; nothing is timed
 .PHONY: bench-check
 bench-check: build
-	@$(NEED) need_rust; cargo bench $(LOCKED) -- --test
+	@$(NEED) need_rust; cargo test $(LOCKED) --workspace --benches
 	"$(PY)" -m benches.compare --check --rows 20000 --keys 50 --h2o-rows 20000
 
 ## build: the extension, in release mode, into $(VENV)

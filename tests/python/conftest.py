@@ -57,6 +57,23 @@ def spark(request):
         yield session
 
 
+def pytest_sessionfinish(session):
+    """Hand a worker's counts to the process that started it (pytest-xdist)."""
+    from oracle import Answers
+
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["answers"] = Answers.totals
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Add up the counts of all workers."""
+    from oracle import Answers
+
+    for engine, counts in getattr(node, "workeroutput", {}).get("answers", {}).items():
+        Answers.add(engine, *counts)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say how many calls were held against other engines, and how many answers differ."""
     from oracle import Answers

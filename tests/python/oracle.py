@@ -432,11 +432,16 @@ class Answers:
             shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
             self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
 
+    @classmethod
+    def add(cls, engine: str, compared: int, different: int) -> None:
+        """Add to the counts of the whole run."""
+        total = cls.totals.setdefault(engine, [0, 0])
+        total[0] += compared
+        total[1] += different
+
     def settle(self) -> None:
         """Add up what was compared, and fail where anything differs."""
-        total = self.totals.setdefault(self.engine, [0, 0])
-        total[0] += self.compared
-        total[1] += len(self.faults)
+        self.add(self.engine, self.compared, len(self.faults))
         assert not self.faults, self.report()
 
     def report(self) -> str:

@@ -181,7 +181,7 @@ def run_trials(master, directory):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as process:
         try:
-            out, err = process.communicate(timeout=400)
+            out, err = process.communicate(timeout=1200)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()

@@ -13,6 +13,7 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
+use rayon::prelude::*;
 use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, Kernel};
 use windrow::functions::signature::{Modifiers, signature};
 use windrow::literal;
@@ -369,39 +370,52 @@ fn answerable(window: &Window) -> bool {
 
 fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseError> {
     let batch = batch(rows);
-    let spec = window.spec();
     let ordered = sorted(&batch, window);
-    let mut turn = rows.len();
-    for function in functions() {
-        for call in window.calls(function, &batch) {
-            let types = call.args.iter().map(|arg| match arg {
-                Arg::Column(name) => batch.column_by_name(name).unwrap().data_type().clone(),
-                Arg::Literal(value) => literal::natural(value).unwrap().data_type().clone(),
-            });
-            let types: Vec<_> = types.collect();
-            let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();
-            let naive = plan(&batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(&batch).unwrap();
-            for strategy in able.iter().copied().map(Some).chain([None]) {
-                let found = plan(&batch, &spec, &call, strategy).compute(&batch).unwrap();
-                check(naive.column(0), found.column(0), slack(function, &call))
-                    .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?}: {why}")))?;
+    let functions: Vec<_> = functions().collect();
+    // The cases are one test, so its functions are what threads can share.
+    functions
+        .par_iter()
+        .enumerate()
+        .try_for_each(|(place, function)| agree_on(function, window, &batch, &ordered, cuts, rows.len() + place))
+}
+
+/// `turn` says which strategy meets the first call in sections.
+fn agree_on(
+    function: &Function,
+    window: &Window,
+    batch: &RecordBatch,
+    ordered: &RecordBatch,
+    cuts: &[usize],
+    mut turn: usize,
+) -> Result<(), TestCaseError> {
+    let spec = window.spec();
+    for call in window.calls(function, batch) {
+        let types = call.args.iter().map(|arg| match arg {
+            Arg::Column(name) => batch.column_by_name(name).unwrap().data_type().clone(),
+            Arg::Literal(value) => literal::natural(value).unwrap().data_type().clone(),
+        });
+        let types: Vec<_> = types.collect();
+        let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();
+        let naive = plan(batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(batch).unwrap();
+        for strategy in able.iter().copied().map(Some).chain([None]) {
+            let found = plan(batch, &spec, &call, strategy).compute(batch).unwrap();
+            check(naive.column(0), found.column(0), slack(function, &call))
+                .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?}: {why}")))?;
+        }
+        let whole = plan(ordered, &spec, &call, None).compute(ordered).unwrap();
+        // Cut sections meet every strategy in turn, and the plan's own choice each time.
+        turn += 1;
+        for strategy in [None, Some(able[turn % able.len()])] {
+            let found = streamed(ordered, plan(ordered, &spec, &call, strategy), cuts);
+            check(whole.column(0), &found, slack(function, &call))
+                .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?} streamed in {cuts:?}: {why}")))?;
+            if turn % 2 == usize::from(strategy.is_none()) {
+                continue;
             }
-            let whole = plan(&ordered, &spec, &call, None).compute(&ordered).unwrap();
-            // Cut sections meet every strategy in turn, and the plan's own choice each time.
-            turn += 1;
-            for strategy in [None, Some(able[turn % able.len()])] {
-                let found = streamed(&ordered, plan(&ordered, &spec, &call, strategy), cuts);
+            if let Some(found) = sectioned(ordered, &plan(ordered, &spec, &call, strategy), cuts) {
                 check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
-                    TestCaseError::fail(format!("{call:?} by {strategy:?} streamed in {cuts:?}: {why}"))
+                    TestCaseError::fail(format!("{call:?} by {strategy:?} in sections of {cuts:?}: {why}"))
                 })?;
-                if turn % 2 == usize::from(strategy.is_none()) {
-                    continue;
-                }
-                if let Some(found) = sectioned(&ordered, &plan(&ordered, &spec, &call, strategy), cuts) {
-                    check(whole.column(0), &found, slack(function, &call)).map_err(|why| {
-                        TestCaseError::fail(format!("{call:?} by {strategy:?} in sections of {cuts:?}: {why}"))
-                    })?;
-                }
             }
         }
     }
