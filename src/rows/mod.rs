@@ -30,6 +30,7 @@ pub mod sort;
 mod source;
 mod spill;
 mod tiles;
+mod turns;
 
 pub use edges::{first_descent, starts};
 pub(crate) use ends::ends;

@@ -26,6 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow_buffer::BooleanBuffer;
 
 use super::codes::{self, Codes, Field, Push};
+use super::turns::in_turns;
 use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -298,18 +299,26 @@ impl Keys<'_> {
             let mut next = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
                 codes::write(self.fields, begin + block * BLOCK, keys);
-                for &key in &*keys {
-                    next[key.digit(shift, buckets)] += 1;
-                }
+                in_turns(
+                    keys,
+                    #[inline(always)]
+                    |key| next[key.digit(shift, buckets)] += 1,
+                );
             }
             begins(&mut next);
             let dealt = &mut dealt[..keys.len()];
-            for (row, &key) in (begin..).zip(&*keys) {
-                let next = &mut next[key.digit(shift, buckets)];
-                // The bits that fall off on the left are the bucket's.
-                dealt[*next as usize] = (key << row_bits) | W::from_row(row);
-                *next += 1;
-            }
+            let mut row = begin;
+            in_turns(
+                keys,
+                #[inline(always)]
+                |key| {
+                    let next = &mut next[key.digit(shift, buckets)];
+                    // The bits that fall off on the left are the bucket's.
+                    dealt[*next as usize] = (key << row_bits) | W::from_row(row);
+                    *next += 1;
+                    row += 1;
+                },
+            );
             words.extend_from_slice(dealt);
             ends.extend_from_slice(&next);
         }
@@ -376,20 +385,28 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
     // No digit is wider, so no look-up needs a check, which would cost a tenth of `row_number`.
     let place = |word: W, pass: usize| word.digit(low + pass as u32 * digit, 1 << digit) & ((1 << LSD_DIGIT) - 1);
     let mut counts = [[0_u32; 1 << LSD_DIGIT]; N];
-    for &word in &*words {
-        for (pass, counts) in counts.iter_mut().enumerate() {
-            counts[place(word, pass)] += 1;
-        }
-    }
+    in_turns(
+        words,
+        #[inline(always)]
+        |word| {
+            for (pass, counts) in counts.iter_mut().enumerate() {
+                counts[place(word, pass)] += 1;
+            }
+        },
+    );
     // From one into the other and back.
     let (mut from, mut to) = (&mut *words, &mut *scratch);
     for (pass, next) in counts.iter_mut().enumerate() {
         begins(&mut next[..1 << digit]);
-        for &word in &*from {
-            let next = &mut next[place(word, pass)];
-            to[*next as usize] = word;
-            *next += 1;
-        }
+        in_turns(
+            from,
+            #[inline(always)]
+            |word| {
+                let next = &mut next[place(word, pass)];
+                to[*next as usize] = word;
+                *next += 1;
+            },
+        );
         std::mem::swap(&mut from, &mut to);
     }
     if N % 2 == 1 {
@@ -400,15 +417,21 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
 /// Puts `words` into `sorted` by one digit, in their order within; returns where each digit's words end.
 fn pass_over<W: Word>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> Vec<u32> {
     let mut next = vec![0_u32; 1 << digit];
-    for &word in words {
-        next[word.digit(shift, 1 << digit)] += 1;
-    }
+    in_turns(
+        words,
+        #[inline(always)]
+        |word| next[word.digit(shift, 1 << digit)] += 1,
+    );
     begins(&mut next);
-    for &word in words {
-        let next = &mut next[word.digit(shift, 1 << digit)];
-        sorted[*next as usize] = word;
-        *next += 1;
-    }
+    in_turns(
+        words,
+        #[inline(always)]
+        |word| {
+            let next = &mut next[word.digit(shift, 1 << digit)];
+            sorted[*next as usize] = word;
+            *next += 1;
+        },
+    );
     next
 }
 

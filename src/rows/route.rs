@@ -20,6 +20,7 @@
 use std::ops::Range;
 
 use super::sort::pieces;
+use super::turns::in_turns;
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -80,6 +81,8 @@ impl Route {
         let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(TILE)).chain([order.len()]).collect();
         let strip = if order.len() > MANY { LONG_STRIP } else { STRIP };
         let strips = order.len().div_ceil(strip);
+        // A power of two: a row is divided by a shift.
+        let (strip_bits, within) = (strip.ilog2(), strip - 1);
         let mut numbers = vec![0; 2 * order.len()];
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
@@ -88,19 +91,27 @@ impl Route {
         threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
             let order = &order[tile];
-            for &row in order {
-                runs[row as usize / strip + 1] += 1;
-            }
+            in_turns(
+                order,
+                #[inline(always)]
+                |row| runs[(row as usize >> strip_bits) + 1] += 1,
+            );
             for number in 0..strips {
                 runs[number + 1] += runs[number];
             }
             let mut ends = runs.to_vec();
-            for (position, &row) in order.iter().enumerate() {
-                let end = &mut ends[row as usize / strip];
-                positions[*end as usize] = position as u16;
-                rows[*end as usize] = (row as usize % strip) as u16;
-                *end += 1;
-            }
+            let mut position = 0_usize;
+            in_turns(
+                order,
+                #[inline(always)]
+                |row| {
+                    let end = &mut ends[row as usize >> strip_bits];
+                    positions[*end as usize] = position as u16;
+                    rows[*end as usize] = (row as usize & within) as u16;
+                    *end += 1;
+                    position += 1;
+                },
+            );
             Ok(())
         })?;
         Ok(Self { tiles, numbers, strip, strips, runs })

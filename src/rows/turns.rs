@@ -1,0 +1,38 @@
+//! Loops over rows that read what a row before may just have written, sixteen rows to a turn.
+//!
+//! Counting the rows of each digit, and dealing them to where the counts say, take a counter and write it back, and now and
+//! then two rows on end have the same. A processor looks ahead, and learns by the place in the code whether what is read was
+//! just written. Zen, once it was wrong, lets every later read there wait for the writes before it, thousands of rows long: of
+//! 64 K rows in 1024 buckets each was dealt in 4.4 to 7.3 ns, one loop written in C on an AMD EPYC of the first generation.
+//! With sixteen places that each meet a sixteenth of the rows it hardly learns so: 1.6 ns. By eight places it took 2.5 to 3.0,
+//! by four 4.1 to 6.5; by 32 another tenth less.
+
+/// Calls `each` for all items, in their order. It is to be a closure that is always inlined (`#[inline(always)]`), or all
+/// items come to one place after all.
+#[inline(always)]
+pub(super) fn in_turns<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
+    let (turns, rest) = items.as_chunks();
+    for turn in turns {
+        // Spelled out: a loop of so many is only taken apart where the compiler finds it short.
+        let &[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = turn;
+        each(a);
+        each(b);
+        each(c);
+        each(d);
+        each(e);
+        each(f);
+        each(g);
+        each(h);
+        each(i);
+        each(j);
+        each(k);
+        each(l);
+        each(m);
+        each(n);
+        each(o);
+        each(p);
+    }
+    for &item in rest {
+        each(item);
+    }
+}
