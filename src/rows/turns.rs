@@ -2,10 +2,10 @@
 //!
 //! Counting the rows of each digit, and dealing them to where the counts say, take a counter and write it back, and now and
 //! then two rows on end have the same. A processor looks ahead, and learns by the place in the code whether what is read was
-//! just written. Zen, once it was wrong, lets every later read there wait for the writes before it, thousands of rows long: of
-//! 64 K rows in 1024 buckets each was dealt in 4.4 to 7.3 ns, one loop written in C on an AMD EPYC of the first generation.
-//! With sixteen places that each meet a sixteenth of the rows it hardly learns so: 1.6 ns. By eight places it took 2.5 to 3.0,
-//! by four 4.1 to 6.5; by 32 another tenth less.
+//! just written. Zen, it seems, lets every later read there wait for the writes before it once one was: a loop in C on an AMD
+//! EPYC of the first generation fell from 1.5 ns a row to 3 and 6.5 in the middle of a run, and stayed there. Of 64 K rows in
+//! 1024 buckets each was dealt in 4.4 to 7.3 ns by one place in the code, in 4.1 to 6.5 by four, 2.5 to 3.0 by eight and 1.6 by
+//! sixteen; 32 took another tenth less.
 
 /// Calls `each` for all items, in their order. It is to be a closure that is always inlined (`#[inline(always)]`), or all
 /// items come to one place after all.
