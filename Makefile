@@ -55,7 +55,7 @@ test-rust: $(INSTALLED)
 	@$(NEED) need_rust; cargo test $(LOCKED) --workspace
 
 # Two processes with a Spark of their own, which waits for its workers much of the time. A file's tests stay together, as
-# they share what is dear to set up, and in the order of the files, since the last ones are short.
+# they share what is dear to set up. By the number of their tests the files that take longest would come last.
 ## test-python: pytest (ARGS="-k name" picks)
 .PHONY: test-python
 test-python: build
