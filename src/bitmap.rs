@@ -107,7 +107,7 @@ impl Edges {
 pub(crate) const WORD: usize = 64;
 
 /// The bits `[at, at + 64)` as a word, zero past the end.
-#[inline]
+#[inline(always)]
 pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let (values, first) = (bits.values(), bits.offset() + at);
     let (byte, shift) = (first / 8, first % 8);
@@ -121,6 +121,44 @@ pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let word = (u128::from_le_bytes(buffer) >> shift) as u64;
     let left = bits.len().saturating_sub(at);
     if left >= 64 { word } else { word & ((1_u64 << left) - 1) }
+}
+
+/// A one in each byte of a word.
+const ONES: u64 = u64::MAX / 0xFF;
+
+/// Where the `k`-th set bit of each byte is, from 0.
+static IN_BYTE: [[u8; 256]; 8] = {
+    let mut found = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut k, mut bit) = (0, 0);
+        while bit < 8 {
+            if (byte >> bit) & 1 != 0 {
+                found[k][byte] = bit;
+                k += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    found
+};
+
+/// The `k`-th set bit of a word, from 0; it has more than `k`. Without a branch, some 25 instructions.
+///
+/// Source: S. Vigna, "Broadword Implementation of Rank/Select Queries" (WEA 2008).
+#[inline(always)]
+pub(crate) fn select_in(word: u64, k: u32) -> u32 {
+    let pairs = word - ((word >> 1) & (ONES * 0x55));
+    let fours = (pairs & (ONES * 0x33)) + ((pairs >> 2) & (ONES * 0x33));
+    // How many are set through each byte.
+    let through = ((fours + (fours >> 4)) & (ONES * 0x0F)).wrapping_mul(ONES);
+    // The highest bit of each byte stays where no more than `k` are.
+    let highest = ONES << 7;
+    let passed = (((u64::from(k) * ONES) | highest) - through) & highest;
+    let begin = (passed >> 7).wrapping_mul(ONES) >> 56 << 3;
+    let k = u64::from(k) - ((through << 8 >> begin) & 0xFF);
+    begin as u32 + u32::from(IN_BYTE[k as usize & 7][(word >> begin) as usize & 0xFF])
 }
 
 /// The first set bit at or after `from`.
@@ -193,7 +231,7 @@ impl Ranks {
 
     /// The number of set bits before `row`.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, row: usize) -> usize {
         let (block, bit) = (row / RANK_BLOCK, row % RANK_BLOCK);
         let before = self.before[block] as usize;
@@ -211,10 +249,39 @@ impl Ranks {
         if at >= self.bits.len() {
             return None;
         }
-        let mut word = word(&self.bits, at);
-        for _ in self.before[block] as usize..k {
-            word &= word - 1;
+        let word = word(&self.bits, at);
+        Some(at + select_in(word, (k - self.before[block] as usize) as u32) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of words with a bit here and there, with most bits and with all of them: each bit by its number, and how many are before.
+    #[test]
+    fn bits_are_found_by_their_number() {
+        let mut seed = 1_u64;
+        let mut words = vec![u64::MAX, 1, 1 << 63, 0];
+        words.extend((0..200).map(|turn| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let word = seed ^ (seed >> 31);
+            [word, word & (word << 7) & (word << 13), word | (word << 5), word << 40 >> 8][turn % 4]
+        }));
+        let bits = |word: u64| (0..64).filter(move |bit| (word >> bit) & 1 != 0);
+        for &word in &words {
+            for (k, bit) in (0..).zip(bits(word)) {
+                assert_eq!(select_in(word, k), bit, "bit {k} of {word:#x}");
+            }
         }
-        Some(at + word.trailing_zeros() as usize)
+        let rows: Vec<_> =
+            (0..).zip(&words).flat_map(|(at, &word)| bits(word).map(move |bit| 64 * at + bit as usize)).collect();
+        let ranks = Ranks::new(BooleanBuffer::new(words.into(), 0, 204 * 64 - 3));
+        for (k, &row) in rows.iter().enumerate() {
+            let there = row < 204 * 64 - 3;
+            assert_eq!(ranks.select(k), there.then_some(row), "row {row}");
+            assert!(!there || ranks.rank(row) == k, "rows before {row}");
+        }
+        assert_eq!(ranks.select(rows.len()), None);
     }
 }

@@ -134,7 +134,7 @@ impl<R: Reading> Tally for ReadKept<R> {
         kept.len = 0;
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&self, kept: &mut View<'static>, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
         if let Source::Kept(selected, _) = &mut kept.source {
             selected.set(code, count > 0);
@@ -146,7 +146,7 @@ impl<R: Reading> Tally for ReadKept<R> {
         self.0.answers(capacity)
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(
         &self,
         kept: &mut View<'static>,
@@ -416,16 +416,22 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// Cancellation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
-        let arranged = match &mut self.source {
-            Source::Arranged(arranged, _) => *arranged,
+        match &mut self.source {
+            Source::Arranged(arranged, _) => {
+                let arranged = *arranged;
+                self.find_arranged(arranged, ks)
+            }
             Source::Kept(selected, begin) => {
                 self.found.clear();
                 selected.select(ks, |code| self.found.push(*begin + code as u32));
-                return Ok(&self.found);
+                Ok(&self.found)
             }
-        };
+        }
+    }
+
+    fn find_arranged(&mut self, arranged: &'a Arranged, ks: &[u32]) -> Result<&[u32]> {
         self.found.resize(ks.len(), 0);
         let Order::Sorted(sorted) = &arranged.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {

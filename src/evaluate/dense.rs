@@ -13,9 +13,10 @@
 //! Cost: one radix sort of the rows that take part, O(n), once per section; 8 bytes per such row.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_buffer::BooleanBufferBuilder;
 use arrow_select::take::take;
 
 use super::index::Included;
@@ -66,7 +67,7 @@ impl Places {
     }
 
     /// The places of the rows of `run` that take part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(&self, run: Range<usize>) -> Range<usize> {
         self.included.before(run.start)..self.included.before(run.end)
     }
@@ -135,9 +136,8 @@ pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: &Threads) ->
 /// What to sort places by.
 fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
     let mut columns = Vec::with_capacity(keys.len() + 1);
-    let begins = places.partitions.starts();
-    if next_set(begins, 1).is_some() {
-        columns.push(SortColumn::ascending(numbers(begins)));
+    if next_set(places.partitions.starts(), 1).is_some() {
+        columns.push(SortColumn::ascending(numbers(&places.partitions)));
     }
     for key in keys {
         columns.push(SortColumn { values: places.take(&key.values)?, ..key.clone() });
@@ -150,21 +150,20 @@ fn order(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Vec<u
 }
 
 /// Each row's run, numbered from 0.
-fn numbers(begins: &BooleanBuffer) -> ArrayRef {
-    let mut number = 0_u32;
-    let numbers = begins.iter().map(|begin| {
-        number += u32::from(begin);
-        number
+fn numbers(runs: &Edges) -> ArrayRef {
+    let (mut numbers, mut number) = (Vec::with_capacity(runs.len()), 0);
+    runs.each(|run| {
+        numbers.resize(run.end, number);
+        number += 1;
     });
-    std::sync::Arc::new(UInt32Array::from_iter_values(numbers))
+    Arc::new(UInt32Array::from(numbers))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::Arc;
-
     use arrow_array::StringArray;
+    use arrow_buffer::BooleanBuffer;
 
     use super::*;
     use crate::cancel::Cancel;

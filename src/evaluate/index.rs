@@ -58,7 +58,7 @@ impl Included {
     }
 
     /// How many rows before `row` take part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn before(&self, row: usize) -> usize {
         match self {
             Self::All => row,

@@ -10,7 +10,9 @@
 //! is that and O(1) per step from the code found last. [`Ranked`] O(log n) to set and to count; 4n bytes (P. Fenwick, "A
 //! New Data Structure for Cumulative Frequency Tables", 1994).
 
-const BITS: usize = u64::BITS as usize;
+use std::hint::select_unpredictable;
+
+use crate::bitmap::{WORD as BITS, select_in};
 
 /// A set of codes, read in order.
 #[derive(Debug, Default)]
@@ -36,17 +38,13 @@ impl Present {
     }
 
     /// The code is there or not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let mut at = code;
         for level in &mut self.levels {
             let word = &mut level[at / BITS];
             let before = *word;
-            if present {
-                *word |= 1 << (at % BITS);
-            } else {
-                *word &= !(1 << (at % BITS));
-            }
+            *word = before & !(1 << (at % BITS)) | u64::from(present) << (at % BITS);
             // The level above knows whether there is a bit, not how many.
             if (before == 0) == (*word == 0) {
                 break;
@@ -94,42 +92,23 @@ impl Present {
         None
     }
 
-    /// The code that `skip` others there stand before, from `from` on.
-    #[inline]
-    fn forwards(&self, from: usize, mut skip: u32) -> Option<usize> {
+    /// The `k`-th code there, from 0, and the cursor that finds it at once; of as many as `from` is away.
+    #[inline(always)]
+    fn select(&self, from: Cursor, k: u32) -> Option<(usize, Cursor)> {
         let words = self.levels.first()?;
-        let mut at = from / BITS;
-        let mut word = words.get(at)? & (u64::MAX << (from % BITS));
-        loop {
-            while word != 0 {
-                if skip == 0 {
-                    return Some(at * BITS + word.trailing_zeros() as usize);
-                }
-                word &= word - 1;
-                skip -= 1;
-            }
-            at = self.next_at(1, at + 1)?;
-            word = words[at];
-        }
-    }
-
-    /// The code that `skip` others there stand behind, before `end`.
-    #[inline]
-    fn backwards(&self, end: usize, mut skip: u32) -> Option<usize> {
-        let words = self.levels.first()?;
-        let mut at = end / BITS;
-        let mut word = words.get(at).map_or(0, |word| word & !(u64::MAX << (end % BITS)));
-        loop {
-            while word != 0 {
-                let last = word.ilog2();
-                if skip == 0 {
-                    return Some(at * BITS + last as usize);
-                }
-                word ^= 1 << last;
-                skip -= 1;
-            }
+        let Cursor { mut at, mut before } = from;
+        while k < before {
             at = self.previous_at(1, at)?;
-            word = words[at];
+            before -= words[at].count_ones();
+        }
+        loop {
+            let here = words[at].count_ones();
+            if k - before < here {
+                let code = at * BITS + select_in(words[at], k - before) as usize;
+                return Some((code, Cursor { at, before }));
+            }
+            before += here;
+            at = self.next_at(1, at + 1)?;
         }
     }
 
@@ -139,7 +118,7 @@ impl Present {
     }
 }
 
-/// A place among the codes.
+/// A place among the codes: a word of the lowest level.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cursor {
     at: usize,
@@ -170,13 +149,13 @@ impl Selected {
     }
 
     /// The code, which was not there, comes; or which was, goes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let step = if present { 1 } else { u32::MAX };
         self.count = self.count.wrapping_add(step);
         self.present.set(code, present);
         for cursor in &mut self.cursors {
-            cursor.before = cursor.before.wrapping_add(if code < cursor.at { step } else { 0 });
+            cursor.before = cursor.before.wrapping_add(select_unpredictable(code / BITS < cursor.at, step, 0));
         }
     }
 
@@ -187,34 +166,23 @@ impl Selected {
     }
 
     /// Calls `f` with the `k`-th code there, from 0, for each of `ks`, which ascend and are less than `len`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn select(&mut self, ks: &[u32], mut f: impl FnMut(usize)) {
         let Self { present, cursors, next, .. } = self;
         next.clear();
         let mut near = 0;
-        let mut found: Option<Cursor> = None;
         for &k in ks {
             let distance = |cursor: &Cursor| cursor.before.abs_diff(k);
-            // A neighbour is a step away and needs no cursor of its own.
-            let neighbour = found.filter(|found| distance(found) <= 1);
-            let from = neighbour.unwrap_or_else(|| {
-                while near + 1 < cursors.len() && distance(&cursors[near + 1]) <= distance(&cursors[near]) {
-                    near += 1;
-                }
-                let kept = cursors.get(near).copied().unwrap_or_default();
-                found.filter(|found| distance(found) < distance(&kept)).unwrap_or(kept)
-            });
-            let at = if k >= from.before {
-                present.forwards(from.at, k - from.before)
-            } else {
-                present.backwards(from.at, from.before - k - 1)
-            };
-            let cursor = Cursor { at: at.unwrap_or(0), before: k };
-            if neighbour.is_none() {
+            while near + 1 < cursors.len() && distance(&cursors[near + 1]) <= distance(&cursors[near]) {
+                near += 1;
+            }
+            let kept = cursors.get(near).copied().unwrap_or_default();
+            let found = next.last().filter(|found| distance(found) < distance(&kept));
+            let (code, cursor) = present.select(found.copied().unwrap_or(kept), k).unwrap_or_default();
+            if next.last().is_none_or(|last| last.at != cursor.at) {
                 next.push(cursor);
             }
-            found = Some(cursor);
-            f(cursor.at);
+            f(code);
         }
         if !next.is_empty() {
             std::mem::swap(cursors, next);

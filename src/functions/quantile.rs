@@ -104,9 +104,15 @@ pub(crate) struct Discrete {
 }
 
 /// How many values there are, each counted as often as it is said to; and how often with the ones before it.
-#[inline]
+#[inline(always)]
 fn total(view: &mut View, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
-    let Some(frequencies) = frequencies else { return Ok(view.len() as u64) };
+    match frequencies {
+        None => Ok(view.len() as u64),
+        Some(frequencies) => add_up(view, frequencies, through),
+    }
+}
+
+fn add_up(view: &mut View, frequencies: &[i64], through: &mut Vec<u64>) -> Result<u64> {
     through.clear();
     let ks: Vec<u32> = (0..view.len() as u32).collect();
     let mut total = 0_u64;
@@ -174,6 +180,7 @@ impl<T: Default> Answers<T> {
     }
 
     /// Ends a row, which has answers or is NULL.
+    #[inline(always)]
     fn close(&mut self, shares: &Shares, valid: bool) -> Result<()> {
         if shares.element.is_some() {
             return self.lists.close(valid);
@@ -208,6 +215,7 @@ where
         Answers::new(rows, &self.shares)
     }
 
+    #[inline(always)]
     fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
         let count = total(view, &self.frequencies, &mut answers.through)?;
         let shares = &self.shares.shares;
@@ -244,6 +252,7 @@ impl Reading for Discrete {
         Answers::new(rows, &self.shares)
     }
 
+    #[inline(always)]
     fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
         let count = total(view, &self.frequencies, &mut answers.through)?;
         let shares = &self.shares.shares;

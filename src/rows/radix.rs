@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use arrow_buffer::BooleanBuffer;
 
 use super::codes::{self, Codes, Field, Push};
-use super::turns::in_turns;
+use super::turns::{count, deal, in_turns};
 use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
@@ -289,6 +289,7 @@ impl Keys<'_> {
     /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
     fn deal<W: Word>(&self, rows: Range<usize>, top: u32, row_bits: u32, threads: &Threads) -> Result<Dealt<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
+        let bucket = |key: W| key.digit(shift, buckets);
         let chunk = (CHUNK / size_of::<W>()).min(rows.len()).max(1);
         let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
         let mut words = Vec::with_capacity(rows.len());
@@ -299,23 +300,19 @@ impl Keys<'_> {
             let mut next = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
                 codes::write(self.fields, begin + block * BLOCK, keys);
-                in_turns(
-                    keys,
-                    #[inline(always)]
-                    |key| next[key.digit(shift, buckets)] += 1,
-                );
+                count(keys, &mut next, bucket);
             }
             begins(&mut next);
             let dealt = &mut dealt[..keys.len()];
             let mut row = begin;
-            in_turns(
+            deal(
                 keys,
+                &mut next,
+                bucket,
                 #[inline(always)]
-                |key| {
-                    let next = &mut next[key.digit(shift, buckets)];
+                |at, key| {
                     // The bits that fall off on the left are the bucket's.
-                    dealt[*next as usize] = (key << row_bits) | W::from_row(row);
-                    *next += 1;
+                    dealt[at] = (key << row_bits) | W::from_row(row);
                     row += 1;
                 },
             );
@@ -398,14 +395,12 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
     let (mut from, mut to) = (&mut *words, &mut *scratch);
     for (pass, next) in counts.iter_mut().enumerate() {
         begins(&mut next[..1 << digit]);
-        in_turns(
+        deal(
             from,
+            next,
+            |word| place(word, pass),
             #[inline(always)]
-            |word| {
-                let next = &mut next[place(word, pass)];
-                to[*next as usize] = word;
-                *next += 1;
-            },
+            |at, word| to[at] = word,
         );
         std::mem::swap(&mut from, &mut to);
     }
@@ -416,21 +411,16 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
 
 /// Puts `words` into `sorted` by one digit, in their order within; returns where each digit's words end.
 fn pass_over<W: Word>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> Vec<u32> {
+    let place = |word: W| word.digit(shift, 1 << digit);
     let mut next = vec![0_u32; 1 << digit];
-    in_turns(
-        words,
-        #[inline(always)]
-        |word| next[word.digit(shift, 1 << digit)] += 1,
-    );
+    count(words, &mut next, place);
     begins(&mut next);
-    in_turns(
+    deal(
         words,
+        &mut next,
+        place,
         #[inline(always)]
-        |word| {
-            let next = &mut next[word.digit(shift, 1 << digit)];
-            sorted[*next as usize] = word;
-            *next += 1;
-        },
+        |at, word| sorted[at] = word,
     );
     next
 }

@@ -20,7 +20,7 @@
 use std::ops::Range;
 
 use super::sort::pieces;
-use super::turns::in_turns;
+use super::turns::{count, deal};
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -91,24 +91,21 @@ impl Route {
         threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
             let order = &order[tile];
-            in_turns(
-                order,
-                #[inline(always)]
-                |row| runs[(row as usize >> strip_bits) + 1] += 1,
-            );
+            let strip_of = |row: u32| row as usize >> strip_bits;
+            count(order, &mut runs[1..], strip_of);
             for number in 0..strips {
                 runs[number + 1] += runs[number];
             }
             let mut ends = runs.to_vec();
             let mut position = 0_usize;
-            in_turns(
+            deal(
                 order,
+                &mut ends,
+                strip_of,
                 #[inline(always)]
-                |row| {
-                    let end = &mut ends[row as usize >> strip_bits];
-                    positions[*end as usize] = position as u16;
-                    rows[*end as usize] = (row as usize & within) as u16;
-                    *end += 1;
+                |at, row| {
+                    positions[at] = position as u16;
+                    rows[at] = (row as usize & within) as u16;
                     position += 1;
                 },
             );

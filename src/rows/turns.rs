@@ -7,6 +7,30 @@
 //! 1024 buckets each was dealt in 4.4 to 7.3 ns by one place in the code, in 4.1 to 6.5 by four, 2.5 to 3.0 by eight and 1.6 by
 //! sixteen; 32 took another tenth less.
 
+/// Adds to `counts` how many items belong to each place.
+#[inline(always)]
+pub(super) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) -> usize) {
+    in_turns(
+        items,
+        #[inline(always)]
+        |item| counts[place(item)] += 1,
+    );
+}
+
+/// Calls `put` for all items, in their order, with where each goes: behind what went to its place, which ends where `ends` says.
+#[inline(always)]
+pub(super) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> usize, mut put: impl FnMut(usize, T)) {
+    in_turns(
+        items,
+        #[inline(always)]
+        |item| {
+            let end = &mut ends[place(item)];
+            put(*end as usize, item);
+            *end += 1;
+        },
+    );
+}
+
 /// Calls `each` for all items, in their order. It is to be a closure that is always inlined (`#[inline(always)]`), or all
 /// items come to one place after all.
 #[inline(always)]
