@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Selected`]
-//! is that and O(1) per step from the code found last. [`Ranked`] O(log n) to set and to count; 4n bytes (P. Fenwick, "A
+//! is that and O(1) per word from the code found last. [`Ranked`] O(log n) to set and to count; 4n bytes (P. Fenwick, "A
 //! New Data Structure for Cumulative Frequency Tables", 1994).
 
 use std::hint::select_unpredictable;
@@ -92,7 +92,8 @@ impl Present {
         None
     }
 
-    /// The `k`-th code there, from 0, and the cursor that finds it at once; of as many as `from` is away.
+    /// The `k`-th code there, from 0, which is less than how many there are, and the cursor of its word. Cost: a step for each
+    /// word with codes between `from` and it.
     #[inline(always)]
     fn select(&self, from: Cursor, k: u32) -> Option<(usize, Cursor)> {
         let words = self.levels.first()?;
@@ -128,8 +129,9 @@ struct Cursor {
 
 /// A set of codes asked for its `k`-th, again and again for about the same `k`.
 ///
-/// Where the last answers stand is kept, and how many codes come before each: a code that comes or goes moves a count
-/// by one, and the next answer is as many steps away as codes have come and gone, at the most.
+/// The words of the last answers are kept, and how many codes come before each: a code that comes or goes moves a count by
+/// one, and the next answer is as many words away as codes have come and gone, at the most. Most rows stay in their word, and
+/// which of its codes is asked for is found without a branch, which no processor could foresee.
 #[derive(Debug, Default)]
 pub(crate) struct Selected {
     present: Present,
