@@ -364,6 +364,7 @@ impl<'a, T: Tally> Moving<'a, T> {
         }
         let (enter, leave) = (old.end..run.end, old.start..run.start);
         self.lanes[0] = run;
+        // Of one piece no row leaves and comes, so those that have their codes to themselves may come first as well.
         self.change(enter, true)?;
         self.change(leave, false)?;
         self.tally.answer(&mut self.kept, self.values, &self.partition, row, out)
