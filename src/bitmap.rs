@@ -123,6 +123,14 @@ pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     if left >= 64 { word } else { word & ((1_u64 << left) - 1) }
 }
 
+/// Eight booleans as bits, the first one lowest.
+#[inline(always)]
+pub(crate) fn packed(booleans: &[bool; 8]) -> u8 {
+    // A product moves each byte, which is 0 or 1, to a place of its own in the top byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    (u64::from_le_bytes(booleans.map(u8::from)).wrapping_mul(GATHER) >> 56) as u8
+}
+
 /// A one in each byte of a word.
 const ONES: u64 = u64::MAX / 0xFF;
 

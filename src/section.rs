@@ -55,10 +55,10 @@ impl Section {
         self.rows > 0 && !self.partitions.starts().value(0)
     }
 
-    /// The row behind the partition that a carry speaks of: the first.
+    /// The row behind the partition that a carry speaks of: the first, if it began in an earlier section.
     #[must_use]
     pub fn first_partition_end(&self) -> usize {
-        if self.rows == 0 { 0 } else { self.partitions.end(0) }
+        if self.continues() { self.partitions.end(0) } else { 0 }
     }
 
     /// Where the partition begins that a carry's `after` speaks of: that of the last own row.

@@ -6,6 +6,7 @@
 use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
+use crate::bitmap::packed;
 use crate::error::Result;
 
 /// A result as a slot has it.
@@ -26,13 +27,15 @@ pub struct Results<T: ArrowPrimitiveType> {
     valid: Option<BooleanBufferBuilder>,
     /// Of the block at hand, which slots are no NULL.
     answered: Vec<bool>,
+    /// The same as bits.
+    packed: Vec<u8>,
 }
 
 impl<T: ArrowPrimitiveType> Results<T> {
     /// Room for so many.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { values: Vec::with_capacity(capacity), valid: None, answered: Vec::new() }
+        Self { values: Vec::with_capacity(capacity), valid: None, answered: Vec::new(), packed: Vec::new() }
     }
 
     /// Appends one result so many times.
@@ -60,7 +63,13 @@ impl<T: ArrowPrimitiveType> Results<T> {
         }
         // All are looked at: up to the first would be one by one.
         if self.valid.is_some() || !answered.iter().fold(true, |all, answered| all & answered) {
-            self.bits(known).append_slice(&answered);
+            let (mut bits, results) = (std::mem::take(&mut self.packed), answered.len());
+            // What is left of eight is a NULL, and no result.
+            answered.resize(results.next_multiple_of(8), false);
+            bits.clear();
+            bits.extend(answered.as_chunks().0.iter().map(packed));
+            self.bits(known).append_packed_range(0..results, &bits);
+            self.packed = bits;
         }
         self.answered = answered;
         Ok(())

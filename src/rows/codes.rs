@@ -19,10 +19,9 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
 use super::bytes::{self, Packed, Texts};
-use super::gather::gather_on;
 use super::keys::{self, Coded, match_coded};
 use super::radix::Word;
-use super::sort::{SortColumn, arrange};
+use super::sort::{Arranged, SortColumn, arrange};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::vectors::widest;
@@ -355,24 +354,23 @@ fn dictionary(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     if values.is_empty() || values.len() > column.values.len() {
         return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, threads);
     }
-    let ranks = ranks(values, threads)?;
+    let ranks = ranks(std::slice::from_ref(values), values.len(), threads)?;
     exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect(), threads)
 }
 
-/// The dense rank of each value; equal values have one rank.
-fn ranks(values: &ArrayRef, threads: &Threads) -> Result<Vec<u32>> {
-    let order = arrange(&[SortColumn::ascending(values.clone())], &[], threads)?.order;
-    let sorted = match &order {
-        None => values.clone(),
-        Some(order) => gather_on(std::slice::from_ref(values), order, threads)?.swap_remove(0),
-    };
-    let starts = super::starts(&[sorted], values.len(), None)?;
-    let mut ranks = vec![0; values.len()];
-    let mut rank = 0;
-    for position in 0..values.len() {
-        rank += u32::from(starts.value(position));
+/// The dense rank of each of `rows` rows by `columns`, from 0 on; equal rows have one rank.
+///
+/// # Errors
+/// A type without an order, cancellation.
+pub(super) fn ranks(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Vec<u32>> {
+    let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
+    let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
+    let mut ranks = vec![0; rows];
+    let mut begun = 0;
+    for (position, start) in starts[0].iter().enumerate() {
+        begun += u32::from(start);
         let row = order.as_ref().map_or(position, |order| order[position] as usize);
-        ranks[row] = rank;
+        ranks[row] = begun - 1;
     }
     Ok(ranks)
 }

@@ -87,7 +87,6 @@ impl Groups {
     }
 
     /// Numbers are below this.
-    #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.count
     }

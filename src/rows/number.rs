@@ -6,8 +6,11 @@
 //! ```
 //!
 //! A key's number is its code (`codes.rs`), several keys' codes side by side. Cost: two passes over each key column, and
-//! 4 bytes per row, or none where the rows of a partition are side by side. Keys whose codes are too many for the rows are
-//! not numbered: they are grouped by sorting.
+//! 4 bytes per row. Keys whose codes are too many for the rows are not numbered: they are grouped by sorting.
+//!
+//! Where the rows of a partition are side by side one pass finds the runs, and the number of a run is the rank of its
+//! first row's key, whatever that is made of. A total of a million rows in 100 partitions in order, one thread: 3.9 ms by the
+//! codes of all rows, 3.1 so.
 
 use std::ops::Range;
 
@@ -17,6 +20,7 @@ use super::codes;
 use super::gather::gather_on;
 use super::groups::{Groups, Run};
 use super::layout::Layout;
+use super::neighbours::Neighbours;
 use super::room::appended;
 use super::sort::{Arranged, SortColumn, arrange};
 use crate::bitmap::WORD;
@@ -41,23 +45,22 @@ const RUN: usize = 16;
 /// # Errors
 /// A type without an order, cancellation.
 pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &Threads) -> Result<Option<Groups>> {
+    if let Some(groups) = by_runs(columns, rows, threads)? {
+        return Ok(Some(groups).filter(|groups| groups.count() >= least));
+    }
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let layout = Layout::new(&columns, rows, threads)?;
     let most = FEW.max(rows / ROWS_PER_NUMBER);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
-    if let Some(runs) = runs(&layout, rows, threads)? {
-        return Ok(Some(Groups::of_runs(runs, layout.count())));
-    }
     let share = threads.share(rows);
     let of = appended(rows, share, threads, |number, of| {
         threads.cancel().check()?;
         let mut words = [0_u64; BLOCK];
-        let end = rows.min((number + 1) * share);
-        for begin in (number * share..end).step_by(BLOCK) {
-            let words = &mut words[..BLOCK.min(end - begin)];
-            codes::write(&layout.fields, begin, words);
+        for block in blocks(number * share..rows.min((number + 1) * share)) {
+            let words = &mut words[..block.len()];
+            codes::write(&layout.fields, block.start, words);
             of.append(words, |&word| word as u32);
         }
         Ok(())
@@ -65,54 +68,56 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
     Ok(Some(Groups::of_rows(of, layout.count())))
 }
 
-/// The runs of rows of one number, if they are long.
-fn runs(layout: &Layout, rows: usize, threads: &Threads) -> Result<Option<Vec<Run>>> {
-    if layout.bits == 0 {
-        return Ok(Some(vec![Run { group: 0, end: rows }]));
+/// The groups by their runs, if these are long: the first row of each is numbered.
+fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
+    if columns.is_empty() || rows == 0 {
+        return Ok(Some(Groups::of_runs(vec![Run { group: 0, end: rows }], 1)));
     }
+    let neighbours =
+        |rows| columns.iter().map(|column| Neighbours::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
+    // Nothing is made of all rows where the first of them say that runs are short.
+    let few = rows.min(BLOCK);
+    if u32::try_from(rows).is_err() || begins(&neighbours(few)?, 0..few).is_none() {
+        return Ok(None);
+    }
+    let neighbours = neighbours(rows)?;
     let shares = threads.map(threads.ranges(&(0..rows)), |share| {
         threads.cancel().check()?;
-        Ok(runs_of(layout, share))
+        Ok(begins(&neighbours, share))
     })?;
-    let mut runs: Vec<Run> = Vec::new();
-    for share in shares {
-        let Some(share) = share else { return Ok(None) };
-        if runs.last().zip(share.first()).is_some_and(|(last, first)| last.group == first.group) {
-            runs.pop();
-        }
-        runs.extend(share);
-    }
-    Ok(Some(runs))
+    let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let begins = begins.concat();
+    let numbers = codes::ranks(&gather_on(columns, &begins, threads)?, begins.len(), threads)?;
+    let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
+    let ends = begins[1..].iter().map(|&begin| begin as usize).chain([rows]);
+    Ok(Some(Groups::of_runs(numbers.into_iter().zip(ends).map(|(group, end)| Run { group, end }).collect(), count)))
 }
 
-/// The runs among the rows of a share.
-fn runs_of(layout: &Layout, share: Range<usize>) -> Option<Vec<Run>> {
-    let mut runs = Vec::new();
-    let mut words = [0_u64; BLOCK];
-    let mut group = None;
-    for begin in share.clone().step_by(BLOCK) {
-        let words = &mut words[..BLOCK.min(share.end - begin)];
-        codes::write(&layout.fields, begin, words);
-        let mut group_here = group.unwrap_or(words[0]);
-        for (number, words) in words.chunks(WORD).enumerate() {
-            // Most are all of one.
-            if words.iter().fold(0, |all, word| all | (word ^ group_here)) == 0 {
-                continue;
-            }
-            for (row, &word) in (begin + number * WORD..).zip(words) {
-                if word != group_here {
-                    runs.push(Run { group: group_here as u32, end: row });
-                    group_here = word;
-                }
+/// The rows of a share that differ from the row before, if they are few.
+fn begins(columns: &[Neighbours], share: Range<usize>) -> Option<Vec<u32>> {
+    let mut begins = Vec::new();
+    for block in blocks(share.clone()) {
+        if block.start > 0 && columns.iter().all(|column| column.same(block.clone())) {
+            continue;
+        }
+        for at in block.clone().step_by(WORD) {
+            let count = WORD.min(block.end - at);
+            let mut differ = columns.iter().fold(0, |differ, column| differ | column.differ(at, count));
+            while differ != 0 {
+                begins.push(at as u32 + differ.trailing_zeros());
+                differ &= differ - 1;
             }
         }
-        group = Some(group_here);
-        if runs.len() > (begin + BLOCK - share.start) / RUN {
+        if begins.len() > (block.end - share.start).max(BLOCK) / RUN {
             return None;
         }
     }
-    runs.extend(group.map(|group| Run { group: group as u32, end: share.end }));
-    Some(runs)
+    Some(begins)
+}
+
+/// `rows` cut into blocks.
+fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    rows.clone().step_by(BLOCK).map(move |begin| begin..rows.end.min(begin + BLOCK))
 }
 
 /// Rows looked at to guess how many partitions there are.
@@ -141,6 +146,7 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
     use arrow_array::{Int64Array, StringArray, UInt64Array};
+    use arrow_schema::DataType;
 
     use super::*;
 
@@ -164,7 +170,7 @@ mod tests {
         let k: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), Some(7), None, Some(5), None]));
         let t: ArrayRef = Arc::new(StringArray::from(vec!["a", "a", "b", "b", "b"]));
         let one = groups(std::slice::from_ref(&k), 5).unwrap();
-        assert_eq!(runs(&one), [(3, 0..2), (0, 2..3), (1, 3..4), (0, 4..5)]);
+        assert_eq!(runs(&one), [(2, 0..2), (0, 2..3), (1, 3..4), (0, 4..5)]);
         let two = runs(&groups(&[k, t], 5).unwrap());
         assert_eq!(two.iter().map(|(_, run)| run.clone()).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
         assert_eq!((two[1].0 == two[3].0, two[0].0 == two[1].0), (true, false));
@@ -199,7 +205,33 @@ mod tests {
 
     #[test]
     fn keys_far_apart_are_not_numbered() {
-        assert!(groups(&[Arc::new(Int64Array::from(vec![0, i64::MAX]))], 2).is_none());
+        let keys: Int64Array = (0..4000).map(|row| i64::MAX * (row % 2)).collect();
+        assert!(groups(&[Arc::new(keys)], 4000).is_none());
+    }
+
+    /// Whatever keys are made of: texts with the same beginning, numbers far apart, NULLs, several columns.
+    #[test]
+    fn runs_of_equal_keys_have_one_number() {
+        let rows = 100_000;
+        // A key comes again, in no order.
+        let key = |row: usize| (row / 333) * 7919 % 101;
+        let text = |row: usize| (key(row) > 0).then(|| format!("a text that is too long for a word {}", key(row) / 2));
+        let texts: ArrayRef = Arc::new((0..rows).map(text).collect::<StringArray>());
+        let number = |row: usize| if key(row).is_multiple_of(2) { i64::MIN } else { i64::MAX };
+        let numbers: ArrayRef = Arc::new((0..rows).map(|row| Some(number(row))).collect::<Int64Array>());
+        let codes = arrow_cast::cast(&texts, &DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into()));
+        for columns in [vec![texts.clone(), numbers.clone()], vec![numbers, codes.unwrap()], vec![texts]] {
+            let groups = groups(&columns, rows).unwrap();
+            assert!(groups.by_runs());
+            let mut of = std::collections::HashMap::new();
+            for (group, run) in runs(&groups) {
+                let of_row = |row: usize| (text(row), (columns.len() > 1).then(|| number(row)));
+                let first = of_row(run.start);
+                assert!(run.into_iter().all(|row| of_row(row) == first));
+                assert_eq!(*of.entry(first).or_insert(group), group);
+            }
+            assert_eq!(groups.count(), of.len());
+        }
     }
 
     #[test]
