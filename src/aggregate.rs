@@ -57,8 +57,8 @@ pub trait Aggregate: Send + Sync {
         groups.try_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
-    /// Appends `rows` one by one, and the state after each of them to `out`. `kept` has all bits set for each of
-    /// them, or none where the state begins anew: what is kept of a number is then no branch.
+    /// Appends `rows` one by one, and writes the state after each of them to its place in `out`. `kept` has all bits set for
+    /// each of them, or none where the state begins anew: what is kept of a number is then no branch.
     ///
     /// # Errors
     /// As for `update`.
@@ -67,14 +67,14 @@ pub trait Aggregate: Send + Sync {
         state: &mut Self::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) -> Result<()> {
-        for (row, kept) in rows.zip(kept) {
+        for ((row, kept), out) in rows.zip(kept).zip(out) {
             if kept == 0 {
                 *state = self.init();
             }
             self.append(state, row)?;
-            out.push(state.clone());
+            out.clone_from(state);
         }
         Ok(())
     }
@@ -92,8 +92,8 @@ pub trait Aggregate: Send + Sync {
         Ok(())
     }
 
-    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`. Of
-    /// `kept`, in that order, as in [`Aggregate::accumulate`].
+    /// Puts `rows` to the left one by one, from the last to the first, and writes the state after each of them to its place
+    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Aggregate::accumulate`].
     ///
     /// # Errors
     /// As for `update`.
@@ -102,14 +102,14 @@ pub trait Aggregate: Send + Sync {
         state: &mut Self::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) -> Result<()> {
-        for (row, kept) in rows.rev().zip(kept) {
+        for ((row, kept), out) in rows.rev().zip(kept).zip(out.iter_mut().rev()) {
             if kept == 0 {
                 *state = self.init();
             }
             self.prepend(state, row)?;
-            out.push(state.clone());
+            out.clone_from(state);
         }
         Ok(())
     }

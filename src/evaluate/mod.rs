@@ -31,6 +31,7 @@ pub mod deque;
 pub mod fold;
 pub mod index;
 pub mod naive;
+mod narrow;
 pub(crate) mod nearest;
 pub mod prefix;
 pub(crate) mod present;

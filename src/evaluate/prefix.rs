@@ -126,10 +126,9 @@ impl<S: Clone> Window<S> {
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
         let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
         for (prefixes, mut state, rows) in moved {
-            prefixes.clear();
-            prefixes.reserve(rows.len() + 1);
-            prefixes.push(state.clone());
-            aggregate.accumulate(&mut state, rows, all_kept(), prefixes)?;
+            prefixes.resize_with(rows.len() + 1, || aggregate.init());
+            prefixes[0] = state.clone();
+            aggregate.accumulate(&mut state, rows, all_kept(), &mut prefixes[1..])?;
         }
         // Frames may jump, if this way was asked for.
         let anew = |run| {

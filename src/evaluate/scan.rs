@@ -67,16 +67,15 @@ pub struct Suffixes<S> {
     kept: Vec<S>,
     /// The rows of the opened chunk that lie in the run.
     open: Range<usize>,
-    /// `states[k]` is the state of `open.end - 1 - k..run.end`.
+    /// `states[k]` is the state of `open.start + k..run.end`.
     states: Vec<S>,
 }
 
 impl<S: Clone> Suffixes<S> {
     /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
     fn new<A: Aggregate<State = S>>(aggregate: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
-        let (mut kept, mut states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
+        let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
         kept.clear();
-        states.clear();
         let first = run.start / CHUNK + 1;
         let mut end = run.end;
         let mut later: Option<S> = None;
@@ -105,7 +104,7 @@ impl<S: Clone> Suffixes<S> {
     #[inline]
     fn state<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<S> {
         self.open(aggregate, row)?;
-        Ok(self.states[self.open.end - 1 - row].clone())
+        Ok(self.states[row - self.open.start].clone())
     }
 
     /// Opens the chunk of `row`.
@@ -116,7 +115,7 @@ impl<S: Clone> Suffixes<S> {
         }
         let chunk = row / CHUNK;
         self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
-        self.states.clear();
+        self.states.resize_with(self.open.len(), || aggregate.init());
         let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
         aggregate.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
     }
@@ -129,12 +128,12 @@ impl<S: Clone> Suffixes<S> {
         mut runs: impl Iterator<Item = Range<usize>>,
     ) -> Result<impl ExactSizeIterator<Item = &S>> {
         let Some(first) = runs.next().filter(|run| self.hold(run) && !run.is_empty()).map(|run| run.start) else {
-            return Ok(self.states[..0].iter().rev());
+            return Ok(self.states[..0].iter());
         };
         self.open(aggregate, first)?;
         let falls = |(row, run): &(usize, Range<usize>)| run.start == *row && run.end == self.run.end;
         let behind = first + 1 + (first + 1..self.open.end).zip(runs).take_while(falls).count();
-        Ok(self.states[self.open.end - behind..self.open.end - first].iter().rev())
+        Ok(self.states[first - self.open.start..behind - self.open.start].iter())
     }
 }
 
@@ -181,7 +180,7 @@ impl<S: Clone> Forwards<S> {
         let last = each.next_back().unwrap_or_else(|| first.clone());
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
-        room.states.clear();
+        room.states.resize_with(runs.iter().len(), || aggregate.init());
         if goes_on && steps(runs).is_some_and(|(_, moves)| moves.end && !moves.begin) {
             aggregate.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
         } else if (goes_on || first.len() == 1) && short::grow(runs) {
@@ -242,9 +241,9 @@ fn shrunk<A: Aggregate>(
         // What is behind its first row has been put into the state.
         *last = u64::MAX;
     }
-    room.states.clear();
+    room.states.resize_with(rows.len(), || aggregate.init());
     aggregate.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-    aggregate.evaluate_all(room.states.iter().rev().map(|state| Ok(state.clone())), out)?;
+    aggregate.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
     Ok(true)
 }
 

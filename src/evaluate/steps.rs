@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(moves(&[5, 4, 3], &[9, 9, 9]), None);
     }
 
-    /// Frames of many rows that move by a row, at one end or both, across partitions, with NULLs and with what is no number, are
+    /// Frames of few rows and of many that move by a row, at one end or both, across partitions, with NULLs and with what is no number, are
     /// answered as each of them alone.
     #[test]
     fn frames_together_are_answered_as_alone() {
@@ -110,8 +110,8 @@ mod tests {
             ("x", Arc::new((0..rows).map(|row| some(row).map(|_| strange(row))).collect::<Float64Array>())),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        let before = [Some(-300), Some(-1), Some(0), None];
-        let behind = [Some(-200), Some(0), Some(1), Some(300), None];
+        let before = [Some(-300), Some(-10), Some(-1), Some(0), None];
+        let behind = [Some(-200), Some(0), Some(1), Some(20), Some(300), None];
         let frames = before.into_iter().flat_map(|begin| behind.map(|end| (begin, end)));
         for (begin, end) in frames.filter(|(begin, end)| begin.unwrap_or(-300) <= end.unwrap_or(300)) {
             let bound = |rows: i64| if rows < 0 { Bound::preceding(-rows) } else { Bound::following(rows) };

@@ -22,7 +22,8 @@ use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
-use super::steps::{TOGETHER, steps};
+use super::narrow::{self, Narrow};
+use super::steps;
 use crate::aggregate::{Aggregate, all_kept};
 use crate::bounds::FrameRuns;
 use crate::error::Result;
@@ -38,15 +39,16 @@ const MANY: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub struct TwoStacks;
 
-/// The stacks of one lane. `front[k]` is the state of the last `k + 1` rows before the middle.
+/// The stacks of one lane. The front has the states of the last rows before the middle, of all of them first.
 #[derive(Debug)]
 pub struct Stacks<S> {
     front: Vec<S>,
     back: Back<S>,
     beside: Beside<S>,
+    narrow: Narrow<S>,
 }
 
-/// The states of some frames' rows before the middle, and of those from the middle on, side by side.
+/// The states of some frames' rows before the middle, where they are all the same, and of those from the middle on.
 #[derive(Debug)]
 struct Beside<S> {
     fronts: Vec<S>,
@@ -82,7 +84,7 @@ impl<S: Clone> Back<S> {
         // What lies in the front beyond this is of rows that have left.
         let rows = self.middle - run.start;
         self.run = run;
-        match rows.checked_sub(1).and_then(|last| front.get(last)) {
+        match front.get(front.len().wrapping_sub(rows)) {
             Some(state) => aggregate.merged(state, &self.state),
             None => Ok(self.state.clone()),
         }
@@ -97,29 +99,28 @@ impl<S: Clone> Back<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let Some((first, moves)) = steps(runs) else { return Ok(0) };
+        let Some((first, moves)) = steps::steps(runs) else { return Ok(0) };
         self.move_to(aggregate, front, first.clone())?;
         // Once the front is used up the rows are folded into a new one.
         let left = self.middle - first.start;
         let most = runs.iter().len();
         let count = if moves.begin { most.min(left.max(1)) } else { most };
         let last = count - 1;
-        backs.clear();
-        backs.reserve(count);
-        backs.push(self.state.clone());
+        backs.resize_with(count, || aggregate.init());
         if moves.end {
-            aggregate.accumulate(&mut self.state, first.end..first.end + last, all_kept(), backs)?;
+            backs[0] = self.state.clone();
+            aggregate.accumulate(&mut self.state, first.end..first.end + last, all_kept(), &mut backs[1..])?;
         } else {
-            backs.resize(count, self.state.clone());
+            backs.fill(self.state.clone());
         }
-        fronts.clear();
-        match left.checked_sub(1) {
-            Some(top) if moves.begin => fronts.extend(front[top - last..=top].iter().rev().cloned()),
-            top => {
-                let same = top.and_then(|top| front.get(top)).cloned();
-                fronts.resize(count, same.unwrap_or_else(|| aggregate.init()));
-            }
-        }
+        let fronts = if moves.begin && left > 0 {
+            &front[front.len() - left..][..count]
+        } else {
+            let same = front.get(front.len() - left).cloned();
+            fronts.clear();
+            fronts.resize(count, same.unwrap_or_else(|| aggregate.init()));
+            &fronts[..]
+        };
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| aggregate.merged(front, back));
         aggregate.evaluate_all(merged, out)?;
         self.run = first.start + usize::from(moves.begin) * last..first.end + usize::from(moves.end) * last;
@@ -129,7 +130,6 @@ impl<S: Clone> Back<S> {
     /// Makes a front of the rows that are known and lie in `run`, if it goes on from there.
     #[inline(never)]
     fn turn<A: Aggregate<State = S>>(&mut self, aggregate: &A, front: &mut Vec<S>, run: &Range<usize>) -> Result<()> {
-        front.clear();
         self.state = aggregate.init();
         if run.start < self.run.start || run.end < self.run.end || run.start >= self.run.end {
             (self.run, self.middle) = (run.start..run.start, run.start);
@@ -137,13 +137,13 @@ impl<S: Clone> Back<S> {
         }
         self.middle = self.run.end;
         let (mut later, rows) = (aggregate.init(), run.start..self.middle);
-        front.reserve(rows.len());
+        front.resize_with(rows.len(), || aggregate.init());
         if rows.len() >= FEW {
             return aggregate.prepend_all(&mut later, rows, all_kept(), front);
         }
-        for row in rows.rev() {
+        for (row, front) in rows.zip(front).rev() {
             aggregate.prepend(&mut later, row)?;
-            front.push(later.clone());
+            front.clone_from(&later);
         }
         Ok(())
     }
@@ -157,6 +157,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
             front: Vec::new(),
             back: Back::new(aggregate),
             beside: Beside { fronts: Vec::new(), backs: Vec::new() },
+            narrow: Narrow::new(),
         }
     }
 
@@ -175,13 +176,23 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
     ) -> Result<()> {
         let mut back = std::mem::replace(&mut stacks.back, Back::new(aggregate));
         while !runs.is_empty() {
-            let many = runs.iter().next().is_some_and(|first| first.len() >= MANY);
-            let together = many && carried.is_none() && !needs_drop::<A::State>();
-            let (some, others) = runs.split(if together { TOGETHER } else { usize::MAX });
+            let wide = runs.iter().next().is_some_and(|first| first.len() >= MANY);
+            let together = carried.is_none() && !needs_drop::<A::State>();
+            let (some, others) = runs.split(match (together, wide) {
+                (false, _) => usize::MAX,
+                (true, true) => steps::TOGETHER,
+                (true, false) => narrow::TOGETHER,
+            });
             if together {
                 let answered = widest(
                     #[inline(always)]
-                    || back.together(aggregate, stacks, some, out),
+                    || {
+                        if wide {
+                            back.together(aggregate, stacks, some, out)
+                        } else {
+                            stacks.narrow.answer(aggregate, some, out)
+                        }
+                    },
                 )?;
                 if answered > 0 {
                     (_, runs) = runs.split(answered);

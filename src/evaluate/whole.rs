@@ -65,10 +65,11 @@ impl<S: Clone> Known<S> {
         let Room { states, kept } = &mut self.short;
         kept.clear();
         kept.resize(rows.len(), u64::MAX);
+        let begun = &mut kept[..];
         for &begin in runs.begin {
-            kept[begin as usize - first] = 0;
+            begun[begin as usize - first] = 0;
         }
-        states.clear();
+        states.resize_with(rows.len(), || aggregate.init());
         aggregate.accumulate(&mut aggregate.init(), rows, kept.iter().copied(), states)?;
         let state = |&end: &u32| behind(aggregate, carried, states[end as usize - 1 - first].clone());
         aggregate.evaluate_all(runs.end.iter().map(state), out)?;

@@ -50,7 +50,7 @@ impl Aggregate for Count {
         state: &mut u64,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut Vec<u64>,
+        out: &mut [u64],
     ) -> Result<()> {
         *state = scan_slots(&NOTHING, &self.inclusion, rows, *state, out, |count, (), takes_part| {
             (count & kept.next().unwrap_or(u64::MAX)) + u64::from(takes_part)

@@ -15,12 +15,16 @@ use arrow_schema::DataType;
 use super::native::{each_slot, labelled, native, present_or, saved, saved_column, scan_slots, scan_slots_back, slot};
 use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Selective};
-use crate::bitmap::word;
+use crate::bitmap::{WORD, word};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
+use crate::vectors::widest;
 
 /// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
 const SHORT: usize = 16;
+
+/// Values that are compared at once.
+const LANES: usize = 8;
 
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +42,9 @@ pub trait Ordered: ArrowNativeType {
 
     /// No value comes after it.
     const LAST: Self;
+
+    /// Processors compare several at once, in whatever order: of equal values there is no telling which one it is.
+    const AT_ONCE: bool;
 
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
@@ -59,6 +66,7 @@ macro_rules! ordered {
         impl Ordered for $native {
             const FIRST: Self = Self::MIN;
             const LAST: Self = Self::MAX;
+            const AT_ONCE: bool = size_of::<Self>() <= size_of::<u64>();
 
             #[inline]
             fn before(self, other: Self) -> bool {
@@ -77,6 +85,8 @@ ordered!(i32, i64, u64, i128, i256);
 impl Ordered for f64 {
     const FIRST: Self = Self::NEG_INFINITY;
     const LAST: Self = Self::NAN;
+    // Zeros have signs, and NaNs are many.
+    const AT_ONCE: bool = false;
 
     #[inline]
     #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is meant: where either is one, the comparison is false")]
@@ -154,6 +164,42 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
         best[0]
     }
 
+    /// The best of a word's values whose bit is set, in lanes, of which compilers make vectors.
+    #[inline(always)]
+    fn best_of_word(values: &[T::Native; WORD], present: u64) -> T::Native {
+        let mut best = [Self::NEUTRAL; LANES];
+        for (number, values) in values.as_chunks::<LANES>().0.iter().enumerate() {
+            let present = present >> (LANES * number);
+            for at in 0..LANES {
+                let value = values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0);
+                best[at] = Self::better(best[at], value);
+            }
+        }
+        best.into_iter().fold(Self::NEUTRAL, Self::better)
+    }
+
+    /// Appends the values of `rows`, words of them at a time. Returns the rows left over.
+    fn update_words(&self, state: &mut Extreme<T::Native>, rows: Range<usize>) -> Range<usize> {
+        let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
+        let bits = match &self.inclusion {
+            Inclusion::All => None,
+            Inclusion::Mask(bits) => Some(bits),
+        };
+        *state = widest(
+            #[inline(always)]
+            || {
+                let mut best = *state;
+                for (at, values) in rows.clone().step_by(WORD).zip(words) {
+                    let present = bits.map_or(u64::MAX, |bits| word(bits, at));
+                    best.value = Self::better(best.value, Self::best_of_word(values, present));
+                    best.any |= present != 0;
+                }
+                best
+            },
+        );
+        rows.end - rest.len()..rows.end
+    }
+
     /// The state where it is kept, else that of nothing.
     #[inline(always)]
     fn or_none(state: Extreme<T::Native>, kept: Option<u64>) -> Extreme<T::Native> {
@@ -194,6 +240,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
             return self.merge(state, &Extreme { value: Self::best_of(values, present), any: present != 0 });
         }
+        let rows = if T::Native::AT_ONCE { self.update_words(state, rows) } else { rows };
         let mut best = *state;
         each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
         *state = best;
@@ -211,7 +258,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         state: &mut Self::State,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
             let mut best = Self::or_none(best, kept.next());
@@ -232,7 +279,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         state: &mut Self::State,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
             let mut best = Self::or_none(best, kept.next());
@@ -309,11 +356,13 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int64Type};
-    use arrow_array::{Float64Array, Int64Array};
+    use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+    use arrow_array::{Float64Array, Int64Array, PrimitiveArray};
+    use arrow_buffer::BooleanBuffer;
 
     use super::*;
     use crate::functions::readout::results;
+    use crate::vectors::both;
 
     fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
         let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
@@ -357,5 +406,39 @@ mod tests {
         let found = found.as_primitive::<Float64Type>().iter();
         let found: Vec<_> = found.map(|value| value.map(|v| if v.is_nan() { i64::MAX } else { v as i64 })).collect();
         assert_eq!(found, expected);
+    }
+
+    /// Words of values at once, of either end and all widths, with NULLs and without, against one by one.
+    #[test]
+    fn words_have_the_ends_their_values_have() {
+        fn check<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool>(value: fn(usize) -> T::Native) {
+            let column = PrimitiveArray::<T>::from_iter_values((0..300).map(value));
+            let bits =
+                BooleanBuffer::collect_bool(303, |bit| bit * bit % 7 > 1 && !(70..150).contains(&bit)).slice(3, 300);
+            for inclusion in [Inclusion::All, Inclusion::Mask(bits)] {
+                let ends = Natives::<T, GREATEST>::new(&column, inclusion).unwrap();
+                for rows in [0..300, 0..64, 5..69, 1..129, 70..140, 100..300, 299..300] {
+                    let mut expected = ends.init();
+                    rows.clone().for_each(|row| ends.append(&mut expected, row).unwrap());
+                    let found = both(|| {
+                        let mut found = ends.init();
+                        ends.update(&mut found, rows.clone()).unwrap();
+                        found
+                    });
+                    // As text, since a NaN is not equal to itself, and zeros of either sign are.
+                    assert_eq!(
+                        found.map(|found| format!("{found:?}")),
+                        [(); 2].map(|()| format!("{expected:?}")),
+                        "{rows:?}"
+                    );
+                }
+            }
+        }
+        check::<Int64Type, false>(|row| [i64::MAX, 5, -7, i64::MIN + 1][row * row % 7 % 4]);
+        check::<Int64Type, true>(|row| [i64::MIN, 5, -7][row * row % 7 % 3]);
+        check::<Int32Type, false>(|row| (row * 7919 % 1009) as i32 - 500);
+        check::<UInt64Type, true>(|row| (row as u64 * 7919 % 1009) << 54);
+        check::<Decimal128Type, true>(|row| (row as i128 * 7919 % 1009 - 500) << 80);
+        check::<Float64Type, false>(|row| [-0.0, 0.0, 1.5][row * row % 7 % 3]);
     }
 }

@@ -153,68 +153,60 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
     }
 }
 
-/// Appends to `out` what `f` makes of each slot and of what it made of the one before, `state` for the first. Returns the last.
-///
-/// What is handed on is each iterator's own: it stays in registers, where what a closure refers to goes through memory.
+/// Writes to `out`, which has a place for each slot, what `f` makes of the slot and of what it made of the one before, `state`
+/// for the first. Returns the last.
 #[inline]
 pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
     inclusion: &Inclusion,
     rows: Range<usize>,
     mut state: T,
-    out: &mut Vec<T>,
+    out: &mut [T],
     mut f: impl FnMut(T, N, bool) -> T,
 ) -> T {
-    let known = out.len();
     match inclusion {
         Inclusion::All => {
-            out.extend(values[rows].iter().map(move |&value| {
+            for (&value, out) in values[rows].iter().zip(out) {
                 state = f(state, value, true);
-                state
-            }));
+                *out = state;
+            }
         }
         Inclusion::Mask(bits) => {
-            let first = rows.start;
-            for (number, values) in values[rows].chunks(WORD).enumerate() {
-                let word = word(bits, first + WORD * number);
-                let f = &mut f;
-                out.extend(values.iter().enumerate().map(move |(at, &value)| {
+            let words = rows.clone().step_by(WORD).map(|at| word(bits, at));
+            for ((values, out), word) in values[rows].chunks(WORD).zip(out.chunks_mut(WORD)).zip(words) {
+                for ((at, &value), out) in values.iter().enumerate().zip(out) {
                     state = f(state, value, (word >> at) & 1 != 0);
-                    state
-                }));
-                state = out.last().copied().unwrap_or(state);
+                    *out = state;
+                }
             }
         }
     }
-    out[known..].last().copied().unwrap_or(state)
+    state
 }
 
-/// As [`scan_slots`], from the last slot to the first.
+/// As [`scan_slots`], from the last slot to the first; each one's place is where it is from the first on.
 #[inline]
 pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     values: &[N],
     inclusion: &Inclusion,
     rows: Range<usize>,
     mut state: T,
-    out: &mut Vec<T>,
+    out: &mut [T],
     mut f: impl FnMut(T, N, bool) -> T,
 ) -> T {
-    // Here it is a loop that keeps the state in registers, and not an extension by a reversed iterator.
-    out.reserve(rows.len());
-    let first = rows.start;
     match inclusion {
         Inclusion::All => {
-            for &value in values[rows].iter().rev() {
+            for (&value, out) in values[rows].iter().zip(out).rev() {
                 state = f(state, value, true);
-                out.push(state);
+                *out = state;
             }
         }
         Inclusion::Mask(bits) => {
-            for (number, values) in values[rows].chunks(WORD).enumerate().rev() {
-                let word = word(bits, first + WORD * number);
-                for (at, &value) in values.iter().enumerate().rev() {
+            let words = rows.clone().step_by(WORD).map(|at| word(bits, at));
+            for ((values, out), word) in values[rows].chunks(WORD).zip(out.chunks_mut(WORD)).zip(words).rev() {
+                for ((at, &value), out) in values.iter().enumerate().zip(out).rev() {
                     state = f(state, value, (word >> at) & 1 != 0);
-                    out.push(state);
+                    *out = state;
                 }
             }
         }

@@ -37,21 +37,21 @@ pub trait Accumulator: Send + Sync {
         groups.each_row(rows, |group, row| self.append(&mut states[group - first], row));
     }
 
-    /// Appends `rows` one by one, and the state after each of them to `out`. As [`Aggregate::accumulate`].
+    /// Appends `rows` one by one, and writes the state after each of them to `out`. As [`Aggregate::accumulate`].
     fn accumulate(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) {
-        out.extend(rows.zip(kept).map(|(row, kept)| {
+        for ((row, kept), out) in rows.zip(kept).zip(out) {
             if kept == 0 {
                 *state = self.init();
             }
             self.append(state, row);
-            state.clone()
-        }));
+            out.clone_from(state);
+        }
     }
 
     /// Puts one row to the left of what `state` stands for.
@@ -63,22 +63,22 @@ pub trait Accumulator: Send + Sync {
         *state = first;
     }
 
-    /// Puts `rows` to the left one by one, from the last to the first, and the state after each of them to `out`. As
+    /// Puts `rows` to the left one by one, from the last to the first, and writes the state after each of them to `out`. As
     /// [`Aggregate::prepend_all`].
     fn prepend_all(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Self::State>,
+        out: &mut [Self::State],
     ) {
-        out.extend(rows.rev().zip(kept).map(|(row, kept)| {
+        for ((row, kept), out) in rows.rev().zip(kept).zip(out.iter_mut().rev()) {
             if kept == 0 {
                 *state = self.init();
             }
             self.prepend(state, row);
-            state.clone()
-        }));
+            out.clone_from(state);
+        }
     }
 
     /// Appends `right`'s rows to the right of `left`'s.
@@ -251,7 +251,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         state: &mut F::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<F::State>,
+        out: &mut [F::State],
     ) -> Result<()> {
         self.accumulator.accumulate(state, rows, kept, out);
         Ok(())
@@ -268,7 +268,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
         state: &mut F::State,
         rows: Range<usize>,
         kept: impl Iterator<Item = u64>,
-        out: &mut Vec<F::State>,
+        out: &mut [F::State],
     ) -> Result<()> {
         self.accumulator.prepend_all(state, rows, kept, out);
         Ok(())

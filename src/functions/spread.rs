@@ -242,10 +242,10 @@ mod tests {
         }
         let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
         let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
-        let (mut after, mut before) = (Vec::new(), Vec::new());
+        let [mut after, mut before] = [vec![Shifted::default(); values.len()], vec![Shifted::default(); values.len()]];
         accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after);
         accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before);
-        assert_eq!([after.last(), before.last()], [Some(&forwards), Some(&backwards)]);
+        assert_eq!([after.last(), before.first()], [Some(&forwards), Some(&backwards)]);
         accumulator.update(&mut blocks, 0..values.len());
         let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));
         let onto = ones().fold(Shifted::default(), merged);

@@ -506,7 +506,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         state: &mut Total<S>,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Total<S>>,
+        out: &mut [Total<S>],
     ) {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
             let mut total = Self::or_none(total, kept.next());
@@ -520,7 +520,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         state: &mut Total<S>,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut Vec<Total<S>>,
+        out: &mut [Total<S>],
     ) {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
             let mut total = Self::or_none(total, kept.next());
