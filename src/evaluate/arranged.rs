@@ -86,6 +86,15 @@ pub(crate) trait Reading: Send + Sync {
     /// Cancellation, an answer that does not fit its type.
     fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()>;
 
+    /// Appends the answer of the row before once more, whose frame is the same; `false` where it has to be read anew.
+    ///
+    /// # Errors
+    /// As for `read`.
+    #[inline]
+    fn again(&self, _answers: &mut Self::Answers) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The answers as a column.
     ///
     /// # Errors
@@ -102,7 +111,19 @@ pub(crate) struct Read<R> {
 impl<R: Reading> Evaluator for Read<R> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut answers = self.reading.answers(rows.len());
-        self.arranged.each(frames, rows, cancel, |row, view| self.reading.read(row, view, &mut answers))?;
+        let mut view = View::new(&self.arranged, cancel);
+        let mut before: Option<SubRanges> = None;
+        each_frame(frames, rows, cancel, |row, pieces| {
+            // In small partitions all frames may be the partition.
+            if before.as_ref().is_some_and(|before| before.as_slice() == pieces.as_slice())
+                && self.reading.again(&mut answers)?
+            {
+                return Ok(());
+            }
+            view.look_at(&self.arranged, pieces.clone());
+            before = Some(pieces);
+            self.reading.read(row, &mut view, &mut answers)
+        })?;
         self.reading.finish(answers)
     }
 
@@ -274,24 +295,6 @@ impl Arranged {
             Order::Kept(values) => Codes::boxed(call, values, ReadKept(reading)),
             order => Box::new(Read { arranged: Self { order, ..self }, reading }),
         }
-    }
-
-    /// Calls `f` with each of `rows` and a view of its frame, in row order.
-    ///
-    /// # Errors
-    /// Cancellation, bounds that cannot be found, the first error of `f`.
-    fn each(
-        &self,
-        frames: &Frames,
-        rows: Range<usize>,
-        cancel: &Cancel,
-        mut f: impl FnMut(usize, &mut View) -> Result<()>,
-    ) -> Result<()> {
-        let mut view = View::new(self, cancel);
-        each_frame(frames, rows, cancel, |row, pieces| {
-            view.look_at(self, pieces);
-            f(row, &mut view)
-        })
     }
 
     /// The values of `column`, which is as long as the section, where [`View::find`] finds rows.

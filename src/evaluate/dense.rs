@@ -27,6 +27,10 @@ use crate::parallel::Threads;
 use crate::rows::{SortColumn, arrange, gather_on, starts};
 use crate::section::Section;
 
+/// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
+/// each thread sorts by itself.
+const PIECE: usize = 1 << 15;
+
 /// The rows of a section that take part, numbered without gaps.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
@@ -106,7 +110,7 @@ impl Dense {
     /// A type without an order; cancellation.
     pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let columns = columns(places, keys)?;
-        let sorted = order(&columns, places.len(), threads)?;
+        let sorted = order(&places.partitions, &columns, threads)?;
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
         let values = gather_on(&values, &sorted, threads)?;
         let differs = starts(&values, places.len(), None)?;
@@ -130,23 +134,60 @@ impl Dense {
 /// # Errors
 /// A type without an order; cancellation.
 pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
-    order(&columns(places, keys)?, places.len(), threads)
+    order(&places.partitions, &columns(places, keys)?, threads)
 }
 
-/// What to sort places by.
+/// The keys by places.
 fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
-    let mut columns = Vec::with_capacity(keys.len() + 1);
-    if next_set(places.partitions.starts(), 1).is_some() {
-        columns.push(SortColumn::ascending(numbers(&places.partitions)));
-    }
-    for key in keys {
-        columns.push(SortColumn { values: places.take(&key.values)?, ..key.clone() });
-    }
-    Ok(columns)
+    keys.iter().map(|key| Ok(SortColumn { values: places.take(&key.values)?, ..key.clone() })).collect()
 }
 
-fn order(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Vec<u32>> {
-    Ok(arrange(columns, &[], threads)?.order.unwrap_or_else(|| (0..rows as u32).collect()))
+/// Places by `columns` within each of `partitions`, ties in row order. Small partitions are sorted some at a time.
+fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+    let Some(pieces) = pieces(partitions) else { return order_of_piece(partitions, columns, threads) };
+    let mut sorted = vec![0; partitions.len()];
+    let mut left = &mut sorted[..];
+    let mut work = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let (own, others) = left.split_at_mut(piece.len());
+        work.push((piece, own));
+        left = others;
+    }
+    threads.map(work, |(piece, sorted)| {
+        let (begin, length) = (piece.start, piece.len());
+        let of_piece =
+            |column: &SortColumn| SortColumn { values: column.values.slice(begin, length), ..column.clone() };
+        let columns: Vec<_> = columns.iter().map(of_piece).collect();
+        let order = order_of_piece(&partitions.slice(piece), &columns, &threads.alone())?;
+        sorted.iter_mut().zip(order).for_each(|(to, place)| *to = begin as u32 + place);
+        Ok(())
+    })?;
+    Ok(sorted)
+}
+
+fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+    let several = next_set(partitions.starts(), 1).is_some();
+    let numbers = several.then(|| SortColumn::ascending(numbers(partitions)));
+    let columns: Vec<_> = numbers.into_iter().chain(columns.iter().cloned()).collect();
+    Ok(arrange(&columns, &[], threads)?.order.unwrap_or_else(|| (0..partitions.len() as u32).collect()))
+}
+
+/// Whole partitions of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
+fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
+    let places = partitions.len();
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    while begin < places {
+        let next = begin + PIECE;
+        let end = if next < places { partitions.begin(next) } else { places };
+        let end = if end > begin { end } else { partitions.end(begin) };
+        if end - begin > 2 * PIECE {
+            return None;
+        }
+        pieces.push(begin..end);
+        begin = end;
+    }
+    (pieces.len() > 1).then_some(pieces)
 }
 
 /// Each row's run, numbered from 0.
@@ -162,7 +203,7 @@ fn numbers(runs: &Edges) -> ArrayRef {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use arrow_array::StringArray;
+    use arrow_array::{Int64Array, StringArray};
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
@@ -197,5 +238,30 @@ mod tests {
         let dense =
             Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
         assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
+    }
+
+    /// Many small partitions, some large one among them or not, some rows without a place.
+    #[test]
+    fn pieces_are_sorted_as_all_are() {
+        let rows = 3 * PIECE;
+        for (length, large) in [(1, false), (7, false), (5000, false), (7, true)] {
+            let begins = |row: usize| row.is_multiple_of(length) && !(large && (10..rows - 10).contains(&row));
+            let edges = Edges::new(BooleanBuffer::collect_bool(rows, begins));
+            let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+            let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
+            let places = Places::new(&section, Inclusion::Mask(mask));
+            let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
+            let key =
+                SortColumn { descending: true, ..SortColumn::ascending(Arc::new(Int64Array::from(values.clone()))) };
+            assert_eq!(pieces(&places.partitions).is_some(), !large);
+            let mut expected: Vec<_> = (0..places.len() as u32).collect();
+            places.partitions.each(|partition| {
+                expected[partition].sort_by_key(|&place| -values[places.row(place as usize)]);
+            });
+            for threads in [1, 2] {
+                let threads = Threads::new(threads, &Cancel::default());
+                assert_eq!(sorted(&places, std::slice::from_ref(&key), &threads).unwrap(), expected);
+            }
+        }
     }
 }

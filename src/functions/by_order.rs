@@ -74,6 +74,11 @@ impl Reading for FirstByOrder {
         lists.close(view.len() > 0)
     }
 
+    fn again(&self, lists: &mut Lists<u32>) -> Result<bool> {
+        lists.again()?;
+        Ok(true)
+    }
+
     fn finish(&self, lists: Lists<u32>) -> Result<ArrayRef> {
         lists.finish(&self.element, |rows| Ok(take(&self.column, &UInt32Array::from(rows), None)?))
     }

@@ -40,6 +40,19 @@ impl<T> Lists<T> {
         Ok(())
     }
 
+    /// The last list, or NULL, once more.
+    ///
+    /// # Errors
+    /// As for `close`.
+    pub(crate) fn again(&mut self) -> Result<()>
+    where
+        T: Clone,
+    {
+        let begin = self.ends.len().checked_sub(2).map_or(0, |last| self.ends[last] as usize);
+        self.items.extend_from_within(begin..);
+        self.close(self.valid.last().is_some_and(|&valid| valid))
+    }
+
     /// The column, its items made an array.
     ///
     /// # Errors

@@ -172,7 +172,7 @@ impl Wanted {
     }
 }
 
-impl<T: Default> Answers<T> {
+impl<T: Copy + Default> Answers<T> {
     fn new(rows: usize, shares: &Shares) -> Self {
         let mut lists = Lists::with_capacity(if shares.element.is_some() { rows } else { 0 });
         lists.items.reserve_exact(rows * shares.shares.len());
@@ -190,6 +190,18 @@ impl<T: Default> Answers<T> {
         }
         self.valid.push(valid);
         Ok(())
+    }
+
+    /// Ends a row whose answers are those of the row before.
+    #[inline]
+    fn again(&mut self, shares: &Shares) -> Result<bool> {
+        if shares.element.is_some() {
+            self.lists.again()?;
+        } else {
+            self.lists.items.extend_from_within(self.lists.items.len().saturating_sub(1)..);
+            self.valid.extend_from_within(self.valid.len().saturating_sub(1)..);
+        }
+        Ok(true)
     }
 
     fn finish(
@@ -238,6 +250,11 @@ where
         answers.close(&self.shares, true)
     }
 
+    #[inline]
+    fn again(&self, answers: &mut Self::Answers) -> Result<bool> {
+        answers.again(&self.shares)
+    }
+
     fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
         answers.finish(&self.shares, |values, nulls| {
             labelled(&PrimitiveArray::<T>::try_new(values.into(), nulls)?, &self.output)
@@ -269,6 +286,11 @@ impl Reading for Discrete {
         let places = view.find(&wanted.ks)?;
         lists.items.extend(wanted.shares.iter().map(|&(at, ..)| places[at as usize]));
         answers.close(&self.shares, true)
+    }
+
+    #[inline]
+    fn again(&self, answers: &mut Self::Answers) -> Result<bool> {
+        answers.again(&self.shares)
     }
 
     fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
