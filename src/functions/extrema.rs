@@ -44,7 +44,7 @@ pub trait Ordered: ArrowNativeType {
     const LAST: Self;
 
     /// Processors compare several at once, in whatever order: of equal values there is no telling which one it is.
-    const AT_ONCE: bool;
+    const IN_LANES: bool;
 
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
@@ -66,7 +66,7 @@ macro_rules! ordered {
         impl Ordered for $native {
             const FIRST: Self = Self::MIN;
             const LAST: Self = Self::MAX;
-            const AT_ONCE: bool = size_of::<Self>() <= size_of::<u64>();
+            const IN_LANES: bool = size_of::<Self>() <= size_of::<u64>();
 
             #[inline]
             fn before(self, other: Self) -> bool {
@@ -86,7 +86,7 @@ impl Ordered for f64 {
     const FIRST: Self = Self::NEG_INFINITY;
     const LAST: Self = Self::NAN;
     // Zeros have signs, and NaNs are many.
-    const AT_ONCE: bool = false;
+    const IN_LANES: bool = false;
 
     #[inline]
     #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is meant: where either is one, the comparison is false")]
@@ -240,7 +240,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
             return self.merge(state, &Extreme { value: Self::best_of(values, present), any: present != 0 });
         }
-        let rows = if T::Native::AT_ONCE { self.update_words(state, rows) } else { rows };
+        let rows = if T::Native::IN_LANES { self.update_words(state, rows) } else { rows };
         let mut best = *state;
         each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
         *state = best;
