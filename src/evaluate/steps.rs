@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(moves(&[5, 4, 3], &[9, 9, 9]), None);
     }
 
-    /// Frames of few rows and of many that move by a row, at one end or both, across partitions, with NULLs and with what is no number, are
-    /// answered as each of them alone.
+    /// Frames of few rows and of many that move by a row, at one end or both, across partitions, with NULLs and with what is no
+    /// number, are answered as each of them alone.
     #[test]
     fn frames_together_are_answered_as_alone() {
         let rows = 2000_i64;

@@ -65,9 +65,8 @@ impl<S: Clone> Known<S> {
         let Room { states, kept } = &mut self.short;
         kept.clear();
         kept.resize(rows.len(), u64::MAX);
-        let begun = &mut kept[..];
         for &begin in runs.begin {
-            begun[begin as usize - first] = 0;
+            kept[begin as usize - first] = 0;
         }
         states.resize_with(rows.len(), || aggregate.init());
         aggregate.accumulate(&mut aggregate.init(), rows, kept.iter().copied(), states)?;

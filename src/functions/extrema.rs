@@ -240,7 +240,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
             return self.merge(state, &Extreme { value: Self::best_of(values, present), any: present != 0 });
         }
-        let rows = if T::Native::IN_LANES { self.update_words(state, rows) } else { rows };
+        let words = T::Native::IN_LANES && rows.len() >= WORD;
+        let rows = if words { self.update_words(state, rows) } else { rows };
         let mut best = *state;
         each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
         *state = best;

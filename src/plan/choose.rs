@@ -10,8 +10,8 @@ use crate::functions::registry::{Algebra, Family, Function, Kernel};
 use crate::functions::signature::Signature;
 use crate::spec::{Call, Nulls};
 
-/// Frames of a fixed number of rows up to this many are folded anew, if EXCLUDE makes holes in them or states are more than
-/// numbers: two updates cost less than a queue (`benches/kernels.rs`).
+/// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
+/// (`benches/kernels.rs`). Sums and means are not, unless EXCLUDE makes holes in frames: many at a time cost less still.
 const TINY_FRAME: i128 = 4;
 
 /// The strategy that costs least, and why.
@@ -20,10 +20,7 @@ pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePl
     let native = numbers && matches!(function.kernel, Kernel::Min | Kernel::Max);
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
-    // A state is then a few numbers, and frames that step are answered many at a time.
-    let small = (numbers || signature.algebra == Algebra::Retractable)
-        && function.kernel != Kernel::UserAggregate
-        && signature.output.primitive_width().is_some();
+    let totals = matches!(function.kernel, Kernel::Sum | Kernel::TrySum | Kernel::Avg | Kernel::TryAvg);
     match (signature.algebra, frame.shape()) {
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
@@ -52,7 +49,7 @@ pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePl
         }
         (Algebra::Sliding, _) => (Strategy::Prefix, "what leaves the frame is retracted row by row"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
-        _ if tiny && (excludes || !small) => (Strategy::Naive, "the frame is a few rows"),
+        _ if tiny && (excludes || !totals) => (Strategy::Naive, "the frame is a few rows"),
         (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
         (_, Shape::Entire) => (Strategy::Scan, "what EXCLUDE leaves grows on one side and shrinks on the other"),
         (_, Shape::Shrinking) if !excludes => (Strategy::Scan, "rows only leave the frame"),

@@ -354,18 +354,18 @@ fn dictionary(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     if values.is_empty() || values.len() > column.values.len() {
         return fields(&SortColumn { values: keys::normalise(&column.values)?, ..column.clone() }, threads);
     }
-    let ranks = ranks(std::slice::from_ref(values), values.len(), threads)?;
+    let ranks = ranks(std::slice::from_ref(values), threads)?;
     exact::<u32>(column, dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect(), threads)
 }
 
-/// The dense rank of each of `rows` rows by `columns`, from 0 on; equal rows have one rank.
+/// The dense rank of each row of `columns`, from 0 on; equal rows have one rank.
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(super) fn ranks(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Vec<u32>> {
+pub(super) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
-    let mut ranks = vec![0; rows];
+    let mut ranks = vec![0; starts[0].len()];
     let mut begun = 0;
     for (position, start) in starts[0].iter().enumerate() {
         begun += u32::from(start);

@@ -87,7 +87,7 @@ fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Optio
     })?;
     let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let begins = begins.concat();
-    let numbers = codes::ranks(&gather_on(columns, &begins, threads)?, begins.len(), threads)?;
+    let numbers = codes::ranks(&gather_on(columns, &begins, threads)?, threads)?;
     let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
     let ends = begins[1..].iter().map(|&begin| begin as usize).chain([rows]);
     Ok(Some(Groups::of_runs(numbers.into_iter().zip(ends).map(|(group, end)| Run { group, end }).collect(), count)))
