@@ -146,7 +146,7 @@ def test_explain_says_who_computes(frame):
         r=wr.rank().over(wr.window("i", "id")),
         s=wr.sum("i").over(wr.window("k", "id", rows=(-2, 0))),
     )
-    assert [(r["name"], r["strategy"]) for r in plan.rows] == [("r", "spark"), ("s", "naive")]
+    assert [(r["name"], r["strategy"]) for r in plan.rows] == [("r", "spark"), ("s", "prefix")]
     assert "exchange 1: Spark's exchange by i, then Spark's own windows compute r" in str(plan)
     assert "exchange 2: an exchange by k, then mapInArrow computes s" in str(plan)
     assert "nothing else" in plan.rows[0]["reason"]
