@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::Groups;
 
 /// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
@@ -181,9 +181,35 @@ pub trait Aggregate: Send + Sync {
 }
 
 /// An aggregate whose `update` has an exact inverse: integers, decimals, counts; never floats.
+///
+/// Laws, held as those of [`Aggregate`] are: `retract` undoes `update`; `slide` writes the states that `update` makes of each
+/// frame.
 pub trait Retractable: Aggregate {
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
+
+    /// Moves a frame row by row: one of `entering` enters at its end, and one of `leaving`, as many, leaves at its begin.
+    /// Writes the state after each step to its place in `out`.
+    ///
+    /// # Errors
+    /// As for [`Aggregate::update`].
+    #[inline(always)]
+    fn slide(
+        &self,
+        state: &mut Self::State,
+        entering: Range<usize>,
+        leaving: Range<usize>,
+        out: &mut [Self::State],
+    ) -> Result<()> {
+        for ((entering, leaving), out) in entering.zip(leaving).zip(out) {
+            let mut gone = self.init();
+            self.append(&mut gone, leaving)?;
+            self.append(state, entering)?;
+            self.retract(state, &gone);
+            out.clone_from(state);
+        }
+        Ok(())
+    }
 }
 
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
@@ -202,6 +228,21 @@ pub trait Removable: Aggregate {
     /// # Errors
     /// As for `update`.
     fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
+
+    /// As [`Retractable::slide`].
+    ///
+    /// # Errors
+    /// As for `update`, or states cannot be subtracted.
+    #[inline(always)]
+    fn slide(
+        &self,
+        _state: &mut Self::State,
+        _entering: Range<usize>,
+        _leaving: Range<usize>,
+        _out: &mut [Self::State],
+    ) -> Result<()> {
+        Err(Error::internal("states that cannot be subtracted"))
+    }
 }
 
 impl<A: Retractable> Removable for A {
@@ -224,6 +265,17 @@ impl<A: Retractable> Removable for A {
         }
         self.retract(state, &gone);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn slide(
+        &self,
+        state: &mut Self::State,
+        entering: Range<usize>,
+        leaving: Range<usize>,
+        out: &mut [Self::State],
+    ) -> Result<()> {
+        Retractable::slide(self, state, entering, leaving, out)
     }
 }
 

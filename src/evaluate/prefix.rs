@@ -8,6 +8,7 @@
 //!
 //! Instead of prefixes of the whole partition, those of a block of frames are written down: of the rows that enter in it
 //! and of those that leave, counted from its first frame. How many rows come and go with each frame is then no branch. Where
+//! one row comes and one goes with each frame, as with most, one prefix will do: of what each step changes. Where
 //! frames move far, as from one large partition to the next, and for states that are no difference of two, the cursor moves
 //! from frame to frame: rows that enter are updated into its state, rows that leave are removed from it.
 //! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
@@ -15,8 +16,8 @@
 
 use std::ops::Range;
 
-use super::fold::{BLOCK, Fold, Work, aside, behind, states};
-use super::steps::{TOGETHER, steps};
+use super::fold::{BLOCK, Fold, Work, aside, states};
+use super::steps::{Moves, TOGETHER, steps};
 use crate::aggregate::{Removable, all_kept};
 use crate::bounds::FrameRuns;
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ pub struct Window<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
-    /// Room for the prefixes at the frames' ends, where they do not stand side by side.
+    /// Room for the states of frames, or for the prefixes at their ends where these do not stand side by side.
     room: [Vec<S>; 2],
 }
 
@@ -104,6 +105,32 @@ impl<S: Clone> Window<S> {
         Ok(())
     }
 
+    /// Answers the frames, if both of their ends move by a row each.
+    #[inline(always)]
+    fn by_steps<A: Removable<State = S>>(
+        &mut self,
+        aggregate: &A,
+        runs: FrameRuns,
+        carried: Option<&S>,
+        out: &mut A::Builder,
+    ) -> Result<bool> {
+        let Some((first, Moves { begin: true, end: true })) = steps(runs) else { return Ok(false) };
+        self.move_to(aggregate, first.clone())?;
+        let Self { run, state, room: [states, _], .. } = self;
+        let more = runs.iter().len() - 1;
+        *run = first.start + more..first.end + more;
+        states.resize_with(more + 1, || aggregate.init());
+        states[0] = state.clone();
+        aggregate.slide(state, first.end..run.end, first.start..run.start, &mut states[1..])?;
+        match carried {
+            Some(carried) => {
+                aggregate.evaluate_all(states.iter().map(|state| aggregate.merged(carried, state)), out)?;
+            }
+            None => aggregate.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?,
+        }
+        Ok(true)
+    }
+
     /// Answers a block of frames by prefixes, unless they move far.
     #[inline(always)]
     fn by_prefixes<A: Removable<State = S>>(
@@ -114,8 +141,7 @@ impl<S: Clone> Window<S> {
         out: &mut A::Builder,
     ) -> Result<bool> {
         let mut held = runs.iter().filter(|run| !run.is_empty());
-        let nothing = aggregate.init();
-        let (Some(_), Some(first)) = (aggregate.without(&nothing, &nothing), held.next()) else { return Ok(false) };
+        let Some(first) = held.next() else { return Ok(false) };
         let last = held.next_back().unwrap_or_else(|| first.clone());
         let (begins, ends) = (first.start..last.start, first.end..last.end);
         if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
@@ -143,13 +169,11 @@ impl<S: Clone> Window<S> {
             let moves = steps(some).map(|(_, moves)| moves);
             let ended = beside(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
             let begun = beside(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
-            match ended.zip(begun) {
+            match ended.zip(begun).filter(|_| carried.is_none()) {
                 Some((entered, left)) => {
                     let frames = entered.iter().zip(left).map(|(entered, left)| {
-                        let state = aggregate
-                            .without(entered, left)
-                            .ok_or_else(|| Error::internal("states that cannot be subtracted"))?;
-                        behind(aggregate, carried, state)
+                        let state = aggregate.without(entered, left);
+                        state.ok_or_else(|| Error::internal("states that cannot be subtracted"))
                     });
                     aggregate.evaluate_all(frames, out)?;
                 }
@@ -180,17 +204,29 @@ impl<A: Removable> Fold<A> for Prefix {
         &self,
         aggregate: &A,
         window: &mut Self::Cursor,
-        runs: FrameRuns,
+        mut runs: FrameRuns,
         carried: Option<&A::State>,
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let answered = widest(
-            #[inline(always)]
-            || window.by_prefixes(aggregate, runs, carried, out),
-        )?;
-        if answered {
-            return Ok(());
+        let nothing = aggregate.init();
+        if aggregate.without(&nothing, &nothing).is_some() {
+            let answered = widest(
+                #[inline(always)]
+                || {
+                    while !runs.is_empty() {
+                        let (some, others) = runs.split(TOGETHER);
+                        if !window.by_steps(aggregate, some, carried, out)? {
+                            return window.by_prefixes(aggregate, runs, carried, out);
+                        }
+                        runs = others;
+                    }
+                    Ok(true)
+                },
+            )?;
+            if answered {
+                return Ok(());
+            }
         }
         aggregate.evaluate_all(states(aggregate, runs.iter(), carried, |run| self.state(aggregate, window, run)), out)
     }

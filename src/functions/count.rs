@@ -74,6 +74,16 @@ impl Aggregate for Count {
         Ok(())
     }
 
+    #[inline(always)]
+    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<u64>>, out: &mut Vec<i64>) -> Result<()> {
+        let known = out.len();
+        out.resize(known + states.len(), 0);
+        for (slot, state) in out[known..].iter_mut().zip(states) {
+            *slot = state? as i64;
+        }
+        Ok(())
+    }
+
     fn finish(&self, out: Vec<i64>) -> Result<ArrayRef> {
         Ok(Arc::new(Int64Array::from(out)))
     }

@@ -112,7 +112,8 @@ impl Ordered for f64 {
 pub struct Extreme<N> {
     /// Where there are none, the value that every other beats or equals: a comparison then needs no look at `any`.
     value: N,
-    any: bool,
+    /// 1 if there are some, else 0. As wide as most values: compilers then make vectors of the two.
+    any: u64,
 }
 
 /// The least value of a column of natives, or the greatest.
@@ -192,7 +193,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
                 for (at, values) in rows.clone().step_by(WORD).zip(words) {
                     let present = bits.map_or(u64::MAX, |bits| word(bits, at));
                     best.value = Self::better(best.value, Self::best_of_word(values, present));
-                    best.any |= present != 0;
+                    best.any |= u64::from(present != 0);
                 }
                 best
             },
@@ -203,22 +204,22 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
     /// The state where it is kept, else that of nothing.
     #[inline(always)]
     fn or_none(state: Extreme<T::Native>, kept: Option<u64>) -> Extreme<T::Native> {
-        let kept = kept.is_none_or(|kept| kept != 0);
-        Extreme { value: state.value.present_or(Self::NEUTRAL, kept), any: state.any & kept }
+        let kept = kept.unwrap_or(u64::MAX);
+        Extreme { value: state.value.present_or(Self::NEUTRAL, kept != 0), any: state.any & kept }
     }
 
     /// Appends a value, if it takes part.
     #[inline]
     fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
         state.value = Self::better(state.value, value.present_or(Self::NEUTRAL, takes_part));
-        state.any |= takes_part;
+        state.any |= u64::from(takes_part);
     }
 
     /// Puts a value before the others, if it takes part: of ties it is the one kept.
     #[inline]
     fn step_back(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
         state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
-        state.any |= takes_part;
+        state.any |= u64::from(takes_part);
     }
 }
 
@@ -228,7 +229,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
 
     #[inline]
     fn init(&self) -> Self::State {
-        Extreme { value: Self::NEUTRAL, any: false }
+        Extreme { value: Self::NEUTRAL, any: 0 }
     }
 
     #[inline]
@@ -238,7 +239,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
             && let Some(values) = self.values[rows.start..].first_chunk()
         {
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
-            return self.merge(state, &Extreme { value: Self::best_of(values, present), any: present != 0 });
+            return self.merge(state, &Extreme { value: Self::best_of(values, present), any: u64::from(present != 0) });
         }
         let words = T::Native::IN_LANES && rows.len() >= WORD;
         let rows = if words { self.update_words(state, rows) } else { rows };
@@ -312,11 +313,11 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         states: impl ExactSizeIterator<Item = Result<Self::State>>,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        out.extend(states.map(|state| state.map(|state| in_slot(state.any.then_some(state.value)))))
+        out.extend(states.map(|state| state.map(|state| in_slot((state.any != 0).then_some(state.value)))))
     }
 
     fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {
-        out.repeat(state.any.then_some(state.value), times);
+        out.repeat((state.any != 0).then_some(state.value), times);
         Ok(())
     }
 
@@ -333,7 +334,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
         let value = native::<T>(saved_column(saved, "value")?)?;
         let any = value.is_valid(0);
-        Ok(Extreme { value: if any { value.value(0) } else { Self::NEUTRAL }, any })
+        Ok(Extreme { value: if any { value.value(0) } else { Self::NEUTRAL }, any: u64::from(any) })
     }
 }
 

@@ -109,6 +109,18 @@ pub trait Accumulator: Send + Sync {
 pub trait RetractableAccumulator: Accumulator {
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
+
+    /// Moves a frame row by row, and writes the state after each step to `out`. As [`Retractable::slide`].
+    #[inline(always)]
+    fn slide(&self, state: &mut Self::State, entering: Range<usize>, leaving: Range<usize>, out: &mut [Self::State]) {
+        for ((entering, leaving), out) in entering.zip(leaving).zip(out) {
+            let mut gone = self.init();
+            self.append(&mut gone, leaving);
+            self.append(state, entering);
+            self.retract(state, &gone);
+            out.clone_from(state);
+        }
+    }
 }
 
 /// The half of an [`Aggregate`] that turns states into a column.
@@ -164,6 +176,15 @@ pub trait NativeReadout<S>: Send + Sync {
     /// The result does not fit its type.
     fn read(&self, state: &S) -> Result<Option<<Self::Type as ArrowPrimitiveType>::Native>>;
 
+    /// Appends what each of `states` says to `out`.
+    ///
+    /// # Errors
+    /// As for `read`, and the first error among the states.
+    #[inline(always)]
+    fn read_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Results<Self::Type>) -> Result<()> {
+        out.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
+    }
+
     /// The results under the call's type, where that is another.
     ///
     /// # Errors
@@ -191,7 +212,7 @@ impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
 
     #[inline(always)]
     fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
-        out.extend(states.map(|state| Ok(in_slot(self.0.read(&state?)?))))
+        self.0.read_all(states, out)
     }
 
     #[inline]
@@ -324,6 +345,18 @@ impl<F: RetractableAccumulator, R: Readout<F::State>> Retractable for Accumulate
     #[inline(always)]
     fn retract(&self, state: &mut F::State, gone: &F::State) {
         self.accumulator.retract(state, gone);
+    }
+
+    #[inline(always)]
+    fn slide(
+        &self,
+        state: &mut F::State,
+        entering: Range<usize>,
+        leaving: Range<usize>,
+        out: &mut [F::State],
+    ) -> Result<()> {
+        self.accumulator.slide(state, entering, leaving, out);
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use arrow_schema::{Field, Fields};
 
 use super::readout::{NativeReadout, Readout};
 use super::registry::Kernel;
-use super::results::{Results, in_slot};
+use super::results::Results;
 use crate::error::Result;
 use crate::vectors::widest;
 
@@ -81,7 +81,7 @@ pub trait Read<S>: Send + Sync {
     fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>>;
 }
 
-impl<S: 'static, R: NativeReadout<S> + 'static> Read<S> for R {
+impl<S: Clone + 'static, R: NativeReadout<S> + 'static> Read<S> for R {
     fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>> {
         Box::new(Natives { results: Results::<R::Type>::with_capacity(capacity), readout: self, states: PhantomData })
     }
@@ -94,12 +94,12 @@ struct Natives<S, R: NativeReadout<S>> {
     states: PhantomData<fn(&S)>,
 }
 
-impl<S, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
+impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
         let Self { readout, results, .. } = self;
         widest(
             #[inline(always)]
-            || results.extend(states.iter().map(|state| Ok(in_slot(readout.read(state)?)))),
+            || readout.read_all(states.iter().map(|state| Ok(state.clone())), results),
         )
     }
 

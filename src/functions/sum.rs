@@ -21,6 +21,7 @@ use super::decimal::{DecimalColumn, Unscaled};
 use super::exact::{Compensated, Wide};
 use super::native::{labelled, native};
 use super::readout::NativeReadout;
+use super::results::{Results, in_slot};
 use super::total::{Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
@@ -64,6 +65,9 @@ pub fn floats(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<f64, Comp
 #[derive(Debug, Clone)]
 pub struct IntegerSum {
     output: DataType,
+    /// The sums that the output holds.
+    least: i128,
+    most: i128,
     on_overflow: OnOverflow,
 }
 
@@ -71,17 +75,12 @@ impl IntegerSum {
     /// The sum as `output`: `Int64`, `UInt64`, a duration, or a year-month interval.
     #[must_use]
     pub fn new(output: DataType, on_overflow: OnOverflow) -> Self {
-        Self { output, on_overflow }
-    }
-
-    /// The sum in the output's 64 bits (32 for months), if it fits.
-    #[inline]
-    fn fit(&self, sum: i128) -> Option<i64> {
-        match self.output {
-            DataType::UInt64 => u64::try_from(sum).ok().map(u64::cast_signed),
-            DataType::Interval(_) => i32::try_from(sum).ok().map(i64::from),
-            _ => i64::try_from(sum).ok(),
-        }
+        let (least, most) = match output {
+            DataType::UInt64 => (0, i128::from(u64::MAX)),
+            DataType::Interval(_) => (i128::from(i32::MIN), i128::from(i32::MAX)),
+            _ => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        };
+        Self { output, least, most, on_overflow }
     }
 
     #[cold]
@@ -108,11 +107,24 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
     #[inline]
     fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
         let sum = state.sum.number();
-        match (state.count, self.fit(sum)) {
-            (0, _) => Ok(None),
-            (_, Some(sum)) => Ok(Some(sum)),
-            (_, None) => self.overflow(sum),
+        if state.count == 0 {
+            return Ok(None);
         }
+        // The output's 64 bits, or 32 for months.
+        if self.least <= sum && sum <= self.most { Ok(Some(sum as i64)) } else { self.overflow(sum) }
+    }
+
+    #[inline(always)]
+    fn read_all(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<Total<S>>>,
+        sums: &mut Results<Int64Type>,
+    ) -> Result<()> {
+        // Sums that all fit need no look at each of them, and compilers make vectors of the loop.
+        if self.least <= S::LEAST && S::MOST <= self.most {
+            return sums.extend(states.map(|state| state.map(|state| (state.sum.number() as i64, state.count > 0))));
+        }
+        sums.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
     fn label(&self, sums: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {

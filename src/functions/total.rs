@@ -138,6 +138,12 @@ pub trait Exact: Sum {
 
 /// A sum that fits 128 bits.
 pub trait Integer: Exact {
+    /// The least sum it holds.
+    const LEAST: i128;
+
+    /// The greatest.
+    const MOST: i128;
+
     /// The same number.
     fn number(&self) -> i128;
 
@@ -186,6 +192,9 @@ macro_rules! exact {
         }
 
         impl Integer for $sum {
+            const LEAST: i128 = Self::MIN as i128;
+            const MOST: i128 = Self::MAX as i128;
+
             #[inline]
             fn number(&self) -> i128 {
                 i128::from(*self)
@@ -555,6 +564,38 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
         state.sum.retract(&gone.sum);
         state.count -= gone.count;
+    }
+
+    /// What each step of a word changes first, which waits for no row before, then the changes up to each.
+    #[inline(always)]
+    fn slide(&self, state: &mut Total<S>, entering: Range<usize>, leaving: Range<usize>, out: &mut [Total<S>]) {
+        let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD], [0; WORD]);
+        let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
+        let words = out.chunks_mut(WORD).zip(come.chunks(WORD)).zip(gone.chunks(WORD));
+        for (number, ((out, come), gone)) in words.enumerate() {
+            let present = |rows: &Range<usize>| match &self.inclusion {
+                Inclusion::All => u64::MAX,
+                Inclusion::Mask(bits) => word(bits, rows.start + WORD * number),
+            };
+            let [entering, leaving] = [&entering, &leaving].map(present);
+            let changes = sums.iter_mut().zip(&mut counts).zip(0..);
+            for (((sum, count), bit), (&come, &gone)) in changes.zip(come.iter().zip(gone)) {
+                let of = |value, present: u64| {
+                    let (mut sum, count) = (S::ZERO, (present >> bit) & 1);
+                    sum.add(value);
+                    (sum.or_zero(count.wrapping_neg()), count)
+                };
+                let (come, gone) = (of(come, entering), of(gone, leaving));
+                (*sum, *count) = (come.0, come.1.wrapping_sub(gone.1));
+                sum.retract(&gone.0);
+            }
+            for ((out, sum), &count) in out.iter_mut().zip(&sums).zip(&counts) {
+                total.sum.merge(sum);
+                total.count = total.count.wrapping_add(count);
+                *out = total;
+            }
+        }
+        *state = total;
     }
 }
 

@@ -186,7 +186,19 @@ fn retractable<A: Retractable>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCa
     aggregate.update(&mut left, cut..rows).unwrap();
     aggregate.retract(&mut state, &gone);
     prop_assert_eq!(aggregate.save(&state).unwrap(), aggregate.save(&left).unwrap(), "retract undoes update");
-    agree(aggregate, &state, &left, &exact, "retract undoes update")
+    agree(aggregate, &state, &left, &exact, "retract undoes update")?;
+    // A frame of the first rows slides to the last.
+    let (steps, mut slid) = (rows - cut, gone.clone());
+    let mut out = vec![state; steps];
+    aggregate.slide(&mut slid, cut..rows, 0..steps, &mut out).unwrap();
+    for (step, found) in out.iter().enumerate() {
+        let mut frame = aggregate.init();
+        aggregate.update(&mut frame, step + 1..step + 1 + cut).unwrap();
+        agree(aggregate, &frame, found, &exact, "slide writes the states of the frames it comes to")?;
+    }
+    let last = out.last().unwrap_or(&gone);
+    prop_assert_eq!(aggregate.save(&slid).unwrap(), aggregate.save(last).unwrap(), "slide is at its last frame");
+    Ok(())
 }
 
 /// Holds a selective aggregate to its choice too: the row that `keeps` leaves is the one `update` chose.
