@@ -6,8 +6,9 @@ which expressions it must evaluate into temporary columns first, and where each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, starmap
 from typing import Any
 
 from .call import Call
@@ -105,18 +106,10 @@ def read_items(
         In the order written.
     """
     outputs: list[Output] = []
-
-    def add(item: Any, name: str | None) -> None:
+    given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
+    for item, name in chain.from_iterable(starmap(_flat, given)):
         if isinstance(item, Output):  # read already
             outputs.append(item)
-        elif isinstance(item, Mapping):
-            for key, value in item.items():
-                if not isinstance(key, str):
-                    raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
-                add(value, key)
-        elif isinstance(item, (list, tuple)):
-            for part in item:
-                add(part, name)
         elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None) for c in columns)
         elif selecting and (plain := _plain_name(item, columns)) is not None:
@@ -129,17 +122,26 @@ def read_items(
         else:
             made = read_item(item, plain=selecting, own=own)
             outputs.append(Output(name if name is not None else made.output_name, made))
-
-    for item in items:
-        add(item, None)
-    for name, value in named.items():
-        add(value, name)
     seen: set[str] = set()
     for output in outputs:
         if output.item is not None and output.name in seen:
             raise SpecError(f"two outputs are called {output.name!r}; give one of them another name with .alias(...)")
         seen.add(output.name)
     return outputs
+
+
+def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
+    """Give each item in dicts and lists of items, with the name that was written for it."""
+    if isinstance(item, Mapping):
+        for key, value in item.items():
+            if not isinstance(key, str):
+                raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
+            yield from _flat(value, key)
+    elif isinstance(item, (list, tuple)):
+        for part in item:
+            yield from _flat(part, name)
+    else:
+        yield item, name
 
 
 def _plain_name(item: Any, columns: Sequence[str]) -> str | None:

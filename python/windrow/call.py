@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .exceptions import SpecError
 from .expr import Expr, Literal, as_condition, as_expr
 from .spec import Order, Window, _order, _sequence
+from .values import replace
 
 if TYPE_CHECKING:
     from .user import UserFunction
@@ -42,6 +43,8 @@ class Call:
         What ``.alias(...)`` was given.
     user
         The user's own function, where it is none of windrow's.
+    place
+        The name of the column that holds the results, once :func:`windrow.derived.place` has made it.
     """
 
     function: str
@@ -53,6 +56,7 @@ class Call:
     argument_order: tuple[Order, ...] = ()
     name: str | None = None
     user: UserFunction | None = None
+    place: str | None = field(default=None, init=False, compare=False)
 
     def filter(self, condition: Any) -> Call:
         """Let the call see only the rows of each frame for which a condition is true; null counts as false.

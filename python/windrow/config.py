@@ -6,11 +6,12 @@ import os
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from .exceptions import SpecError, near
+from .values import replace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,8 +13,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -22,10 +23,14 @@ from .call import Call
 from .exceptions import InternalError, SpecError
 from .expr import SCALARS, Expr, Host, Scalar, identifier
 from .spec import Bound, Order
+from .values import parts_of, replace
 
 __all__ = ["Derived", "calls_in", "expressions_of", "inputs_of", "levels", "place", "rewritten", "without_places"]
 
 _PLACE = "__windrow_w"
+
+# Of these types repr tells which one it is.
+_TOLD = frozenset((NoneType, bool, int, float, str))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,7 +123,11 @@ def place(call: Call) -> str:
     str
         The name.
     """
-    return _PLACE + hashlib.blake2b(_structure(call).encode(), digest_size=8).hexdigest()
+    if call.place is None:
+        at = _PLACE + hashlib.blake2b(_structure(call).encode(), digest_size=8).hexdigest()
+        object.__setattr__(call, "place", at)
+        return at
+    return call.place
 
 
 def without_places(message: str) -> str:
@@ -126,29 +135,42 @@ def without_places(message: str) -> str:
     return re.sub(f"{_PLACE}[0-9a-f]{{16}}", "a window call", message)
 
 
-def _structure(value: Any) -> str:
+def _structure(call: Call) -> str:
     """Write a call down with the types of its literals: 1, 1.0 and True are equal in Python."""
-    kind: type = type(value)
-    return _writer(kind)(value)
+    written: list[str] = []
+    _writer(Call)(call, written.append)
+    return "".join(written)
 
 
 @cache
-def _writer(kind: type) -> Callable[[Any], str]:
+def _writer(kind: type) -> Callable[[Any, Callable[[str], Any]], Any]:
     """Say how values of a type are written down, which every call of every frame asks."""
     name = kind.__name__
     if kind is NoneType or issubclass(kind, SCALARS):
-        return lambda value: f"{name} {value!r}"
+        return lambda value, write: write(f"{name} {value!r}")
     if issubclass(kind, tuple):
-        return lambda values: f"({','.join([_structure(v) for v in values])})"
+        return lambda values, write: _write(values, "", write)
     if issubclass(kind, Host):
-        return lambda value: f"host {id(value.value)}"
+        return lambda value, write: write(f"host {id(value.value)}")
     if is_dataclass(kind):
         # a call's alias does not matter
-        parts = [f.name for f in fields(kind) if not (kind is Call and f.name == "name")]
-        return lambda value: f"{name}({','.join([_structure(getattr(value, p)) for p in parts])})"
+        parts = parts_of(tuple(f.name for f in fields(kind) if f.compare and not (kind is Call and f.name == "name")))
+        return lambda value, write: _write(parts(value), name, write)
     if issubclass(kind, Mapping):
-        return lambda value: "{" + ",".join([f"{k!r}:{_structure(v)}" for k, v in value.items()]) + "}"
-    return lambda value: f"object {id(value)}"  # a user's function: it is itself, and no other
+        return lambda value, write: _write(chain.from_iterable(value.items()), name, write)
+    return lambda value, write: write(f"object {id(value)}")  # a user's function: it is itself, and no other
+
+
+def _write(values: Iterable[Any], name: str, write: Callable[[str], Any]) -> None:
+    write(f"{name}(")
+    for value in values:
+        kind: type = type(value)
+        if kind in _TOLD:
+            write(repr(value))
+        else:
+            _writer(kind)(value, write)
+        write(",")
+    write(")")
 
 
 def expressions_of(call: Call) -> Iterator[Expr]:
@@ -230,7 +252,7 @@ def calls_in(item: Call | Derived | Expr) -> dict[str, Call]:
         Place to call.
     """
     if isinstance(item, Call):
-        return {place(item): replace(item, name=None)}
+        return {place(item): item}
     return dict(item.calls) if isinstance(item, Derived) else {}
 
 
@@ -261,20 +283,22 @@ def levels(items: Iterable[Call | Derived | Expr]) -> list[dict[str, Call]]:
     """
     found: list[dict[str, Call]] = []
     heights: dict[str, int] = {}
-
-    def add(at: str, call: Call) -> int:
-        height = heights.get(at)
-        if height is None:
-            inner = [add(*pair) for e in expressions_of(call) for pair in calls_in(e).items()]
-            height = heights[at] = max(inner, default=-1) + 1
-            while len(found) <= height:
-                found.append({})
-            found[height][at] = call
-        elif place(found[height][at]) != place(call):
-            raise InternalError(f"{call.sql} and {found[height][at].sql} have one place, {at}")
-        return height
-
     for item in items:
         for at, call in calls_in(item).items():
-            add(at, call)
+            _lay(at, call, found, heights)
     return found
+
+
+def _lay(at: str, call: Call, found: list[dict[str, Call]], heights: dict[str, int]) -> int:
+    """Put a call, and first those inside it, into its level; give its height."""
+    height = heights.get(at)
+    if height is None:
+        inner = [e for e in expressions_of(call) if isinstance(e, (Call, Derived))]
+        below = [_lay(*pair, found, heights) for e in inner for pair in calls_in(e).items()]
+        height = heights[at] = max(below, default=-1) + 1
+        while len(found) <= height:
+            found.append({})
+        found[height][at] = call
+    elif place(found[height][at]) != place(call):
+        raise InternalError(f"{call.sql} and {found[height][at].sql} have one place, {at}")
+    return height

@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from .exceptions import SpecError
 from .interval import Interval
+from .values import replace
 
 if TYPE_CHECKING:
     from .call import Call

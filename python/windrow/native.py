@@ -170,12 +170,14 @@ def checked(column: Any, name: str) -> Any:
 
 def _look(array: pa.Array) -> None:
     """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
-    if array.type in _BYTES:
-        array = array.view(_BYTES[array.type])
     kind = array.type
-    array.validate()
     if pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind):
+        array.validate()
         return
+    if kind in _BYTES:
+        kind = _BYTES[kind]
+        array = array.view(kind)
+    array.validate()
     if pa.types.is_struct(kind):
         for number in range(kind.num_fields):
             _look(array.field(number))

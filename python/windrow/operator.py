@@ -6,7 +6,6 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from .metrics import Report, Run, log_in_task, logs
 from .names import HIDDEN
 from .native import checked, compact, input_table, make_plan, output_fields, whole
 from .user import telling
+from .values import replace
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from .exceptions import SpecError, UnsupportedError, near
 from .expr import Column, Expr, Host, Literal, Scalar, identifier
 from .metrics import Run, in_memory, listener
 from .native import checked, input_table, window_columns
+from .values import replace
 
 if TYPE_CHECKING:
     import polars as pl

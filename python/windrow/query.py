@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .binding import Output
@@ -22,6 +22,7 @@ from .names import find_column
 from .spec import Order
 from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
 from .table import kind_of
+from .values import replace
 
 __all__ = ["Query", "expression_of", "sql"]
 

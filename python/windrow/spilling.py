@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from .names import fresh
 from .native import make_plan
 from .orders import by_order
 from .sections import Share, alone, answered as in_sections, summarised as of_sections
+from .values import replace
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sorter, Stream

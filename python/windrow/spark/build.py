@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
@@ -24,6 +24,7 @@ from ..names import unique_names
 from ..operator import Operator
 from ..orders import by_order
 from ..sections import Share
+from ..values import replace
 from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .measured import Heard

@@ -12,7 +12,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from ..exceptions import SpecError, UnsupportedError
 from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
+from ..values import replace
 
 __all__ = [
     "Function",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..binding import Output
@@ -13,6 +12,7 @@ from ..derived import Derived, calls_in, expressions_of
 from ..exceptions import UnsupportedError
 from ..expr import Expr, Host, Sql
 from ..native import function_names
+from ..values import replace
 
 __all__ = ["left_to_spark"]
 

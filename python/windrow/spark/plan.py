@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..binding import BoundCalls, Output, Slot, Temporary, arrange, bind, read_items, scalars
@@ -16,6 +16,7 @@ from ..exceptions import UnsupportedError
 from ..expr import Column, Expr, Host, Literal, Scalar, is_spark_column
 from ..names import own_names
 from ..sql import columns_of
+from ..values import replace
 from .columns import is_literal, locator
 from .left import left_to_spark
 from .schema import session_timezone

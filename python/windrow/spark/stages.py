@@ -12,9 +12,11 @@ contained in others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
+
+from ..values import replace
 
 __all__ = ["Stage", "cover", "stages"]
 
