@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, bit_iterator::BitIndexIterator};
 
-use crate::bitmap::count_set;
+use crate::bitmap::{count_set, word};
 use crate::error::Result;
 
 /// The rows that take part.
@@ -49,6 +49,15 @@ impl Inclusion {
         match self {
             Self::All => true,
             Self::Mask(bits) => bits.value(row),
+        }
+    }
+
+    /// Which of the [`WORD`](crate::bitmap::WORD) rows from `row` on take part, as bits.
+    #[inline(always)]
+    pub(crate) fn word(&self, row: usize) -> u64 {
+        match self {
+            Self::All => u64::MAX,
+            Self::Mask(bits) => word(bits, row),
         }
     }
 

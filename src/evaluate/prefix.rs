@@ -111,7 +111,6 @@ impl<S: Clone> Window<S> {
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
-        carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
         let Some((first, Moves { begin: true, end: true })) = steps(runs) else { return Ok(false) };
@@ -122,12 +121,7 @@ impl<S: Clone> Window<S> {
         states.resize_with(more + 1, || aggregate.init());
         states[0] = state.clone();
         aggregate.slide(state, first.end..run.end, first.start..run.start, &mut states[1..])?;
-        match carried {
-            Some(carried) => {
-                aggregate.evaluate_all(states.iter().map(|state| aggregate.merged(carried, state)), out)?;
-            }
-            None => aggregate.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?,
-        }
+        aggregate.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -216,7 +210,7 @@ impl<A: Removable> Fold<A> for Prefix {
                 || {
                     while !runs.is_empty() {
                         let (some, others) = runs.split(TOGETHER);
-                        if !window.by_steps(aggregate, some, carried, out)? {
+                        if carried.is_some() || !window.by_steps(aggregate, some, out)? {
                             return window.by_prefixes(aggregate, runs, carried, out);
                         }
                         runs = others;

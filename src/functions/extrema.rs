@@ -182,16 +182,12 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
     /// Appends the values of `rows`, words of them at a time. Returns the rows left over.
     fn update_words(&self, state: &mut Extreme<T::Native>, rows: Range<usize>) -> Range<usize> {
         let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
-        let bits = match &self.inclusion {
-            Inclusion::All => None,
-            Inclusion::Mask(bits) => Some(bits),
-        };
         *state = widest(
             #[inline(always)]
             || {
                 let mut best = *state;
                 for (at, values) in rows.clone().step_by(WORD).zip(words) {
-                    let present = bits.map_or(u64::MAX, |bits| word(bits, at));
+                    let present = self.inclusion.word(at);
                     best.value = Self::better(best.value, Self::best_of_word(values, present));
                     best.any |= u64::from(present != 0);
                 }

@@ -121,7 +121,8 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
         sums: &mut Results<Int64Type>,
     ) -> Result<()> {
         // Sums that all fit need no look at each of them, and compilers make vectors of the loop.
-        if self.least <= S::LEAST && S::MOST <= self.most {
+        let most = i128::MAX >> (i128::BITS - 1 - S::BITS);
+        if self.least <= !most && most <= self.most {
             return sums.extend(states.map(|state| state.map(|state| (state.sum.number() as i64, state.count > 0))));
         }
         sums.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))

@@ -138,12 +138,6 @@ pub trait Exact: Sum {
 
 /// A sum that fits 128 bits.
 pub trait Integer: Exact {
-    /// The least sum it holds.
-    const LEAST: i128;
-
-    /// The greatest.
-    const MOST: i128;
-
     /// The same number.
     fn number(&self) -> i128;
 
@@ -192,9 +186,6 @@ macro_rules! exact {
         }
 
         impl Integer for $sum {
-            const LEAST: i128 = Self::MIN as i128;
-            const MOST: i128 = Self::MAX as i128;
-
             #[inline]
             fn number(&self) -> i128 {
                 i128::from(*self)
@@ -573,10 +564,7 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
         let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
         let words = out.chunks_mut(WORD).zip(come.chunks(WORD)).zip(gone.chunks(WORD));
         for (number, ((out, come), gone)) in words.enumerate() {
-            let present = |rows: &Range<usize>| match &self.inclusion {
-                Inclusion::All => u64::MAX,
-                Inclusion::Mask(bits) => word(bits, rows.start + WORD * number),
-            };
+            let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD * number);
             let [entering, leaving] = [&entering, &leaving].map(present);
             let changes = sums.iter_mut().zip(&mut counts).zip(0..);
             for (((sum, count), bit), (&come, &gone)) in changes.zip(come.iter().zip(gone)) {
