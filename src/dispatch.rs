@@ -19,6 +19,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::aggregate::{Aggregate, Retractable};
 use crate::bounds::OrderColumn;
+use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::evaluate::at_least::AtLeast;
 use crate::evaluate::codes::Values;
@@ -166,6 +167,12 @@ impl<'a> Inputs<'a> {
             return Ok(distinct::retractable(aggregate, self.call, self.distinct()?));
         }
         retractable(aggregate, self.call.strategy, self.section)
+    }
+
+    /// Whether the section's rows are all that come to its states.
+    fn alone(&self) -> bool {
+        let Self { section, call, .. } = self;
+        !(section.continues() || section.part && call.after == Reach::State)
     }
 
     fn naive(&self) -> bool {

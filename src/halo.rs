@@ -94,7 +94,7 @@ impl Plan {
     ) -> Result<(Vec<Pass<'_>>, Edges)> {
         let section = |order: &Order| {
             let mut section = self.section(order, kept, rows)?;
-            (section.own, section.open) = (own.clone(), open);
+            (section.own, section.open, section.part) = (own.clone(), open, true);
             if continues {
                 section.partitions = without_first(&section.partitions);
             }

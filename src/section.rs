@@ -31,6 +31,8 @@ pub struct Section {
     pub columns: Vec<ArrayRef>,
     /// The last partition goes on in a later section: its end here is not its end.
     pub open: bool,
+    /// One of several sections: to the states of its rows may come what rows elsewhere came to.
+    pub part: bool,
 }
 
 impl Section {
@@ -46,7 +48,7 @@ impl Section {
                 u32::MAX
             )));
         }
-        Ok(Self { rows, own: 0..rows, partitions, peers, columns, open: false })
+        Ok(Self { rows, own: 0..rows, partitions, peers, columns, open: false, part: false })
     }
 
     /// Whether the rows before `row` belong to a partition that began in an earlier section.

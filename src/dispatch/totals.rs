@@ -61,7 +61,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
     macro_rules! integers {
         ($type:ty) => {{
             let sums = sum::integers::<$type>(values, inclusion)?;
-            if sums.fit::<i64>(inputs.section, !inputs.once, inputs.threads)? {
+            if inputs.alone() && sums.fit::<i64>(!inputs.once, inputs.threads)? {
                 integers(inputs, sums.summed_in::<i64>(), values.data_type())
             } else {
                 integers(inputs, sums, values.data_type())
@@ -74,7 +74,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
         (Some(Native::U64), _) => integers!(UInt64Type),
         (Some(Native::I128), DataType::Decimal128(_, scale)) => {
             let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
-            if sums.fit::<i128>(inputs.section, true, inputs.threads)? {
+            if inputs.alone() && sums.fit::<i128>(true, inputs.threads)? {
                 decimals(inputs, sums.summed_in::<i128>(), *scale)
             } else {
                 decimals(inputs, sums, *scale)

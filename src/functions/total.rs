@@ -25,7 +25,6 @@ use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
 use crate::rows::Groups;
-use crate::section::Section;
 use crate::vectors::widest;
 
 /// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
@@ -404,19 +403,19 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
         Self { values, inclusion, sum: PhantomData }
     }
 
-    /// Whether `T` holds every sum of `section`'s rows: by their number, or else by a `look` at all of them.
+    /// Whether `T` holds every sum of these values: by their number, or else by a `look` at all of them.
     ///
-    /// A partition that began in an earlier section brings a sum along that is not known yet.
+    /// Whoever asks knows that no sums of other rows, which nobody has seen yet, come to theirs.
     ///
     /// # Errors
     /// The system has no threads left.
-    pub fn fit<T: Exact>(&self, section: &Section, look: bool, threads: &Threads) -> Result<bool>
+    pub fn fit<T: Exact>(&self, look: bool, threads: &Threads) -> Result<bool>
     where
         N: Measured,
     {
         let fit = |bits| bits + Measured::bits(self.values.len() as u64) <= T::BITS;
-        if section.continues() || fit(N::BITS) || !look {
-            return Ok(!section.continues() && fit(N::BITS));
+        if fit(N::BITS) || !look {
+            return Ok(fit(N::BITS));
         }
         let values = &self.values[..];
         let longest = threads.map(threads.ranges(&(0..values.len())), |rows| {

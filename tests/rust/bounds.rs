@@ -301,6 +301,7 @@ impl Case {
             peers,
             columns: vec![self.keys(rows), Arc::new(offsets)],
             open,
+            part: false,
         }
     }
 

@@ -21,7 +21,6 @@ use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use windrow::aggregate::{Aggregate, Retractable, Selective};
-use windrow::bitmap::Edges;
 use windrow::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use windrow::functions::bits::{And, Bits, Or, Xor};
 use windrow::functions::choice::{Bytes, Choice, Numbers, Ties};
@@ -38,7 +37,6 @@ use windrow::functions::shape::{FourMoments, Shape};
 use windrow::functions::spread::Spread;
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
 use windrow::inclusion::Inclusion;
-use windrow::section::Section;
 use windrow::{Cancel, Threads};
 
 /// The longest column; long enough for several words of an inclusion.
@@ -215,11 +213,6 @@ fn selective<A: Selective>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseRe
     agree(aggregate, &all, &one, &exact, "keeps chooses as update does")
 }
 
-/// A section of one partition.
-fn whole(rows: usize) -> Section {
-    Section::whole(Edges::single(rows), Edges::single(rows), vec![]).unwrap()
-}
-
 fn one_thread() -> Threads {
     Threads::new(1, &Cancel::default())
 }
@@ -300,7 +293,7 @@ proptest! {
                         }
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
-                    if values().fit::<i64>(&whole(rows), true, &one_thread()).unwrap() {
+                    if values().fit::<i64>(true, &one_thread()).unwrap() {
                         let narrow = values().summed_in::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
@@ -341,7 +334,7 @@ proptest! {
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
         let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
-        if sums.fit::<i128>(&whole(column.len()), true, &one_thread()).unwrap() {
+        if sums.fit::<i128>(true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
             retractable(&Accumulated::new(sums.summed_in::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }

@@ -107,6 +107,32 @@ fn frames_reach_over_many_sections() {
     }
 }
 
+/// Sums of whole numbers are narrow where all of the rows at hand are small, but not for rows elsewhere.
+#[test]
+fn great_sums_come_to_small_ones() {
+    let values: Vec<_> = [1, 2, 3].into_iter().chain([i64::MAX - 1; 5]).chain([4, 5, 6]).collect();
+    let all = RecordBatch::try_from_iter(
+        [("t", (0..11).collect::<Vec<i64>>()), ("v", values)]
+            .map(|(name, values)| (name, Arc::new(Int64Array::from(values)) as ArrayRef)),
+    );
+    let all = all.unwrap();
+    let onward = Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing);
+    let around = Frame::rows(Bound::preceding(1), Bound::UnboundedFollowing);
+    let frames = [onward, around, Frame::rows(Bound::UnboundedPreceding, Bound::following(1)), Frame::entire()];
+    let calls = frames.map(|frame| by_t(Call::new("avg", v()).over(frame)));
+    let plan = plan(&calls);
+    let whole = plan.compute(&all).unwrap();
+    for length in [1, 2, 3] {
+        let sections: Vec<_> = (0..11).step_by(length).map(|at| all.slice(at, length.min(11 - at))).collect();
+        let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
+        let arounds = plan.scan(&summaries).unwrap();
+        for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
+            let found = plan.answer(rows, around, &Cancel::default()).unwrap();
+            assert_eq!(found, whole.slice(number * length, rows.num_rows()), "section {number} of {length} rows");
+        }
+    }
+}
+
 #[test]
 fn bytes_that_are_no_summary() {
     let plan = plan(&[by_t(Call::new("sum", v()))]);

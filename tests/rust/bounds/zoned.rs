@@ -115,6 +115,7 @@ proptest! {
                 peers: starts(&|row| instants[row] != instants[row - 1]),
                 columns: vec![Arc::new(keys.with_timezone(Arc::clone(&zone)))],
                 open,
+                part: false,
             }
         };
         let rows = instants.len();
