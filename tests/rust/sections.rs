@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use windrow::sections::Summary;
+use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, RecordBatch};
+use windrow::sections::{Around, Summary};
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
 
 fn rows(keys: &[i64]) -> RecordBatch {
-    let column = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
-    let values = (0..keys.len() as i64).collect();
-    RecordBatch::try_from_iter([("t", column(keys.to_vec())), ("v", column(values))]).unwrap()
+    table(keys.iter().copied().collect(), Arc::new((0..keys.len() as i64).collect::<Int64Array>()))
+}
+
+fn table(keys: Int64Array, values: ArrayRef) -> RecordBatch {
+    RecordBatch::try_from_iter([("t", Arc::new(keys) as ArrayRef), ("v", values)]).unwrap()
 }
 
 fn plan(specs: &[WindowSpec]) -> Plan {
@@ -26,6 +28,20 @@ fn by_t(call: Call) -> WindowSpec {
 
 fn v() -> [Arg; 1] {
     [Arg::column("v")]
+}
+
+/// Holds the answers in sections of so many rows to those of the whole; returns what lies around each section.
+fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Around> {
+    let whole = plan.compute(all).unwrap();
+    let begins = (0..all.num_rows()).step_by(length);
+    let sections: Vec<_> = begins.map(|at| all.slice(at, length.min(all.num_rows() - at))).collect();
+    let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
+    let arounds = plan.scan(&summaries).unwrap();
+    for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
+        let found = plan.answer(rows, around, &Cancel::default()).unwrap();
+        assert_eq!(found, whole.slice(number * length, rows.num_rows()), "section {number} of {length} rows");
+    }
+    arounds
 }
 
 #[test]
@@ -94,41 +110,31 @@ fn frames_reach_over_many_sections() {
         by_t(Call::new("dense_rank", [])),
         by_t(Call::new("count", []).over(Frame::groups(Bound::preceding(31), Bound::following(9)))),
     ]);
-    let whole = plan.compute(&all).unwrap();
     for length in [3, 6, 30, 150, 300] {
-        let sections: Vec<_> = (0..300).step_by(length).map(|at| all.slice(at, length)).collect();
-        let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
-        let arounds = plan.scan(&summaries).unwrap();
-        for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
-            let found = plan.answer(rows, around, &Cancel::default()).unwrap();
-            assert_eq!(found, whole.slice(number * length, length), "section {number} of {length} rows");
+        for around in held(&plan, &all, length) {
             assert!(around.behind.num_rows() <= 150, "no more than frames reach, or twice that");
         }
     }
 }
 
-/// Sums of whole numbers are narrow where all of the rows at hand are small, but not for rows elsewhere.
+/// Sums are narrow where all values at hand are small, but those of rows elsewhere need not be: of bigints more than 64 bits,
+/// of decimals more than 128.
 #[test]
 fn great_sums_come_to_small_ones() {
-    let values: Vec<_> = [1, 2, 3].into_iter().chain([i64::MAX - 1; 5]).chain([4, 5, 6]).collect();
-    let all = RecordBatch::try_from_iter(
-        [("t", (0..11).collect::<Vec<i64>>()), ("v", values)]
-            .map(|(name, values)| (name, Arc::new(Int64Array::from(values)) as ArrayRef)),
-    );
-    let all = all.unwrap();
+    let bigints = [1, 2, 3].into_iter().chain([i64::MAX - 1; 5]).chain([4, 5, 6]).collect::<Int64Array>();
+    let digits = 34;
+    let decimals = [7].repeat(5000).into_iter().chain([10_i128.pow(digits) - 1].repeat(20_000));
+    let decimals = decimals.collect::<Decimal128Array>().with_precision_and_scale(digits as u8, 0).unwrap();
     let onward = Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing);
     let around = Frame::rows(Bound::preceding(1), Bound::UnboundedFollowing);
     let frames = [onward, around, Frame::rows(Bound::UnboundedPreceding, Bound::following(1)), Frame::entire()];
-    let calls = frames.map(|frame| by_t(Call::new("avg", v()).over(frame)));
-    let plan = plan(&calls);
-    let whole = plan.compute(&all).unwrap();
-    for length in [1, 2, 3] {
-        let sections: Vec<_> = (0..11).step_by(length).map(|at| all.slice(at, length.min(11 - at))).collect();
-        let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
-        let arounds = plan.scan(&summaries).unwrap();
-        for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
-            let found = plan.answer(rows, around, &Cancel::default()).unwrap();
-            assert_eq!(found, whole.slice(number * length, rows.num_rows()), "section {number} of {length} rows");
+    let columns: [(ArrayRef, &[usize]); 2] = [(Arc::new(bigints), &[1, 2, 3]), (Arc::new(decimals), &[5000])];
+    for (values, lengths) in columns {
+        let all = table((0..values.len() as i64).collect(), values);
+        let calls = frames.clone().map(|frame| by_t(Call::new("avg", v()).over(frame)));
+        let plan = Plan::new(all.schema(), &calls, Options { threads: 1, ..Options::default() }).unwrap();
+        for &length in lengths {
+            held(&plan, &all, length);
         }
     }
 }
