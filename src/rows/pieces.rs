@@ -15,12 +15,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::BytesMut;
 
+use super::uncached::Writes;
 use crate::error::{Error, Result};
 
 /// Room for a buffer, filled piece by piece.
 #[derive(Debug)]
 pub(super) struct Pieces {
     length: usize,
+    writes: Writes,
     rooms: Mutex<Rooms>,
 }
 
@@ -35,7 +37,7 @@ impl Pieces {
     /// Room for so many bytes.
     pub(super) fn new(length: usize) -> Self {
         let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
-        Self { length, rooms: Mutex::new(rooms) }
+        Self { length, writes: Writes::of(length), rooms: Mutex::new(rooms) }
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
@@ -44,7 +46,7 @@ impl Pieces {
             return Ok(());
         }
         let mut room = self.lock().take(begin, bytes.len())?;
-        room.extend_from_slice(bytes);
+        self.writes.append(&mut room, bytes);
         self.lock().filled.insert(begin, room);
         Ok(())
     }

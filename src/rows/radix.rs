@@ -18,27 +18,24 @@
 //! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
 
-use std::fmt::Debug;
 use std::ops::{BitOr, BitOrAssign, BitXor, Range, Shl, Shr};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{ArrowNativeType, BooleanBuffer};
 
 use super::codes::{self, Codes, Field, Push};
+use super::room::filled;
 use super::turns::{count, deal, in_turns};
+use super::uncached::Writes;
 use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
 
 /// An unsigned integer that holds a key, or a key and a row number.
 pub(super) trait Word:
-    Copy
+    ArrowNativeType
     + Ord
-    + Default
-    + Debug
-    + Send
-    + Sync
     + BitOr<Output = Self>
     + BitOrAssign
     + BitXor<Output = Self>
@@ -157,6 +154,7 @@ pub(super) struct Ordered {
 /// Where a bucket lies among the rows in order.
 struct Place {
     begin: usize,
+    rows: usize,
     bucket: usize,
     /// The bucket with rows before it.
     before: Option<usize>,
@@ -238,30 +236,28 @@ impl Keys<'_> {
         let shares = threads.ranges(&(0..self.rows));
         let shares = threads.map(shares, |rows| self.deal::<W>(rows, top, row_bits, threads))?;
         let marks: Vec<_> = self.behind.iter().map(|&behind| Mark::new(behind, row_bits, self, top)).collect();
-        let mut order = vec![0; self.rows];
-        let (mut left, mut begin, mut before) = (order.as_mut_slice(), 0, None);
+        let (mut begin, mut before) = (0, None);
         let mut groups: Vec<(usize, Vec<_>)> = Vec::new();
         for bucket in 0..1 << top {
-            let length: usize = shares.iter().flat_map(|share| share.bucket(bucket)).map(<[W]>::len).sum();
-            if length > 0 {
-                let (order, rest) = left.split_at_mut(length);
-                let place = Place { begin, bucket, before };
+            let rows: usize = shares.iter().flat_map(|share| share.bucket(bucket)).map(<[W]>::len).sum();
+            if rows > 0 {
+                let place = Place { begin, rows, bucket, before };
                 match groups.last_mut() {
-                    Some((rows, group)) if *rows + length <= GROUP => {
-                        *rows += length;
-                        group.push((order, place));
+                    Some((all, group)) if *all + rows <= GROUP => {
+                        *all += rows;
+                        group.push(place);
                     }
-                    _ => groups.push((length, vec![(order, place)])),
+                    _ => groups.push((rows, vec![place])),
                 }
-                (left, begin, before) = (rest, begin + length, Some(bucket));
+                (begin, before) = (begin + rows, Some(bucket));
             }
         }
-        let found = threads.map(groups, |(_, group)| {
+        let (order, runs) = filled(groups, threads, |group, order| {
             threads.cancel().check()?;
             let (mut words, mut scratch, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-            for (order, place) in group {
+            for place in group {
                 words.clear();
-                words.reserve_exact(order.len());
+                words.reserve_exact(place.rows);
                 // The shares follow each other in row order.
                 for piece in shares.iter().flat_map(|share| share.bucket(place.bucket)) {
                     words.extend_from_slice(piece);
@@ -269,10 +265,8 @@ impl Keys<'_> {
                 if scratch.len() < words.len() {
                     scratch = vec![W::default(); words.len()];
                 }
-                sort_words(&mut words, &mut scratch[..order.len()], row_bits);
-                for (row, word) in order.iter_mut().zip(&words) {
-                    *row = word.row(row_bits);
-                }
+                sort_words(&mut words, &mut scratch[..place.rows], row_bits);
+                order.append(&words, |word| word.row(row_bits));
                 for mark in &marks {
                     mark.bucket(&words, &place);
                 }
@@ -283,7 +277,7 @@ impl Keys<'_> {
             Ok(runs)
         })?;
         let starts = marks.into_iter().map(|mark| mark.finish(self.rows)).collect();
-        Ok(Ordered { order, runs: found.into_iter().flatten().collect(), starts })
+        Ok(Ordered { order, runs: runs.into_iter().flatten().collect(), starts })
     }
 
     /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
@@ -293,6 +287,7 @@ impl Keys<'_> {
         let chunk = (CHUNK / size_of::<W>()).min(rows.len()).max(1);
         let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
         let mut words = Vec::with_capacity(rows.len());
+        let writes = Writes::of(self.rows * size_of::<W>());
         let mut ends = Vec::with_capacity(rows.len().div_ceil(chunk) * buckets);
         for begin in rows.clone().step_by(chunk) {
             threads.cancel().check()?;
@@ -316,7 +311,7 @@ impl Keys<'_> {
                     row += 1;
                 },
             );
-            words.extend_from_slice(dealt);
+            writes.extend(&mut words, dealt);
             ends.extend_from_slice(&next);
         }
         Ok(Dealt { words, chunk, ends, buckets })

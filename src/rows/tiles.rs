@@ -14,14 +14,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::{Bytes, BytesMut};
 
-use super::room::{in_chunks, zeros};
+use super::room::{appended, in_chunks};
 use super::route::Route;
 use super::sort::pieces;
+use super::uncached::Writes;
 use crate::error::Result;
 use crate::parallel::Threads;
 
 /// How many values are put together before they go to their tile.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 2048;
 
 /// Dealt values of fixed width, or room for them.
 #[derive(Debug)]
@@ -97,14 +98,15 @@ fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
     tile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>>
-where
-    [u8; WIDTH]: Default,
-{
+fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
-    let mut dealt = zeros(values.len(), threads)?;
+    let share = threads.share(values.len()) * WIDTH;
+    let mut dealt = appended(values.len() * WIDTH, share, threads, |number, dealt| {
+        dealt.repeat(0, share.min(values.len() * WIDTH - number * share));
+        Ok(())
+    })?;
     let mut strips: Vec<_> = values.chunks(route.strip()).map(|values| (values, Vec::new())).collect();
-    for (number, run) in pieces(&mut dealt, route.runs()).enumerate() {
+    for (number, run) in pieces(dealt.as_chunks_mut().0, route.runs()).enumerate() {
         let strip = number % strips.len();
         strips[strip].1.push(run);
     }
@@ -119,23 +121,24 @@ where
         }
         Ok(())
     })?;
-    Ok(dealt.into_flattened())
+    Ok(dealt)
 }
 
 fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
+    let writes = Writes::of(WIDTH * route.len());
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
+    let mut together = [[0; WIDTH]; TOGETHER];
     for (number, tile, positions) in route.tiles(begin..end) {
         let mut room = lock(&tiles[number]);
         if begin <= tile.start && tile.end <= end {
             let values = &values[tile.start - begin..tile.end - begin];
             room.clear();
             for positions in positions.chunks(TOGETHER) {
-                let mut together = [[0; WIDTH]; TOGETHER];
                 for (value, &position) in together.iter_mut().zip(positions) {
                     *value = values[usize::from(position)];
                 }
-                room.extend_from_slice(together[..positions.len()].as_flattened());
+                writes.append(&mut room, together[..positions.len()].as_flattened());
             }
         } else {
             // Others bring the rest of the tile.
@@ -174,22 +177,21 @@ where
     values.map(Vec::into_flattened)
 }
 
-fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads: &Threads) -> Result<Vec<u8>>
-where
-    [u8; WIDTH]: Default,
-{
+fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
     let tiles: Vec<_> = tiles.iter().map(lock).collect();
     let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    let values = in_chunks(route.len(), route.strip(), threads, |strip, values: &mut [[u8; WIDTH]]| {
+    appended(route.len() * WIDTH, route.strip() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
+        // What is written in any order is in the cache, and goes to the column from one end to the other.
+        let mut values = vec![[0; WIDTH]; route.strip().min(route.len() - strip * route.strip())];
         for (tile, (run, rows)) in tiles.iter().zip(route.runs_of(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
                 values[usize::from(row)] = value;
             }
         }
+        column.extend(values.as_flattened());
         Ok(())
-    });
-    values.map(Vec::into_flattened)
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,201 @@
+//! Writes that go past the caches.
+//!
+//! A store to memory that no cache holds first has its line read, which is then overwritten, and puts another line out of the
+//! cache. Stores of whole lines that say so (x86-64's `movnt`) go to memory as they are. What is written so is not in the cache
+//! afterwards; of columns larger than the cache it would not be anyway.
+//!
+//! Cost, on an AMD EPYC: 80 MB filled by one thread in 3.1 ms instead of 10.7, by two in 2.9 instead of 6.9; 8 MB in 0.29
+//! instead of 0.71. Other processors, ends of less than a line, and writes of few bytes in all are as ever.
+
+#![allow(unsafe_code)] // instructions for which there is no safe name; figures above
+
+use std::mem::MaybeUninit;
+use std::slice;
+use std::sync::LazyLock;
+
+use arrow_buffer::{ArrowNativeType, ToByteSlice};
+use bytes::BytesMut;
+
+/// So many bytes are in the cache together.
+const LINE: usize = 64;
+
+/// A place for as many, where the cache may have them together.
+#[repr(C, align(64))]
+struct Line([MaybeUninit<u8>; LINE]);
+
+/// Of a column that is larger than this share of the last cache nothing is left there at a call's end, which has read keys and
+/// values as well.
+const SHARE: usize = 4;
+
+/// The last cache where the system does not say.
+const CACHE: usize = 32 << 20;
+
+/// Writes of so many bytes in all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Writes {
+    uncached: bool,
+}
+
+impl Writes {
+    /// Those of so many bytes in all.
+    pub(super) fn of(bytes: usize) -> Self {
+        static LEAST: LazyLock<usize> = LazyLock::new(|| last_cache().unwrap_or(CACHE) / SHARE);
+        Self { uncached: cfg!(target_arch = "x86_64") && bytes > *LEAST }
+    }
+
+    /// Whether they go past the caches.
+    pub(super) fn uncached(self) -> bool {
+        self.uncached
+    }
+
+    /// Writes `values` to as many places.
+    #[inline]
+    pub(super) fn copy<T: ArrowNativeType>(self, values: &[T], to: &mut [MaybeUninit<T>]) {
+        debug_assert_eq!(values.len(), to.len());
+        let bytes = values.to_byte_slice();
+        // SAFETY: the same places, byte by byte; what is written there are bytes of values.
+        let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes.len()) };
+        if !self.uncached {
+            return each(bytes, to);
+        }
+        // SAFETY: a line is bytes that need no values.
+        let (to_head, to_lines, to_tail) = unsafe { to.align_to_mut() };
+        let (head, bytes) = bytes.split_at(to_head.len());
+        let (lines, tail) = bytes.as_chunks();
+        each(head, to_head);
+        past(lines, to_lines);
+        each(tail, to_tail);
+    }
+
+    /// Appends `values` to a vector that has room for them.
+    #[inline]
+    pub(super) fn extend<T: ArrowNativeType>(self, vector: &mut Vec<T>, values: &[T]) {
+        let length = vector.len() + values.len();
+        self.copy(values, &mut vector.spare_capacity_mut()[..values.len()]);
+        // SAFETY: all up to there have been written.
+        unsafe { vector.set_len(length) };
+    }
+
+    /// Appends bytes to a room that has place for them.
+    #[inline]
+    pub(super) fn append(self, room: &mut BytesMut, bytes: &[u8]) {
+        let length = room.len() + bytes.len();
+        self.copy(bytes, &mut room.spare_capacity_mut()[..bytes.len()]);
+        // SAFETY: all up to there have been written.
+        unsafe { room.set_len(length) };
+    }
+}
+
+/// Writes byte by byte, of which compilers make one copy.
+#[inline]
+fn each(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
+    for (to, &byte) in to.iter_mut().zip(bytes) {
+        to.write(byte);
+    }
+}
+
+/// Writes lines past the caches, each to where one begins.
+///
+/// A load waits for a store before it whose address has the same last twelve bits. So a line is loaded before it is stored, and
+/// where the lines' new places lie a little further on in a page than the old ones, the last line comes first: 80 MB took up
+/// to 38 ms without either, and take 4 to 5.
+#[cfg(target_arch = "x86_64")]
+fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
+    use std::arch::x86_64::{__m128i, _mm_sfence, _mm_stream_si128};
+    use std::array::from_fn;
+    use std::ptr::from_mut;
+
+    const PAGE: usize = 1 << 12;
+    const PARTS: usize = LINE / size_of::<__m128i>();
+    let write = |(line, to): (&[u8; LINE], &mut Line)| {
+        let (line, to) = (line.as_ptr(), from_mut(to).cast::<__m128i>());
+        // SAFETY: all within the lines, of which `to` begins where it has to.
+        unsafe {
+            let part = |part| line.add(part * LINE / PARTS).cast::<__m128i>().read_unaligned();
+            let parts: [_; PARTS] = from_fn(part);
+            parts.into_iter().enumerate().for_each(|(part, bytes)| _mm_stream_si128(to.add(part), bytes));
+        }
+    };
+    let ahead = to.as_ptr().addr().wrapping_sub(lines.as_ptr().addr()) % PAGE;
+    let pairs = lines.iter().zip(to);
+    if ahead < PAGE / 2 {
+        pairs.rev().for_each(write);
+    } else {
+        pairs.for_each(write);
+    }
+    // SAFETY: every x86-64 has it. Without it others could see what is stored after this before what was stored so.
+    unsafe { _mm_sfence() };
+}
+
+/// Writes lines; no instruction is known that would not have them read first.
+#[cfg(not(target_arch = "x86_64"))]
+fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
+    lines.iter().zip(to).for_each(|(line, to)| each(line, &mut to.0));
+}
+
+/// Either way of writing.
+#[cfg(test)]
+pub(super) const BOTH: [Writes; 2] = [Writes { uncached: false }, Writes { uncached: true }];
+
+/// How many bytes the last cache holds, where Linux says so: `8192K`.
+fn last_cache() -> Option<usize> {
+    let size = |index: u32| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size"));
+    let size = size(3).or_else(|_| size(2)).ok()?;
+    Some(size.trim().strip_suffix('K')?.parse::<usize>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_buffer::i256;
+
+    use super::*;
+
+    /// Wherever they begin and end, and nothing beside them.
+    #[test]
+    fn values_are_written_to_their_places() {
+        fn written<T: ArrowNativeType>(value: impl Fn(usize) -> T) {
+            let values: Vec<T> = (0..400).map(value).collect();
+            for (begin, from) in [0, 1, 2, 3, 5, 8, 15, 16, 17, 63].into_iter().zip([9, 1, 0, 4, 8, 3, 7, 64, 2, 5]) {
+                for length in [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 300] {
+                    for writes in BOTH {
+                        let mut places = [MaybeUninit::new(values[399]); 400];
+                        writes.copy(&values[from..from + length], &mut places[begin..begin + length]);
+                        // SAFETY: all of them have a value.
+                        let found: Vec<_> = places.iter().map(|place| unsafe { place.assume_init() }).collect();
+                        let mut expected = vec![values[399]; 400];
+                        expected[begin..begin + length].copy_from_slice(&values[from..from + length]);
+                        assert!(found == expected, "{length} of {} bytes from {begin} on, {writes:?}", size_of::<T>());
+                    }
+                }
+            }
+        }
+        written(|at| at as u8);
+        written(|at| at as i16 * 3);
+        written(|at| at as i32 * 1_000_003);
+        written(|at| at as f64 / 3.0);
+        written(|at| (at as i128) << 100);
+        written(|at| i256::from_i128(at as i128 * 7));
+    }
+
+    #[test]
+    fn what_is_appended_comes_behind() {
+        let values: Vec<u8> = (0..200).collect();
+        for writes in BOTH {
+            for before in [0, 1, 63, 64, 100] {
+                let (mut vector, mut room) = (Vec::with_capacity(300), BytesMut::with_capacity(300));
+                for part in [&values[..before], &values[3..], &values[..1]] {
+                    writes.extend(&mut vector, part);
+                    writes.append(&mut room, part);
+                }
+                let expected = [&values[..before], &values[3..], &values[..1]].concat();
+                assert_eq!((&vector, &room[..]), (&expected, &expected[..]), "{before}, {writes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_bytes_stay_in_the_cache() {
+        assert!(!Writes::of(1000).uncached());
+        assert_eq!(Writes::of(1 << 40).uncached(), cfg!(target_arch = "x86_64"));
+    }
+}
