@@ -63,7 +63,7 @@ impl Compensated {
 
     /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
     /// for each other.
-    fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
+    pub(super) fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
         let Lanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {

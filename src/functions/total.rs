@@ -352,7 +352,7 @@ impl Adds<f64> for Compensated {
         for ((slot, value), bit) in block.iter_mut().zip(values).zip(0..) {
             *slot = or_zero(*value, ((present >> bit) & 1).wrapping_neg());
         }
-        self.add_all(&block);
+        self.add_block(&block);
     }
 }
 

@@ -17,58 +17,66 @@ use super::uncached::Writes;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 
-/// Values that are put together in the cache before they go past it.
-const TOGETHER: usize = 4096;
-
 /// A chunk of a vector, filled from its first value on.
 pub(super) struct Chunk<'a, T> {
     room: &'a mut [MaybeUninit<T>],
     filled: usize,
     writes: Writes,
-    /// The last values, of those that go past the caches; fewer than [`TOGETHER`].
+    /// The last values, of those that go past the caches; fewer than [`Chunk::TOGETHER`].
     held: Vec<T>,
 }
 
 impl<T: ArrowNativeType> Chunk<'_, T> {
+    /// Values that are put together in the cache before they go past it.
+    const TOGETHER: usize = (32 << 10) / size_of::<T>();
+
     /// Appends what `f` makes of each of `from`, for which there is room.
     #[inline]
-    pub(super) fn append<U>(&mut self, from: &[U], f: impl Fn(&U) -> T) {
+    pub(super) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
         if !self.writes.uncached() {
-            self.next(from.len()).iter_mut().zip(from).for_each(|(place, from)| *place = MaybeUninit::new(f(from)));
-            return;
+            return self.next(from.len(), |places| {
+                places.iter_mut().zip(from).for_each(|(place, from)| *place = MaybeUninit::new(f(from)));
+            });
         }
-        let mut left = from.iter();
-        while !left.as_slice().is_empty() {
-            self.held.extend(left.by_ref().take(TOGETHER - self.held.len()).map(&f));
-            if self.held.len() == TOGETHER {
+        while !from.is_empty() {
+            let (now, later) = from.split_at(from.len().min(Self::TOGETHER - self.held.len()));
+            self.held.extend(now.iter().map(&f));
+            if self.held.len() == Self::TOGETHER {
                 self.write();
             }
+            from = later;
         }
     }
 
     /// Appends so many copies of `value`, for which there is room.
     #[inline]
     pub(super) fn repeat(&mut self, value: T, times: usize) {
-        if !self.writes.uncached() {
-            self.next(times).fill(MaybeUninit::new(value));
-            return;
+        if self.writes.uncached() {
+            self.repeat_uncached(value, times);
+        } else {
+            self.next(times, |places| places.fill(MaybeUninit::new(value)));
         }
-        let first = times.min(TOGETHER - self.held.len());
+    }
+
+    #[inline(never)]
+    fn repeat_uncached(&mut self, value: T, times: usize) {
+        let first = times.min(Self::TOGETHER - self.held.len());
         self.held.resize(self.held.len() + first, value);
-        if self.held.len() == TOGETHER {
+        if self.held.len() == Self::TOGETHER {
             self.write();
-            self.held.resize(TOGETHER.min(times - first), value);
-            for _ in 0..(times - first) / TOGETHER {
+            self.held.resize(Self::TOGETHER.min(times - first), value);
+            for _ in 0..(times - first) / Self::TOGETHER {
                 self.write_held();
             }
-            self.held.truncate((times - first) % TOGETHER);
+            self.held.truncate((times - first) % Self::TOGETHER);
         }
     }
 
     /// Appends `values`, for which there is room.
     pub(super) fn extend(&mut self, values: &[T]) {
         self.write();
-        self.copy(values);
+        let writes = self.writes;
+        self.next(values.len(), |places| writes.copy(values, places));
     }
 
     /// Writes what is held, and holds nothing.
@@ -79,22 +87,17 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
 
     /// Writes what is held, to be written again.
     fn write_held(&mut self) {
-        let held = take(&mut self.held);
-        self.copy(&held);
+        let (writes, held) = (self.writes, take(&mut self.held));
+        self.next(held.len(), |places| writes.copy(&held, places));
         self.held = held;
     }
 
-    /// Writes `values` to the next places.
-    fn copy(&mut self, values: &[T]) {
-        let writes = self.writes;
-        writes.copy(values, self.next(values.len()));
-    }
-
-    /// The next places of the chunk, all of which the caller fills.
-    fn next(&mut self, places: usize) -> &mut [MaybeUninit<T>] {
-        let begin = self.filled;
-        self.filled += places;
-        &mut self.room[begin..self.filled]
+    /// Has `write` fill all of the next places.
+    #[inline(always)]
+    fn next(&mut self, places: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) {
+        let end = self.filled + places;
+        write(&mut self.room[self.filled..end]);
+        self.filled = end;
     }
 }
 
@@ -121,7 +124,7 @@ pub(super) fn filled<T: ArrowNativeType, I: Send, R: Send>(
     threads: &Threads,
     work: impl Fn(I, &mut Chunk<T>) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
-    let writes = Writes::of(size_of::<T>() * chunks.iter().map(|(length, _)| length).sum::<usize>());
+    let writes = Writes::of(size_of::<T>() * values_of(&chunks)?);
     let work = |item, room: &mut [_]| {
         let mut chunk = Chunk { room, filled: 0, writes, held: Vec::new() };
         let told = work(item, &mut chunk)?;
@@ -157,6 +160,12 @@ fn equal(values: usize, chunk: usize) -> Vec<(usize, usize)> {
     (0..values).step_by(chunk).map(|begin| chunk.min(values - begin)).zip(0..).collect()
 }
 
+/// How many values the chunks have.
+fn values_of<I>(chunks: &[(usize, I)]) -> Result<usize> {
+    let sum = chunks.iter().try_fold(0_usize, |sum, (length, _)| sum.checked_add(*length));
+    sum.ok_or_else(|| Error::internal("chunks of more values than there can be"))
+}
+
 /// A vector of chunks side by side, each as long as it says.
 ///
 /// # Safety
@@ -166,11 +175,13 @@ unsafe fn written<T: Send, I: Send, R: Send>(
     threads: &Threads,
     work: impl Fn(I, &mut [MaybeUninit<T>]) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
-    let values = chunks.iter().map(|(length, _)| length).sum();
+    let values = values_of(&chunks)?;
     let mut filled = Vec::with_capacity(values);
     let mut room = &mut filled.spare_capacity_mut()[..values];
     let with_room = |(length, item)| room.split_off_mut(..length).map(|room| (item, room));
-    let told = threads.map(chunks.into_iter().filter_map(with_room).collect(), |(item, room)| work(item, room))?;
+    let chunks = chunks.into_iter().map(with_room).collect::<Option<_>>();
+    let chunks = chunks.ok_or_else(|| Error::internal("a chunk has no room"))?;
+    let told = threads.map(chunks, |(item, room)| work(item, room))?;
     // SAFETY: there is room for as many, and all chunks, which are all of it, have been written.
     unsafe { filled.set_len(values) };
     Ok((filled, told))
@@ -195,7 +206,8 @@ mod tests {
     #[test]
     fn values_come_one_behind_the_other() {
         for writes in BOTH {
-            for step in [1, 3, 64, 1000, TOGETHER, TOGETHER + 1, 3 * TOGETHER + 5] {
+            let together = Chunk::<u32>::TOGETHER;
+            for step in [1, 3, 64, 1000, together, together + 1, 3 * together + 5] {
                 let (mut expected, mut vector) = (Vec::<u32>::new(), Vec::<u32>::with_capacity(9 * step + 12));
                 let room = vector.spare_capacity_mut();
                 let mut chunk = Chunk { room, filled: 0, writes, held: Vec::new() };

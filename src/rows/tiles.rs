@@ -21,8 +21,8 @@ use super::uncached::Writes;
 use crate::error::Result;
 use crate::parallel::Threads;
 
-/// How many values are put together before they go to their tile.
-const TOGETHER: usize = 2048;
+/// Bytes of values that are put together before they go to their tile.
+const TOGETHER: usize = 16 << 10;
 
 /// Dealt values of fixed width, or room for them.
 #[derive(Debug)]
@@ -128,13 +128,14 @@ fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usiz
     let writes = Writes::of(WIDTH * route.len());
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
-    let mut together = [[0; WIDTH]; TOGETHER];
+    let mut together = [0; TOGETHER];
+    let together = together.as_chunks_mut::<WIDTH>().0;
     for (number, tile, positions) in route.tiles(begin..end) {
         let mut room = lock(&tiles[number]);
         if begin <= tile.start && tile.end <= end {
             let values = &values[tile.start - begin..tile.end - begin];
             room.clear();
-            for positions in positions.chunks(TOGETHER) {
+            for positions in positions.chunks(together.len()) {
                 for (value, &position) in together.iter_mut().zip(positions) {
                     *value = values[usize::from(position)];
                 }

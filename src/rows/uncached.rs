@@ -51,7 +51,7 @@ impl Writes {
     /// Writes `values` to as many places.
     #[inline]
     pub(super) fn copy<T: ArrowNativeType>(self, values: &[T], to: &mut [MaybeUninit<T>]) {
-        debug_assert_eq!(values.len(), to.len());
+        assert_eq!(values.len(), to.len());
         let bytes = values.to_byte_slice();
         // SAFETY: the same places, byte by byte; what is written there are bytes of values.
         let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes.len()) };
@@ -127,7 +127,7 @@ fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
     unsafe { _mm_sfence() };
 }
 
-/// Writes lines; no instruction is known that would not have them read first.
+/// Writes lines; no other instruction is used for it.
 #[cfg(not(target_arch = "x86_64"))]
 fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
     lines.iter().zip(to).for_each(|(line, to)| each(line, &mut to.0));
@@ -137,11 +137,19 @@ fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
 #[cfg(test)]
 pub(super) const BOTH: [Writes; 2] = [Writes { uncached: false }, Writes { uncached: true }];
 
-/// How many bytes the last cache holds, where Linux says so: `8192K`.
+/// How many bytes the last cache holds, where Linux says so. That of unit tests is small, so that what they make is larger.
 fn last_cache() -> Option<usize> {
+    if cfg!(test) {
+        return Some(1 << 14);
+    }
     let size = |index: u32| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size"));
-    let size = size(3).or_else(|_| size(2)).ok()?;
-    Some(size.trim().strip_suffix('K')?.parse::<usize>().ok()? << 10)
+    bytes(&size(3).or_else(|_| size(2)).ok()?)
+}
+
+/// How many bytes `8192K` are.
+fn bytes(size: &str) -> Option<usize> {
+    let kibibytes: usize = size.trim().strip_suffix('K')?.parse().ok()?;
+    (kibibytes > 0).then_some(kibibytes << 10)
 }
 
 #[cfg(test)]
@@ -196,6 +204,7 @@ mod tests {
     #[test]
     fn few_bytes_stay_in_the_cache() {
         assert!(!Writes::of(1000).uncached());
-        assert_eq!(Writes::of(1 << 40).uncached(), cfg!(target_arch = "x86_64"));
+        assert_eq!(Writes::of(usize::MAX).uncached(), cfg!(target_arch = "x86_64"));
+        assert_eq!(["8192K\n", "16K", "0K", "", "8M"].map(bytes), [Some(8 << 20), Some(1 << 14), None, None, None]);
     }
 }
