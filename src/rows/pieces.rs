@@ -22,7 +22,6 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Pieces {
     length: usize,
-    writes: Writes,
     rooms: Mutex<Rooms>,
 }
 
@@ -37,7 +36,7 @@ impl Pieces {
     /// Room for so many bytes.
     pub(super) fn new(length: usize) -> Self {
         let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
-        Self { length, writes: Writes::of(length), rooms: Mutex::new(rooms) }
+        Self { length, rooms: Mutex::new(rooms) }
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
@@ -46,7 +45,7 @@ impl Pieces {
             return Ok(());
         }
         let mut room = self.lock().take(begin, bytes.len())?;
-        self.writes.append(&mut room, bytes);
+        Writes::of(self.length).append(&mut room, bytes);
         self.lock().filled.insert(begin, room);
         Ok(())
     }

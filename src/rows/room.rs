@@ -30,6 +30,11 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     /// Values that are put together in the cache before they go past it.
     const TOGETHER: usize = (32 << 10) / size_of::<T>();
 
+    /// How many values there is room for.
+    pub(super) fn left(&self) -> usize {
+        self.room.len() - self.filled - self.held.len()
+    }
+
     /// Appends what `f` makes of each of `from`, for which there is room.
     #[inline]
     pub(super) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
@@ -124,7 +129,8 @@ pub(super) fn filled<T: ArrowNativeType, I: Send, R: Send>(
     threads: &Threads,
     work: impl Fn(I, &mut Chunk<T>) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
-    let writes = Writes::of(size_of::<T>() * values_of(&chunks)?);
+    let values = chunks.iter().map(|(length, _)| length).sum();
+    let writes = Writes::of(size_of::<T>() * values);
     let work = |item, room: &mut [_]| {
         let mut chunk = Chunk { room, filled: 0, writes, held: Vec::new() };
         let told = work(item, &mut chunk)?;
@@ -132,7 +138,7 @@ pub(super) fn filled<T: ArrowNativeType, I: Send, R: Send>(
         if chunk.filled == chunk.room.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
     };
     // SAFETY: what a chunk counts as filled has been written, from its first place on.
-    unsafe { written(chunks, threads, work) }
+    unsafe { written(values, chunks, threads, work) }
 }
 
 /// A vector of so many values, in chunks that are zeroed before `work` has them.
@@ -151,7 +157,7 @@ pub(super) fn in_chunks<T: Copy + Default + Send>(
         work(number, unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), room.len()) })
     };
     // SAFETY: as above.
-    unsafe { written(equal(values, chunk), threads, work) }.map(|(values, _)| values)
+    unsafe { written(values, equal(values, chunk), threads, work) }.map(|(values, _)| values)
 }
 
 /// So many values in chunks of so many each, by number.
@@ -160,27 +166,21 @@ fn equal(values: usize, chunk: usize) -> Vec<(usize, usize)> {
     (0..values).step_by(chunk).map(|begin| chunk.min(values - begin)).zip(0..).collect()
 }
 
-/// How many values the chunks have.
-fn values_of<I>(chunks: &[(usize, I)]) -> Result<usize> {
-    let sum = chunks.iter().try_fold(0_usize, |sum, (length, _)| sum.checked_add(*length));
-    sum.ok_or_else(|| Error::internal("chunks of more values than there can be"))
-}
-
-/// A vector of chunks side by side, each as long as it says.
+/// A vector of so many values in chunks side by side, each as long as it says.
 ///
 /// # Safety
 /// Where `work` gives no error it has written all of the chunk.
 unsafe fn written<T: Send, I: Send, R: Send>(
+    values: usize,
     chunks: Vec<(usize, I)>,
     threads: &Threads,
     work: impl Fn(I, &mut [MaybeUninit<T>]) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
-    let values = values_of(&chunks)?;
     let mut filled = Vec::with_capacity(values);
     let mut room = &mut filled.spare_capacity_mut()[..values];
     let with_room = |(length, item)| room.split_off_mut(..length).map(|room| (item, room));
     let chunks = chunks.into_iter().map(with_room).collect::<Option<_>>();
-    let chunks = chunks.ok_or_else(|| Error::internal("a chunk has no room"))?;
+    let chunks = chunks.filter(|_| room.is_empty()).ok_or_else(|| Error::internal("chunks are not all of a vector"))?;
     let told = threads.map(chunks, |(item, room)| work(item, room))?;
     // SAFETY: there is room for as many, and all chunks, which are all of it, have been written.
     unsafe { filled.set_len(values) };

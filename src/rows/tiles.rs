@@ -101,8 +101,8 @@ fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
 fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let share = threads.share(values.len()) * WIDTH;
-    let mut dealt = appended(values.len() * WIDTH, share, threads, |number, dealt| {
-        dealt.repeat(0, share.min(values.len() * WIDTH - number * share));
+    let mut dealt = appended(values.len() * WIDTH, share, threads, |_, dealt| {
+        dealt.repeat(0, dealt.left());
         Ok(())
     })?;
     let mut strips: Vec<_> = values.chunks(route.strip()).map(|values| (values, Vec::new())).collect();
@@ -184,7 +184,7 @@ fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads
     appended(route.len() * WIDTH, route.strip() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
         // What is written in any order is in the cache, and goes to the column from one end to the other.
-        let mut values = vec![[0; WIDTH]; route.strip().min(route.len() - strip * route.strip())];
+        let mut values = vec![[0; WIDTH]; column.left() / WIDTH];
         for (tile, (run, rows)) in tiles.iter().zip(route.runs_of(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
                 values[usize::from(row)] = value;
