@@ -37,12 +37,10 @@ pub struct Queue {
     gone: usize,
 }
 
-/// How many rows at the queue's end `row` beats: it keeps those that are better, and they stand before the others.
+/// How many of the rows at the queue's end `row` beats; they stand behind those that it keeps.
 #[inline]
 fn beaten<A: Selective>(aggregate: &A, last: &[u32; TOGETHER], row: usize) -> usize {
-    let kept = |bits: usize, (at, &old): (usize, &u32)| bits | (usize::from(aggregate.keeps(old as usize, row)) << at);
-    let kept = last.iter().enumerate().fold(0, kept);
-    kept.leading_zeros() as usize - (usize::BITS as usize - TOGETHER)
+    TOGETHER - last.iter().filter(|&&old| aggregate.keeps(old as usize, row)).count()
 }
 
 /// Takes the rows that `row` beats from the queue's end.
@@ -67,7 +65,9 @@ impl<A: Selective> Fold<A> for Deque {
         Queue::default()
     }
 
-    #[inline]
+    // Compilers make a call of it as soon as other code grows, and the queue's length then goes through memory twice a row:
+    // 12 ns a row instead of 8.
+    #[inline(always)]
     fn state(&self, aggregate: &A, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
         let Queue { run: known, rows, gone } = queue;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
@@ -80,6 +80,10 @@ impl<A: Selective> Fold<A> for Deque {
                 throw_out(aggregate, rows, *gone, row);
                 rows.push(row as u32);
             }
+        }
+        // Where a frame moves by a row, one row leaves or none, which cannot be foreseen; a second one does not.
+        if let Some(&old) = rows.get(*gone) {
+            *gone += usize::from((old as usize) < run.start);
         }
         while rows.get(*gone).is_some_and(|&old| (old as usize) < run.start) {
             *gone += 1;
