@@ -7,6 +7,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
@@ -14,7 +15,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::bitmap::Edges;
 use windrow::bounds::Bounds;
 use windrow::carry::Carry;
-use windrow::rows::{SortColumn, gather, restore, sort, starts};
+use windrow::rows::{SortColumn, Writes, gather, restore, sort, starts};
 use windrow::section::Section;
 use windrow::{Arg, Bound, Call, Cancel, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
 
@@ -95,7 +96,8 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     group.finish();
 }
 
-/// Memory for a column, written once: fresh from the system each time, and from this crate's allocator.
+/// Memory for a column, written once: fresh from the system each time, from this crate's allocator, and memory that is there
+/// already, through the caches and past them.
 fn memory(criterion: &mut Criterion, rows: usize) {
     let layout = Layout::array::<i64>(rows).unwrap();
     let mut group = criterion.benchmark_group("memory for a column");
@@ -114,6 +116,22 @@ fn memory(criterion: &mut Criterion, rows: usize) {
     };
     bench("system", &System);
     bench("huge pages", &HugePages);
+    let values: Vec<i64> = (0..BLOCK as i64).collect();
+    let mut column: Vec<MaybeUninit<i64>> = vec![MaybeUninit::new(0); rows];
+    for (name, writes) in [("through the caches", Writes::of(0)), ("past the caches", Writes::of(usize::MAX))] {
+        let mut write = || {
+            for places in black_box(&mut column).chunks_mut(BLOCK) {
+                writes.copy(&values[..places.len()], places);
+            }
+        };
+        write();
+        group.bench_function(BenchmarkId::new("write", name), |bencher| bencher.iter(&mut write));
+        // SAFETY: all have a value since they were made.
+        let written =
+            |(place, value): (usize, &MaybeUninit<i64>)| unsafe { value.assume_init() } == (place % BLOCK) as i64;
+        assert!(column.iter().enumerate().all(written));
+        column.fill(MaybeUninit::new(-1));
+    }
     group.finish();
 }
 

@@ -50,3 +50,4 @@ pub(crate) use route::Route;
 pub(crate) use sort::{Arranged, arrange};
 pub use sort::{SortColumn, sort};
 pub(crate) use source::Source;
+pub use uncached::Writes;

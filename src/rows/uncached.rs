@@ -30,15 +30,29 @@ const SHARE: usize = 4;
 /// The last cache where the system does not say.
 const CACHE: usize = 32 << 20;
 
-/// Writes of so many bytes in all.
+/// Writes of so many bytes in all: past the caches where they are a large part of the last one, through them otherwise.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+/// use windrow::rows::Writes;
+///
+/// let values: Vec<i64> = (0..1000).collect();
+/// for bytes in [size_of_val(&*values), usize::MAX] {
+///     let mut places = [MaybeUninit::new(0); 1000];
+///     Writes::of(bytes).copy(&values, &mut places);
+///     // All of them have been written.
+///     assert!(values.iter().zip(places).all(|(&value, place)| unsafe { place.assume_init() } == value));
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Writes {
+pub struct Writes {
     uncached: bool,
 }
 
 impl Writes {
     /// Those of so many bytes in all.
-    pub(super) fn of(bytes: usize) -> Self {
+    #[must_use]
+    pub fn of(bytes: usize) -> Self {
         static LEAST: LazyLock<usize> = LazyLock::new(|| last_cache().unwrap_or(CACHE) / SHARE);
         Self { uncached: cfg!(target_arch = "x86_64") && bytes > *LEAST }
     }
@@ -49,8 +63,12 @@ impl Writes {
     }
 
     /// Writes `values` to as many places.
+    ///
+    /// # Panics
+    ///
+    /// Where there are more places or fewer.
     #[inline]
-    pub(super) fn copy<T: ArrowNativeType>(self, values: &[T], to: &mut [MaybeUninit<T>]) {
+    pub fn copy<T: ArrowNativeType>(self, values: &[T], to: &mut [MaybeUninit<T>]) {
         assert_eq!(values.len(), to.len());
         let bytes = values.to_byte_slice();
         // SAFETY: the same places, byte by byte; what is written there are bytes of values.
