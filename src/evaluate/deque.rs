@@ -66,7 +66,7 @@ impl<A: Selective> Fold<A> for Deque {
     }
 
     // Compilers make a call of it as soon as other code grows, or of `throw_out`, and the queue's length then goes through
-    // memory twice a row: 12 ns instead of 8.
+    // memory twice a row: 9.4 ns instead of 7.3.
     #[inline(always)]
     fn state(&self, aggregate: &A, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
         let Queue { run: known, rows, gone } = queue;
