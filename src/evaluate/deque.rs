@@ -82,6 +82,7 @@ impl<A: Selective> Fold<A> for Deque {
             }
         }
         // Where a frame moves by a row, one row leaves or none, which cannot be foreseen; a second one does not.
+        // The question stands here twice: asked by one closure, a fifth of NULLs took 10.6 ns a row instead of 9.6.
         if let Some(&old) = rows.get(*gone) {
             *gone += usize::from((old as usize) < run.start);
         }

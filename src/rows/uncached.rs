@@ -32,6 +32,9 @@ const CACHE: usize = 32 << 20;
 
 /// Writes of so many bytes in all: past the caches where they are a large part of the last one, through them otherwise.
 ///
+/// Cost: that of a copy. Past the caches 8 MB took an AMD EPYC 0.3 ms instead of 0.7, and a Xeon whose last cache holds 480 MB
+/// 0.5 instead of 0.3.
+///
 /// ```
 /// use std::mem::MaybeUninit;
 /// use windrow::rows::Writes;
