@@ -243,7 +243,8 @@ impl<'a> Work<'a> {
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
-            pieces.flat_map(|(_, columns)| columns).for_each(Restored::expect_pieces);
+            let bytes = self.answered(&passes) * self.rows;
+            pieces.flat_map(|(_, columns)| columns).for_each(|column| column.expect_pieces(bytes));
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
@@ -277,15 +278,18 @@ impl<'a> Work<'a> {
         passes: &Passes,
         read: &[usize],
     ) -> Result<Option<(Route, usize)>> {
-        let width = |data_type: &DataType| data_type.primitive_width().unwrap_or(0);
-        let calls = passes.iter().copied().flatten().map(|&call| &self.plan.calls[call]);
-        let answered: usize = calls.map(|call| width(&call.signature.output)).sum();
+        let answered = self.answered(passes);
         let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
         let (Some(order), Some(room)) = (&sorted.order, (DEALT * passes.len()).checked_sub(answered)) else {
             return Ok(None);
         };
         let route = Route::worth(order, blocks, all * self.rows, self.threads)?;
         Ok(route.map(|route| (route, room)))
+    }
+
+    /// How many bytes a row `passes` answer, of values of fixed width.
+    fn answered(&self, passes: &Passes) -> usize {
+        passes.iter().copied().flatten().map(|&call| width(&self.plan.calls[call].signature.output)).sum()
     }
 
     /// Some of the rows in order, whole partitions, with the columns `read`, which `source` has.
@@ -373,6 +377,11 @@ impl Sorted {
         }
         blocks
     }
+}
+
+/// How many bytes a value of fixed width takes; 0 for others.
+fn width(data_type: &DataType) -> usize {
+    data_type.primitive_width().unwrap_or(0)
 }
 
 /// Whether the call's answers depend on which rows are peers.

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Pieces {
     length: usize,
+    writes: Writes,
     rooms: Mutex<Rooms>,
 }
 
@@ -33,10 +34,10 @@ struct Rooms {
 }
 
 impl Pieces {
-    /// Room for so many bytes.
-    pub(super) fn new(length: usize) -> Self {
+    /// Room for so many bytes, filled by these writes.
+    pub(super) fn new(length: usize, writes: Writes) -> Self {
         let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
-        Self { length, rooms: Mutex::new(rooms) }
+        Self { length, writes, rooms: Mutex::new(rooms) }
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
@@ -45,7 +46,7 @@ impl Pieces {
             return Ok(());
         }
         let mut room = self.lock().take(begin, bytes.len())?;
-        Writes::of(self.length).append(&mut room, bytes);
+        self.writes.append(&mut room, bytes);
         self.lock().filled.insert(begin, room);
         Ok(())
     }
@@ -92,15 +93,16 @@ impl Rooms {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::rows::uncached::BOTH;
 
-    /// In whatever order they come, and from several threads.
+    /// In whatever order they come, from several threads, and however they are written.
     #[test]
     fn pieces_make_the_buffer() {
         let bytes: Vec<u8> = (0..1000_u32).map(|at| (at % 251) as u8).collect();
         let cuts = [0, 1, 1, 8, 72, 400, 401, 999, 1000];
         let ranges: Vec<_> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
-        for step in [1, 3, 5, 7] {
-            let pieces = Pieces::new(bytes.len());
+        for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH.map(|writes| (step, writes))) {
+            let pieces = Pieces::new(bytes.len(), writes);
             let at = |number: usize| &ranges[number * step % ranges.len()];
             std::thread::scope(|scope| {
                 for thread in 0..2 {
@@ -118,12 +120,12 @@ mod tests {
 
     #[test]
     fn nothing_is_put_twice_or_left_out() {
-        let pieces = Pieces::new(10);
+        let pieces = Pieces::new(10, BOTH[0]);
         pieces.put(2, &[1; 5]).unwrap();
         for (begin, length) in [(2, 1), (0, 3), (6, 1), (6, 4), (8, 3), (11, 1)] {
             assert!(pieces.put(begin, &vec![2; length]).is_err(), "{begin}, {length}");
         }
         assert!(pieces.finish().is_err());
-        assert!(Pieces::new(0).finish().unwrap().is_empty());
+        assert!(Pieces::new(0, BOTH[0]).finish().unwrap().is_empty());
     }
 }

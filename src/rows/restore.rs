@@ -24,6 +24,7 @@ use super::pieces::Pieces;
 use super::route::Route;
 use super::source::{fixed_column, values_of};
 use super::tiles::Tiles;
+use super::uncached::Writes;
 use crate::bitmap::{WORD, word};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
@@ -105,11 +106,11 @@ impl<'a> Restored<'a> {
         })
     }
 
-    /// Makes room for values of rows in order before several threads bring them. The first to come would do so while the
-    /// others sleep, and one that is woken may have to share a processor.
-    pub(crate) fn expect_pieces(&self) {
+    /// Makes room for values of rows in order before several threads bring them, with those of other columns: so many bytes
+    /// in all. The first to come would do so while the others sleep, and one that is woken may have to share a processor.
+    pub(crate) fn expect_pieces(&self, bytes: usize) {
         if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width()) {
-            pieces.get_or_init(|| Pieces::new(self.rows * width));
+            pieces.get_or_init(|| Pieces::new(self.rows * width, Writes::of(bytes)));
         }
     }
 
@@ -131,7 +132,8 @@ impl<'a> Restored<'a> {
             Room::Lent(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
             Room::Own(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
             Room::Pieces(pieces) if rows.len() < self.rows => {
-                let pieces = pieces.get_or_init(|| Pieces::new(self.rows * width));
+                let bytes = self.rows * width;
+                let pieces = pieces.get_or_init(|| Pieces::new(bytes, Writes::of(bytes)));
                 pieces.put(begin * width, &values_of(&piece, width))?;
             }
             Room::Pieces(_) | Room::None => {
