@@ -41,8 +41,28 @@ const SPARE: usize = 2;
 /// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
 const DEALT: usize = 16;
 
+impl Plan {
+    /// The calls' columns for all rows of `batch`, which keep their order.
+    ///
+    /// Cost: one sort per distinct order that the rows do not have already, then what each call's strategy costs.
+    ///
+    /// # Errors
+    /// Results that do not fit their type, values that cannot be read, a batch of another schema.
+    pub fn compute(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        self.compute_until(batch, &Cancel::default())
+    }
+
+    /// As [`Plan::compute`], stopping early once `cancel` says so.
+    ///
+    /// # Errors
+    /// As for `compute`, and [`crate::ErrorKind::Cancelled`].
+    pub fn compute_until(&self, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
+        compute(self, batch, cancel)
+    }
+}
+
 /// The calls' columns for the rows of `batch`.
-pub(crate) fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
+fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
     let threads = Threads::new(plan.options.threads, cancel);
     let wide = plan.widened();
@@ -157,7 +177,7 @@ impl<'a> Work<'a> {
                 }
                 let evaluator = dispatch::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
-                let spread = |values| groups.spread(values, self.threads);
+                let spread = |values| rows::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
             match answer().map_err(|error| error.of_call(&plan.leader(pass).display))? {
@@ -237,7 +257,7 @@ impl<'a> Work<'a> {
         let mut column = |&call: &usize| {
             let width = self.plan.calls[call].signature.output.primitive_width();
             let room = rooms.iter().position(|room| Some(room.width()) == width).map(|place| rooms.swap_remove(place));
-            self.plan.column_of(call, self.rows, order, route.map(|route| Dealt { route, room }), self.threads)
+            column_of(self.plan, call, self.rows, order, route.map(|route| Dealt { route, room }), self.threads)
         };
         let columns = passes.iter().map(|pass| pass.iter().map(&mut column).collect());
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
@@ -433,6 +453,21 @@ pub(crate) fn check_schema(plan: &Plan, batch: &RecordBatch) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Room for the column of the call of this number of `plan`: so many rows, in their order or the one of these row numbers.
+///
+/// # Errors
+/// The system has no threads left.
+pub(crate) fn column_of<'a>(
+    plan: &Plan,
+    call: usize,
+    rows: usize,
+    order: Option<&'a [u32]>,
+    dealt: Option<Dealt<'a>>,
+    threads: &Threads,
+) -> Result<Restored<'a>> {
+    Restored::new(&plan.calls[call].signature.output, rows, order, dealt, threads)
 }
 
 /// The order keys over `columns`.

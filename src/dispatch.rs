@@ -11,26 +11,26 @@ mod totals;
 mod user;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
 use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::Cancel;
 use crate::aggregate::{Aggregate, Retractable};
+use crate::bounds::Frames;
 use crate::bounds::OrderColumn;
 use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::evaluate::at_least::AtLeast;
 use crate::evaluate::codes::Values;
-use crate::evaluate::fold::{mergeable, retractable, selective};
+use crate::evaluate::fold::{mergeable, retractable};
 use crate::evaluate::{Evaluator, Strategy};
-use crate::functions::choice::Ties;
 use crate::functions::count::Count;
 use crate::functions::distinct;
-use crate::functions::extrema::{Extremum, Natives};
+use crate::functions::extrema::Extremum;
 use crate::functions::logic::Logic;
-use crate::functions::native::Native;
 use crate::functions::nth::{self, Nth};
 use crate::functions::offset::{By, Offset};
 use crate::functions::rank::{self, Rank};
@@ -43,6 +43,33 @@ use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
 use crate::rows::{self, Run, SortColumn};
 use crate::section::Section;
 use crate::spec::Nulls;
+
+impl Plan {
+    /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its
+    /// frames: for those who sort and cut by themselves.
+    ///
+    /// # Errors
+    /// No such call, a section that lacks columns, values that cannot be read.
+    pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
+        if call >= self.calls.len() {
+            return Err(Error::spec(format!("the plan has no call {call}")));
+        }
+        let threads = Threads::new(self.options.threads, &Cancel::default());
+        self.pass(&[call], section, 0, &threads)
+    }
+
+    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
+    pub(crate) fn pass(
+        &self,
+        pass: &[usize],
+        section: &Section,
+        base: usize,
+        threads: &Threads,
+    ) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
+        Ok((evaluator(self, pass, section, false, threads)?, frames))
+    }
+}
 
 /// The evaluator of a pass over `section`: of its calls' columns as a struct, or of the very column of an only call.
 ///
@@ -59,7 +86,7 @@ pub(crate) fn evaluator(
     threads: &Threads,
 ) -> Result<Box<dyn Evaluator>> {
     let inputs = Inputs { once, ..Inputs::new(plan, pass, section, threads)? };
-    let evaluator = inputs.evaluator()?;
+    let evaluator = dispatch(&inputs)?;
     match inputs.call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {
@@ -72,6 +99,60 @@ pub(crate) fn evaluator(
             let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
             Ok(Box::new(AtLeast::new(evaluator, count, rows)))
         }
+    }
+}
+
+/// The evaluator of the call that says how a pass is answered.
+fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, section, inclusion, .. } = inputs;
+    let (strategy, inclusion) = (call.strategy, inclusion.clone());
+    let naive = strategy == Strategy::Naive;
+    let ranking = |which| Ok(Box::new(Rank::new(section, which, naive)?) as Box<dyn Evaluator>);
+    let value = |which| {
+        let column = inputs.first()?.clone();
+        Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
+    };
+    if let Some(evaluator) = counted::evaluator(inputs)? {
+        return Ok(evaluator);
+    }
+    if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
+        return ordered::evaluator(inputs);
+    }
+    if let Some(states) = States::of(call.function.kernel) {
+        return match states {
+            States::Totals => totals::totals(inputs, inputs.first()?),
+            States::Moments => totals::spreads(inputs),
+            States::Shape => totals::shapes(inputs),
+            States::Pairs => totals::regressions(inputs),
+        };
+    }
+    match call.function.kernel {
+        Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => user::evaluator(inputs),
+        Kernel::Count | Kernel::RegrCount => inputs.retractable(Count::new(inclusion)),
+        Kernel::CountIf => inputs.retractable(Count::new(inputs.where_true()?)),
+        Kernel::RegrAvgx | Kernel::RegrAvgy => {
+            totals::totals(inputs, &inputs.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
+        }
+        Kernel::Min => aggregates::extremum(inputs, Extremum::Min),
+        Kernel::Max => aggregates::extremum(inputs, Extremum::Max),
+        Kernel::BoolAnd => inputs.logic(Logic::And),
+        Kernel::BoolOr => inputs.logic(Logic::Or),
+        Kernel::First => value(nth::Which::First),
+        Kernel::Last => value(nth::Which::Last),
+        Kernel::Nth => value(match inputs.per_row(1)? {
+            Some(n) => nth::Which::NthPerRow(n),
+            None => nth::Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+        }),
+        Kernel::Lag | Kernel::Lead => inputs.offset(naive),
+        Kernel::RowNumber => ranking(rank::Which::RowNumber),
+        Kernel::Rank => ranking(rank::Which::Rank),
+        Kernel::DenseRank => ranking(rank::Which::DenseRank),
+        Kernel::PercentRank => ranking(rank::Which::PercentRank),
+        Kernel::CumeDist => ranking(rank::Which::CumeDist),
+        Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0, 1)?).unwrap_or(1))),
+        Kernel::CollectList | Kernel::Listagg => lists::evaluator(inputs),
+        Kernel::Fill | Kernel::CounterDiff => running::evaluator(inputs),
+        _ => aggregates::evaluator(inputs),
     }
 }
 
@@ -156,7 +237,7 @@ impl<'a> Inputs<'a> {
     /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
     fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::mergeable(aggregate, self.call, self.distinct()?));
+            return Ok(distinct::mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
         mergeable(aggregate, self.call.strategy, self.section)
     }
@@ -164,7 +245,7 @@ impl<'a> Inputs<'a> {
     /// As [`Inputs::mergeable`], of one that can also subtract.
     fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::retractable(aggregate, self.call, self.distinct()?));
+            return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
         retractable(aggregate, self.call.strategy, self.section)
     }
@@ -181,59 +262,6 @@ impl<'a> Inputs<'a> {
 
     fn first(&self) -> Result<&ArrayRef> {
         self.args.first().ok_or_else(|| Error::internal("a function without its argument"))
-    }
-
-    fn evaluator(&self) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, inclusion, .. } = self;
-        let (strategy, inclusion) = (call.strategy, inclusion.clone());
-        let naive = strategy == Strategy::Naive;
-        let ranking = |which| Ok(Box::new(Rank::new(section, which, naive)?) as Box<dyn Evaluator>);
-        let value = |which| {
-            let column = self.first()?.clone();
-            Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
-        };
-        if let Some(evaluator) = counted::evaluator(self)? {
-            return Ok(evaluator);
-        }
-        if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
-            return ordered::evaluator(self);
-        }
-        if let Some(states) = States::of(call.function.kernel) {
-            return match states {
-                States::Totals => totals::totals(self, self.first()?),
-                States::Moments => totals::spreads(self),
-                States::Shape => totals::shapes(self),
-                States::Pairs => totals::regressions(self),
-            };
-        }
-        match call.function.kernel {
-            Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => user::evaluator(self),
-            Kernel::Count | Kernel::RegrCount => self.retractable(Count::new(inclusion)),
-            Kernel::CountIf => self.retractable(Count::new(self.where_true()?)),
-            Kernel::RegrAvgx | Kernel::RegrAvgy => {
-                totals::totals(self, &self.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
-            }
-            Kernel::Min => self.extremum(Extremum::Min),
-            Kernel::Max => self.extremum(Extremum::Max),
-            Kernel::BoolAnd => self.logic(Logic::And),
-            Kernel::BoolOr => self.logic(Logic::Or),
-            Kernel::First => value(nth::Which::First),
-            Kernel::Last => value(nth::Which::Last),
-            Kernel::Nth => value(match self.per_row(1)? {
-                Some(n) => nth::Which::NthPerRow(n),
-                None => nth::Which::Nth(u64::try_from(self.constant(1, 1)?).unwrap_or(1)),
-            }),
-            Kernel::Lag | Kernel::Lead => self.offset(naive),
-            Kernel::RowNumber => ranking(rank::Which::RowNumber),
-            Kernel::Rank => ranking(rank::Which::Rank),
-            Kernel::DenseRank => ranking(rank::Which::DenseRank),
-            Kernel::PercentRank => ranking(rank::Which::PercentRank),
-            Kernel::CumeDist => ranking(rank::Which::CumeDist),
-            Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(self.constant(0, 1)?).unwrap_or(1))),
-            Kernel::CollectList | Kernel::Listagg => lists::evaluator(self),
-            Kernel::Fill | Kernel::CounterDiff => running::evaluator(self),
-            _ => aggregates::evaluator(self),
-        }
     }
 
     /// The rows that take part and where the argument is true.
@@ -272,28 +300,6 @@ impl<'a> Inputs<'a> {
             &CastOptions { safe: false, ..CastOptions::default() },
         )?;
         Ok(Some(column.as_primitive::<Int64Type>().clone()))
-    }
-
-    fn extremum(&self, which: Extremum) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, inclusion, .. } = self;
-        let (values, strategy, inclusion) = (self.first()?, call.strategy, inclusion.clone());
-        macro_rules! natives {
-            ($type:ty) => {
-                match which {
-                    Extremum::Min => selective(Natives::<$type, false>::new(values, inclusion)?, strategy, section),
-                    Extremum::Max => selective(Natives::<$type, true>::new(values, inclusion)?, strategy, section),
-                }
-            };
-        }
-        match Native::of(values.data_type()) {
-            Some(Native::I32) => natives!(Int32Type),
-            Some(Native::I64) => natives!(Int64Type),
-            Some(Native::U64) => natives!(UInt64Type),
-            Some(Native::F64) => natives!(Float64Type),
-            Some(Native::I128) => natives!(Decimal128Type),
-            Some(Native::I256) => natives!(Decimal256Type),
-            None => aggregates::choice(self, values, values, which, Ties::First),
-        }
     }
 
     fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {

@@ -40,8 +40,16 @@ pub struct Explanation {
     pub data_type: DataType,
 }
 
+impl Plan {
+    /// How each call will be answered.
+    #[must_use]
+    pub fn explain(&self) -> Vec<Explanation> {
+        explain(self)
+    }
+}
+
 /// How each call of `plan` will be answered.
-pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
+fn explain(plan: &Plan) -> Vec<Explanation> {
     let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns
         .map(|(number, (field, call))| {
@@ -135,7 +143,7 @@ fn order_keys(keys: &[OrderKey]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {
+pub(super) fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {
     let direction = if descending { " DESC" } else { "" };
     match (descending, nulls_first) {
         (false, false) => format!("{column} NULLS LAST"),

@@ -29,7 +29,7 @@ use arrow_select::concat::concat_batches;
 use crate::bitmap::Edges;
 use crate::cancel::Cancel;
 use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, edges, put, ranges};
+use crate::compute::{check_schema, column_of, edges, put, ranges};
 use crate::error::{Error, Result};
 use crate::frame::{Bound, Exclude};
 use crate::functions::registry::{Family, Kernel};
@@ -284,7 +284,7 @@ impl Plan {
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
-            let columns = calls.iter().map(|&call| self.column_of(call, rows.num_rows(), None, None, &threads));
+            let columns = calls.iter().map(|&call| column_of(self, call, rows.num_rows(), None, None, &threads));
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let evaluate = |rows: Range<usize>| {
                 let begin = rows.start - own.start;

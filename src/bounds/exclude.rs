@@ -79,6 +79,15 @@ impl Bounds {
         self.begin[at] as usize..self.end[at] as usize
     }
 
+    /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
+    #[must_use]
+    pub fn runs(&self) -> Option<FrameRuns<'_>> {
+        (self.exclude == Exclude::NoOthers).then_some(FrameRuns { begin: &self.begin, end: &self.end })
+    }
+}
+
+// stays
+impl Bounds {
     /// What the frame of `row`, a row of `self.rows`, holds: ordered, disjoint ranges, some of them maybe empty.
     ///
     /// One range without EXCLUDE, two (left and right of what is taken out) for CURRENT ROW and GROUP, three
@@ -88,12 +97,6 @@ impl Bounds {
     pub fn sub_ranges(&self, row: usize) -> SubRanges {
         let frame = self.frame(row);
         if self.exclude == Exclude::NoOthers { SubRanges::one(frame) } else { self.pieces(row, frame) }
-    }
-
-    /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
-    #[must_use]
-    pub fn runs(&self) -> Option<FrameRuns<'_>> {
-        (self.exclude == Exclude::NoOthers).then_some(FrameRuns { begin: &self.begin, end: &self.end })
     }
 
     fn pieces(&self, row: usize, frame: Range<usize>) -> SubRanges {

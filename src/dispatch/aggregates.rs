@@ -2,7 +2,7 @@
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::Inputs;
@@ -14,7 +14,9 @@ use crate::functions::bits::{And, Bits, Or, Xor};
 use crate::functions::choice::{Bytes, Choice, Numbers, Ties};
 use crate::functions::ewm::{ByTimes, EwmMean};
 use crate::functions::extrema::Extremum;
+use crate::functions::extrema::Natives;
 use crate::functions::histogram::BinList;
+use crate::functions::native::Native;
 use crate::functions::native::native;
 use crate::functions::product::Product;
 use crate::functions::registry::Kernel;
@@ -104,5 +106,28 @@ pub(super) fn choice(
         Some(Keys::Wide(keys)) => chosen!(Numbers(keys)),
         Some(Keys::Huge(keys)) => chosen!(Numbers(keys)),
         None => chosen!(Bytes::new(by)?),
+    }
+}
+
+/// The evaluator of `min` or `max`.
+pub(super) fn extremum(inputs: &Inputs, which: Extremum) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, section, inclusion, .. } = inputs;
+    let (values, strategy, inclusion) = (inputs.first()?, call.strategy, inclusion.clone());
+    macro_rules! natives {
+        ($type:ty) => {
+            match which {
+                Extremum::Min => selective(Natives::<$type, false>::new(values, inclusion)?, strategy, section),
+                Extremum::Max => selective(Natives::<$type, true>::new(values, inclusion)?, strategy, section),
+            }
+        };
+    }
+    match Native::of(values.data_type()) {
+        Some(Native::I32) => natives!(Int32Type),
+        Some(Native::I64) => natives!(Int64Type),
+        Some(Native::U64) => natives!(UInt64Type),
+        Some(Native::F64) => natives!(Float64Type),
+        Some(Native::I128) => natives!(Decimal128Type),
+        Some(Native::I256) => natives!(Decimal256Type),
+        None => choice(inputs, values, values, which, Ties::First),
     }
 }

@@ -20,22 +20,23 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     if call.signature.algebra != Algebra::Counted {
         return Ok(None);
     }
+    let frames = call.frame_traits();
     Ok(Some(match call.function.kernel {
-        Kernel::ApproxCountDistinct => distinct::retractable(Count::new(inclusion.clone()), call, inputs.distinct()?),
+        Kernel::ApproxCountDistinct => distinct::retractable(Count::new(inclusion.clone()), frames, inputs.distinct()?),
         Kernel::Mode => {
             // WITHIN GROUP orders the values, and the first of several modes is the answer.
             let values = match inputs.argument_order()? {
                 order if order.is_empty() => inputs.distinct()?,
                 order => inputs.values(&order)?,
             };
-            Codes::boxed(call, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
+            Codes::boxed(frames, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
         }
-        Kernel::Entropy => Codes::boxed(call, inputs.distinct()?, Entropy { distinct: call.distinct }),
-        Kernel::DenseRank => Codes::boxed(call, inputs.values(&inputs.argument_order()?)?, DenseRank),
+        Kernel::Entropy => Codes::boxed(frames, inputs.distinct()?, Entropy { distinct: call.distinct }),
+        Kernel::DenseRank => Codes::boxed(frames, inputs.values(&inputs.argument_order()?)?, DenseRank),
         Kernel::CollectSet => {
             let values = inputs.distinct()?;
             let column = values.places.take(&canonical(inputs.first()?)?)?;
-            Codes::boxed(call, values, InCodeOrder(Lists::new(column, &call.signature.output)?))
+            Codes::boxed(frames, values, InCodeOrder(Lists::new(column, &call.signature.output)?))
         }
         Kernel::Median | Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox | Kernel::Mad => {
             ordered::evaluator(inputs)?

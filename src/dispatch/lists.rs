@@ -53,7 +53,7 @@ fn gathered<G: Gather + 'static>(
         // The plan has seen that the order is the argument's own.
         let values = if order.is_empty() { inputs.distinct()? } else { inputs.values(&order)? };
         let gather = gather(&values.places)?;
-        return Ok(Codes::boxed(call, values, InCodeOrder(gather)));
+        return Ok(Codes::boxed(call.frame_traits(), values, InCodeOrder(gather)));
     }
     if order.is_empty() {
         let places = Places::new(section, inclusion.clone());
@@ -61,5 +61,5 @@ fn gathered<G: Gather + 'static>(
     }
     let values = Values::in_order(section, inclusion.clone(), &order, threads)?;
     let gather = gather(&values.places)?;
-    Ok(Codes::boxed_as_they_come(call, values, InCodeOrder(gather)))
+    Ok(Codes::boxed_as_they_come(call.frame_traits(), values, InCodeOrder(gather)))
 }

@@ -52,14 +52,14 @@ fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use rank::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.kernel {
-        Kernel::RowNumber => arranged.read(inputs.call, Place(Which::RowNumber)),
-        Kernel::Rank => arranged.read(inputs.call, Place(Which::Rank)),
+        Kernel::RowNumber => arranged.read(inputs.call.frame_traits(), Place(Which::RowNumber)),
+        Kernel::Rank => arranged.read(inputs.call.frame_traits(), Place(Which::Rank)),
         Kernel::Ntile => {
             let buckets = u64::try_from(inputs.constant(0, 1)?).unwrap_or(1).max(1);
-            arranged.read(inputs.call, Place(Which::Ntile(buckets)))
+            arranged.read(inputs.call.frame_traits(), Place(Which::Ntile(buckets)))
         }
-        Kernel::PercentRank => arranged.read(inputs.call, Share(Which::PercentRank)),
-        _ => arranged.read(inputs.call, Share(Which::CumeDist)),
+        Kernel::PercentRank => arranged.read(inputs.call.frame_traits(), Share(Which::PercentRank)),
+        _ => arranged.read(inputs.call.frame_traits(), Share(Which::CumeDist)),
     })
 }
 
@@ -74,7 +74,7 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             None => Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
         },
     };
-    Ok(arranged.read(inputs.call, NthByOrder { column: inputs.first()?.clone(), which }))
+    Ok(arranged.read(inputs.call.frame_traits(), NthByOrder { column: inputs.first()?.clone(), which }))
 }
 
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -84,7 +84,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2, 1)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
-    Ok(arranged.read(inputs.call, FirstByOrder { column: inputs.first()?.clone(), count, element }))
+    Ok(arranged.read(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
 /// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
@@ -122,12 +122,12 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
     let values = arranged.arrange(values)?;
     if matches!(inputs.call.function.kernel, Kernel::PercentileDisc | Kernel::PercentileApprox) {
-        return Ok(arranged.read(inputs.call, Discrete { values, shares, frequencies }));
+        return Ok(arranged.read(inputs.call.frame_traits(), Discrete { values, shares, frequencies }));
     }
     macro_rules! interpolated {
         ($type:ty) => {{
             let (output, values) = (values.data_type().clone(), native::<$type>(&values)?.values().clone());
-            Ok(arranged.read(inputs.call, Interpolated::<$type> { values, shares, frequencies, output }))
+            Ok(arranged.read(inputs.call.frame_traits(), Interpolated::<$type> { values, shares, frequencies, output }))
         }};
     }
     match Native::of(values.data_type()) {
@@ -159,7 +159,7 @@ where
     T::Native: Metric,
 {
     let (output, values) = (values.data_type().clone(), native::<T>(values)?.values().clone());
-    Ok(arranged.read(inputs.call, Mad::<T> { values, output, naive: inputs.naive() }))
+    Ok(arranged.read(inputs.call.frame_traits(), Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
 /// The element of a list type.

@@ -27,7 +27,7 @@ use super::dense::{self, Dense, Places};
 use super::index::Runs;
 use super::present::Selected;
 use super::wavelet::{Cursor, Run, Wavelet};
-use super::{Evaluator, each_frame};
+use super::{Evaluator, FrameTraits, each_frame};
 use crate::bitmap::Edges;
 use crate::bounds::{Frames, SubRanges};
 use crate::cancel::Cancel;
@@ -35,7 +35,6 @@ use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
-use crate::plan::PlannedCall;
 use crate::rows::sort::{Comparators, compare};
 use crate::rows::{SortColumn, gather_on};
 use crate::section::Section;
@@ -289,10 +288,10 @@ impl Arranged {
         Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
     }
 
-    /// The evaluator of `reading`.
-    pub(crate) fn read<R: Reading + 'static>(self, call: &PlannedCall, reading: R) -> Box<dyn Evaluator> {
+    /// The evaluator of `reading` over frames of these traits.
+    pub(crate) fn read<R: Reading + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
         match self.order {
-            Order::Kept(values) => Codes::boxed(call, values, ReadKept(reading)),
+            Order::Kept(values) => Codes::boxed(frames, values, ReadKept(reading)),
             order => Box::new(Read { arranged: Self { order, ..self }, reading }),
         }
     }

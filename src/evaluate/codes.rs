@@ -30,7 +30,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_select::take::take;
 
 use super::dense::{self, Dense, Places};
-use super::{Evaluator, each_block, each_frame};
+use super::{Evaluator, FrameTraits, Strategy, each_block, each_frame};
 use crate::bitmap::Edges;
 use crate::bounds::{Frames, SubRanges};
 use crate::cancel::Cancel;
@@ -38,7 +38,6 @@ use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
-use crate::plan::PlannedCall;
 use crate::rows::{SortColumn, gather_on, restore};
 use crate::section::Section;
 use crate::vectors::widest;
@@ -236,11 +235,11 @@ enum Visits {
 }
 
 impl<T: Tally + 'static> Codes<T> {
-    /// `tally` over the frames of `call`.
-    pub(crate) fn boxed(call: &PlannedCall, values: Values, tally: T) -> Box<dyn Evaluator> {
-        let visits = if call.strategy == super::Strategy::Naive {
+    /// `tally` over frames of these traits.
+    pub(crate) fn boxed(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
+        let visits = if frames.strategy == Strategy::Naive {
             Visits::Naive
-        } else if call.frame.monotone() {
+        } else if frames.monotone {
             Visits::AsTheyCome
         } else {
             Visits::Mo
@@ -249,8 +248,8 @@ impl<T: Tally + 'static> Codes<T> {
     }
 
     /// As [`Codes::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
-    pub(crate) fn boxed_as_they_come(call: &PlannedCall, values: Values, tally: T) -> Box<dyn Evaluator> {
-        let naive = call.strategy == super::Strategy::Naive;
+    pub(crate) fn boxed_as_they_come(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
+        let naive = frames.strategy == Strategy::Naive;
         Box::new(Self { values, tally, visits: if naive { Visits::Naive } else { Visits::AsTheyCome } })
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::{Evaluator, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
+use super::{Evaluator, FRAMES_PER_BLOCK, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
 use crate::aggregate::{Aggregate, Removable, Selective};
 use crate::bounds::{Bounds, FrameRuns, Frames};
 use crate::cancel::Cancel;
@@ -17,9 +17,6 @@ use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::rows::{Groups, SortColumn};
 use crate::section::Section;
-
-/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
-pub const BLOCK: usize = 1024;
 
 /// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
 const WORK: usize = 1 << 24;
@@ -168,7 +165,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         let mut work = Work { cancel, rows: 0 };
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
             frames.fill(block.clone(), &mut bounds)?;
             let carried = carried.as_ref().filter(|_| block.start < *first_partition_end);
             let after = after.as_ref().filter(|_| *last_partition_begin < block.end);

@@ -57,8 +57,12 @@ use crate::bounds::{Bounds, Frames, SubRanges};
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::frame::Exclude;
 use crate::parallel::Threads;
 use crate::rows::{Groups, SortColumn};
+
+/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
+pub const FRAMES_PER_BLOCK: usize = 1024;
 
 /// Computes one call over one section.
 ///
@@ -136,11 +140,22 @@ pub(crate) fn each_block(
     let mut block = rows.start..rows.start;
     while block.end < rows.end {
         cancel.check()?;
-        block = block.end..rows.end.min(block.end + fold::BLOCK);
+        block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
         frames.fill(block.clone(), &mut bounds)?;
         f(&bounds)?;
     }
     Ok(())
+}
+
+/// What decides how an evaluator visits the frames of a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrameTraits {
+    /// The strategy that the plan chose.
+    pub(crate) strategy: Strategy,
+    /// Neither end of a frame moves back from one row to the next.
+    pub(crate) monotone: bool,
+    /// The rows that EXCLUDE takes out.
+    pub(crate) exclude: Exclude,
 }
 
 /// How a call is computed.

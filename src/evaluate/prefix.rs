@@ -16,7 +16,8 @@
 
 use std::ops::Range;
 
-use super::fold::{BLOCK, Fold, Work, aside, states};
+use super::FRAMES_PER_BLOCK;
+use super::fold::{Fold, Work, aside, states};
 use super::steps::{Moves, TOGETHER, steps};
 use crate::aggregate::{Removable, all_kept};
 use crate::bounds::FrameRuns;
@@ -28,7 +29,7 @@ use crate::vectors::widest;
 pub struct Prefix;
 
 /// The most rows that may enter or leave in a block for their prefixes to be written down.
-const FAR: usize = 8 * BLOCK;
+const FAR: usize = 8 * FRAMES_PER_BLOCK;
 
 /// What one lane remembers: the frame last seen and its state.
 #[derive(Debug)]

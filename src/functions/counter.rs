@@ -30,7 +30,7 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::evaluate::fold::BLOCK;
+use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::evaluate::index::{Included, Runs, Walk};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -142,7 +142,7 @@ impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
             self.partitions.each(block.clone(), |run, rows| {
                 let (begin, carried) = if run.start == 0 { (carry.base, carried) } else { (run.start, None) };
                 let mut last = walk.last(begin..rows.start);

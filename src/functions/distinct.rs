@@ -16,36 +16,39 @@ use crate::error::Result;
 use crate::evaluate::codes::{Codes, Partition, Tally, Values};
 use crate::evaluate::state_tree::StateTree;
 use crate::evaluate::sweep::Sweep;
-use crate::evaluate::{Evaluator, Strategy};
+use crate::evaluate::{Evaluator, FrameTraits, Strategy};
 use crate::frame::Exclude;
-use crate::plan::PlannedCall;
 
-/// The evaluator of any aggregate over the different values of `call`'s frames.
+/// The evaluator of any aggregate over the different values of frames of these traits.
 pub(crate) fn mergeable<A: Aggregate + 'static>(
     aggregate: A,
-    call: &PlannedCall,
+    frames: FrameTraits,
     values: Values,
 ) -> Box<dyn Evaluator> {
-    if sweeps(call) { Box::new(Sweep::new(aggregate, values)) } else { Codes::boxed(call, values, Merged(aggregate)) }
+    if sweeps(frames) {
+        Box::new(Sweep::new(aggregate, values))
+    } else {
+        Codes::boxed(frames, values, Merged(aggregate))
+    }
 }
 
 /// As [`mergeable`], of an aggregate that can also subtract.
 pub(crate) fn retractable<A: Retractable + 'static>(
     aggregate: A,
-    call: &PlannedCall,
+    frames: FrameTraits,
     values: Values,
 ) -> Box<dyn Evaluator> {
-    if sweeps(call) {
+    if sweeps(frames) {
         Box::new(Sweep::new(aggregate, values))
     } else {
-        Codes::boxed(call, values, Retracted(aggregate))
+        Codes::boxed(frames, values, Retracted(aggregate))
     }
 }
 
 /// Whether frames jump and are of one piece each.
-fn sweeps(call: &PlannedCall) -> bool {
-    let jumps = !call.frame.monotone() && call.strategy != Strategy::Naive;
-    jumps && call.frame.frame().exclude == Exclude::NoOthers
+fn sweeps(frames: FrameTraits) -> bool {
+    let jumps = !frames.monotone && frames.strategy != Strategy::Naive;
+    jumps && frames.exclude == Exclude::NoOthers
 }
 
 /// Appends the aggregate of one row of each value.

@@ -29,7 +29,7 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::evaluate::fold::BLOCK;
+use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::evaluate::index::{Included, Runs, Walk};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
@@ -279,7 +279,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
             self.partitions.each(block.clone(), |run, rows| {
                 for row in rows {
                     out.append_option(if self.values.is_valid(row) {

@@ -23,8 +23,8 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::evaluate::carried::{Around, Carried, Kept};
-use crate::evaluate::fold::BLOCK;
 use crate::evaluate::index::{Included, Pick, Picks, Runs, Walk};
 use crate::evaluate::shift::shift;
 use crate::inclusion::Inclusion;
@@ -244,7 +244,7 @@ impl Evaluator for Offset {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
             self.partitions.each(block.clone(), |run, rows| {
                 let before = around.before.as_ref().filter(|_| run.start == 0);
                 let after = around.after.as_ref().filter(|_| run.start == self.last_partition_begin);

@@ -28,7 +28,7 @@ use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::evaluate::fold::BLOCK;
+use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::evaluate::index::Runs;
 use crate::section::Section;
 
@@ -203,7 +203,7 @@ impl Rank {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
             self.partitions.each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Rank {
         // What begins with the first row is known.
         let mut unknown = !1;
         for first in rows.clone().step_by(WORD) {
-            if (first - rows.start).is_multiple_of(BLOCK) {
+            if (first - rows.start).is_multiple_of(FRAMES_PER_BLOCK) {
                 cancel.check()?;
             }
             let new_partitions = self.partitions.word(first);

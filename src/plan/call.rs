@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use crate::bounds::{FramePlan, OrderColumn};
 use crate::carry::Reach;
-use crate::evaluate::Strategy;
+use crate::evaluate::{FrameTraits, Strategy};
 use crate::functions::registry::{Algebra, ArgumentOrder, Function, Kernel};
 use crate::functions::signature::Signature;
 use crate::functions::user::UserFunction;
@@ -56,6 +56,12 @@ pub(crate) enum PlannedArg {
 }
 
 impl PlannedCall {
+    /// What an evaluator needs to know of its frames.
+    pub(crate) fn frame_traits(&self) -> FrameTraits {
+        let Self { strategy, frame, .. } = self;
+        FrameTraits { strategy: *strategy, monotone: frame.monotone(), exclude: frame.frame().exclude }
+    }
+
     /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
     pub(crate) fn takes_any_order(&self) -> Option<Digits> {
         use DataType as D;

@@ -1,6 +1,6 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::{PlannedArg, offset_of};
+use super::{Plan, PlannedArg, offset_of};
 use crate::bounds::FramePlan;
 use crate::carry::Reach;
 use crate::evaluate::Strategy;
@@ -116,5 +116,24 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
         | Algebra::Selective
         | Algebra::Sliding
         | Algebra::Foldable { ordered: false } => true,
+    }
+}
+
+impl Plan {
+    /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
+    /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
+    pub(crate) fn widened(&self) -> Option<Self> {
+        if self.options.strategy.is_some() {
+            return None;
+        }
+        let mut plan = self.clone();
+        let mut any = false;
+        for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
+            if let Some((frame, _)) = call.frame.widened() {
+                (call.strategy, call.reason) = choose(call.function, &call.signature, &frame);
+                (call.frame, any) = (frame, true);
+            }
+        }
+        any.then_some(plan)
     }
 }

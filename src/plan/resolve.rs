@@ -3,18 +3,50 @@
 use arrow_array::Array;
 use arrow_schema::{DataType, Field, Schema};
 
+use super::passes::passes;
 use super::{Order, Plan, PlannedArg, PlannedCall, check, choose};
 use crate::bounds::{FramePlan, OrderColumn};
 use crate::error::{Error, Result};
 use crate::evaluate::Strategy;
-use crate::explain;
+use crate::explain::{self, display};
 use crate::frame::{Bound, Frame};
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
 use crate::functions::signature::{self, Modifiers, Signature};
 use crate::literal;
+use crate::plan::Options;
 use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
+use arrow_schema::SchemaRef;
+use std::sync::Arc;
 
 impl Plan {
+    /// Checks `specs` against `schema` and decides how to answer them.
+    ///
+    /// # Errors
+    /// Unknown columns or functions, types a function does not take, frames SQL does not allow: the message names
+    /// the call, the column, its type and what to do instead.
+    pub fn new(schema: SchemaRef, specs: &[WindowSpec], options: Options) -> Result<Self> {
+        let mut plan = Self {
+            output: Arc::new(Schema::empty()),
+            schema,
+            orders: Vec::new(),
+            calls: Vec::new(),
+            passes: Vec::new(),
+            options,
+        };
+        let mut fields = Vec::new();
+        for spec in specs {
+            for call in &spec.calls {
+                let display = display(spec, call);
+                let planned = plan.resolve(spec, call, &display).map_err(|error| error.of_call(&display))?;
+                fields.push(Field::new(&call.name, planned.signature.output.clone(), planned.signature.nullable));
+                plan.calls.push(planned);
+            }
+        }
+        plan.output = Arc::new(Schema::new(fields));
+        plan.passes = passes(&plan);
+        Ok(plan)
+    }
+
     /// The call as it will be answered, its order and columns noted in the plan.
     pub(super) fn resolve(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
         let function = match &call.user {

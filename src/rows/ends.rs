@@ -12,7 +12,7 @@ use super::codes;
 use super::groups::{Groups, Share};
 use super::layout::Layout;
 use super::radix::Word;
-use super::sort::{SortColumn, check_rows};
+use super::sort::{SortColumn, check_rows, rank_dictionaries};
 use crate::error::Result;
 use crate::parallel::Threads;
 
@@ -42,7 +42,7 @@ pub(crate) fn ends(
     threads: &Threads,
 ) -> Result<Option<Vec<Option<u32>>>> {
     check_rows(groups.rows())?;
-    let layout = Layout::new(keys, groups.rows(), threads)?;
+    let layout = Layout::new(&rank_dictionaries(keys, threads)?, groups.rows(), threads)?;
     let found = match (layout.unsure.is_some(), layout.bits <= u64::BITS) {
         (true, _) => return Ok(None),
         (_, true) => ends_of::<u64>(groups, &layout, last, included, threads)?,

@@ -42,12 +42,12 @@ const NEAR: usize = SHARE / 16;
 pub struct Groups {
     rows: usize,
     count: usize,
-    of: Of,
+    of: GroupIds,
 }
 
 /// How the rows' numbers are told.
 #[derive(Debug)]
-enum Of {
+pub(crate) enum GroupIds {
     /// One by one.
     Rows(Vec<u32>),
     /// By runs, from the first row to the last.
@@ -71,14 +71,19 @@ pub(crate) struct Share {
 }
 
 impl Groups {
+    /// The rows' numbers.
+    pub(crate) fn ids(&self) -> &GroupIds {
+        &self.of
+    }
+
     /// Rows of these numbers, which are below `count`.
     pub(super) fn of_rows(of: Vec<u32>, count: usize) -> Self {
-        Self { rows: of.len(), count, of: Of::Rows(of) }
+        Self { rows: of.len(), count, of: GroupIds::Rows(of) }
     }
 
     /// The rows of these runs, whose numbers are below `count`.
     pub(super) fn of_runs(runs: Vec<Run>, count: usize) -> Self {
-        Self { rows: runs.last().map_or(0, |run| run.end), count, of: Of::Runs(runs) }
+        Self { rows: runs.last().map_or(0, |run| run.end), count, of: GroupIds::Runs(runs) }
     }
 
     /// How many rows there are.
@@ -93,7 +98,7 @@ impl Groups {
 
     /// Whether the rows of one group side by side are told as one.
     pub(crate) fn by_runs(&self) -> bool {
-        matches!(self.of, Of::Runs(_))
+        matches!(self.of, GroupIds::Runs(_))
     }
 
     /// How many rows the largest has.
@@ -105,8 +110,8 @@ impl Groups {
             threads.cancel().check()?;
             let (rows, first) = (share.rows.clone(), share.groups.start);
             match &self.of {
-                Of::Rows(of) => of[rows].iter().for_each(|&group| counts[group as usize - first] += 1),
-                Of::Runs(runs) => within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len()),
+                GroupIds::Rows(of) => of[rows].iter().for_each(|&group| counts[group as usize - first] += 1),
+                GroupIds::Runs(runs) => within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len()),
             }
             Ok(())
         };
@@ -207,8 +212,8 @@ impl Groups {
     fn begin_near(&self, row: usize) -> usize {
         let Some(before) = row.checked_sub(1) else { return row };
         let same = match &self.of {
-            Of::Rows(of) => of[row..].iter().take(NEAR).take_while(|&&group| group == of[before]).count(),
-            Of::Runs(runs) => runs[runs.partition_point(|run| run.end <= before)].end - row,
+            GroupIds::Rows(of) => of[row..].iter().take(NEAR).take_while(|&&group| group == of[before]).count(),
+            GroupIds::Runs(runs) => runs[runs.partition_point(|run| run.end <= before)].end - row,
         };
         if same < NEAR { row + same } else { row }
     }
@@ -217,14 +222,16 @@ impl Groups {
     fn span(&self, rows: Range<usize>) -> Range<usize> {
         let ends = |(least, most): (u32, u32), &group: &u32| (least.min(group), most.max(group));
         let (least, most) = match &self.of {
-            Of::Rows(of) => {
+            GroupIds::Rows(of) => {
                 let of = &of[rows];
                 widest(
                     #[inline(always)]
                     || of.iter().fold((u32::MAX, 0), ends),
                 )
             }
-            Of::Runs(runs) => within(runs, rows).fold((u32::MAX, 0), |found, (group, _)| ends(found, &(group as u32))),
+            GroupIds::Runs(runs) => {
+                within(runs, rows).fold((u32::MAX, 0), |found, (group, _)| ends(found, &(group as u32)))
+            }
         };
         if least > most { 0..0 } else { least as usize..most as usize + 1 }
     }
@@ -232,8 +239,8 @@ impl Groups {
     /// How many runs of rows of one group there are among `rows`.
     pub(crate) fn runs(&self, rows: &Range<usize>) -> usize {
         match &self.of {
-            Of::Rows(of) => 1 + of[rows.clone()].windows(2).filter(|pair| pair[0] != pair[1]).count(),
-            Of::Runs(runs) => within(runs, rows.clone()).count(),
+            GroupIds::Rows(of) => 1 + of[rows.clone()].windows(2).filter(|pair| pair[0] != pair[1]).count(),
+            GroupIds::Runs(runs) => within(runs, rows.clone()).count(),
         }
     }
 
@@ -244,8 +251,10 @@ impl Groups {
     #[inline(always)]
     pub(crate) fn try_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         match &self.of {
-            Of::Rows(of) => of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row)),
-            Of::Runs(runs) => {
+            GroupIds::Rows(of) => {
+                of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row))
+            }
+            GroupIds::Runs(runs) => {
                 within(runs, rows).try_for_each(|(group, run)| run.into_iter().try_for_each(|row| f(group, row)))
             }
         }
@@ -255,8 +264,8 @@ impl Groups {
     #[inline(always)]
     pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize)) {
         match &self.of {
-            Of::Rows(of) => of[rows.clone()].iter().zip(rows).for_each(|(&group, row)| f(group as usize, row)),
-            Of::Runs(runs) => within(runs, rows).for_each(|(group, run)| run.for_each(|row| f(group, row))),
+            GroupIds::Rows(of) => of[rows.clone()].iter().zip(rows).for_each(|(&group, row)| f(group as usize, row)),
+            GroupIds::Runs(runs) => within(runs, rows).for_each(|(group, run)| run.for_each(|row| f(group, row))),
         }
     }
 
@@ -271,8 +280,8 @@ impl Groups {
         mut f: impl FnMut(usize, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let of = match &self.of {
-            Of::Rows(of) => of,
-            Of::Runs(runs) => return within(runs, rows).try_for_each(|(group, run)| f(group, run)),
+            GroupIds::Rows(of) => of,
+            GroupIds::Runs(runs) => return within(runs, rows).try_for_each(|(group, run)| f(group, run)),
         };
         let mut begin = rows.start;
         while begin < rows.end {
@@ -283,24 +292,10 @@ impl Groups {
         }
         Ok(())
     }
-
-    /// For each row the value of its group, of `values`, one for each.
-    ///
-    /// # Errors
-    /// Text that outgrows its offsets; cancellation.
-    pub(crate) fn spread(&self, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
-        match &self.of {
-            Of::Runs(runs) => copies(&values, runs, threads),
-            Of::Rows(of) => {
-                let spread = gather_on(&[values], of, threads)?;
-                spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
-            }
-        }
-    }
 }
 
 /// The runs of `rows`, with their groups.
-fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
+pub(crate) fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
     let first = runs.partition_point(|run| run.end <= rows.start);
     let mut begin = rows.start;
     runs[first..].iter().map_while(move |run| {
@@ -308,6 +303,20 @@ fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Rang
         begin = run.1.end;
         (!run.1.is_empty()).then_some(run)
     })
+}
+
+/// For each row the value of its group, of `values`, one for each.
+///
+/// # Errors
+/// Text that outgrows its offsets; cancellation.
+pub(crate) fn broadcast(groups: &Groups, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
+    match groups.ids() {
+        GroupIds::Runs(runs) => copies(&values, runs, threads),
+        GroupIds::Rows(of) => {
+            let spread = gather_on(&[values], of, threads)?;
+            spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
+        }
+    }
 }
 
 /// For each row of `runs` the value of its group, of `values`.
@@ -468,8 +477,8 @@ mod tests {
             Arc::new(StringArray::from(vec![Some("a"), None, Some(""), Some("b"), None])),
         ];
         for column in columns {
-            let spread = by_runs.spread(column.clone(), &threads).unwrap();
-            assert_eq!(&spread, &by_rows.spread(column.clone(), &threads).unwrap());
+            let spread = broadcast(&by_runs, column.clone(), &threads).unwrap();
+            assert_eq!(&spread, &broadcast(&by_rows, column.clone(), &threads).unwrap());
             assert_eq!(spread.data_type(), column.data_type());
             let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }], &threads).unwrap();
             assert_eq!(&none, &column.slice(0, 0));

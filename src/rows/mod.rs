@@ -41,7 +41,7 @@ pub(crate) use gather::gather_on;
 pub use group::group;
 pub(crate) use group::group_on;
 pub use groups::Groups;
-pub(crate) use groups::{Run, Share, copies};
+pub(crate) use groups::{Run, Share, broadcast, copies};
 pub(crate) use keys::normalise;
 pub(crate) use number::{number, scattered};
 pub use restore::restore;

@@ -22,7 +22,7 @@ use super::groups::{Groups, Run};
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::room::appended;
-use super::sort::{Arranged, SortColumn, arrange};
+use super::sort::{Arranged, SortColumn, arrange, rank_dictionaries, ranks};
 use crate::bitmap::WORD;
 use crate::cancel::Cancel;
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
         return Ok(Some(groups).filter(|groups| groups.count() >= least));
     }
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let layout = Layout::new(&columns, rows, threads)?;
+    let layout = Layout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
     let most = FEW.max(rows / ROWS_PER_NUMBER);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
@@ -87,7 +87,7 @@ fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Optio
     })?;
     let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let begins = begins.concat();
-    let numbers = codes::ranks(&gather_on(columns, &begins, threads)?, threads)?;
+    let numbers = ranks(&gather_on(columns, &begins, threads)?, threads)?;
     let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
     let ends = begins[1..].iter().map(|&begin| begin as usize).chain([rows]);
     Ok(Some(Groups::of_runs(numbers.into_iter().zip(ends).map(|(group, end)| Run { group, end }).collect(), count)))
@@ -180,7 +180,9 @@ mod tests {
     fn no_keys_are_one_group() {
         let groups = groups(&[], 3).unwrap();
         assert_eq!(runs(&groups), [(0, 0..3)]);
-        let spread = groups.spread(Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default())).unwrap();
+        let spread =
+            crate::rows::broadcast(&groups, Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default()))
+                .unwrap();
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
     }
 

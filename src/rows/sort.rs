@@ -12,8 +12,10 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 
 use super::edges::{first_descent_of_all, starts, starts_in_order};
@@ -106,7 +108,44 @@ pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threa
     if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads)? {
         return Ok(Arranged { order: None, starts });
     }
-    sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
+    sort_at_depth(&rank_dictionaries(columns, threads)?, &neighbours, rows, leading, threads, 0)
+}
+
+/// `columns`, each dictionary as the ranks of its values. A dictionary of more values than rows, or of none, is decoded.
+///
+/// # Errors
+/// A type without an order, cancellation.
+pub(super) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Result<Vec<SortColumn>> {
+    let ranked = |column: &SortColumn| {
+        let Some(dictionary) = column.values.as_any_dictionary_opt() else { return Ok(column.clone()) };
+        let (rows, values) = (column.values.len(), dictionary.values());
+        let ranked: ArrayRef = if values.is_empty() || values.len() > rows {
+            keys::normalise(&column.values)?
+        } else {
+            let ranks = ranks(std::slice::from_ref(values), threads)?;
+            let keys = dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect();
+            Arc::new(UInt32Array::new(keys, keys::nulls(&column.values)))
+        };
+        Ok(SortColumn { values: ranked, ..column.clone() })
+    };
+    columns.iter().map(ranked).collect()
+}
+
+/// The dense rank of each row of `columns`, from 0 on; equal rows have one rank.
+///
+/// # Errors
+/// A type without an order, cancellation.
+pub(super) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
+    let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
+    let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
+    let mut ranks = vec![0; starts[0].len()];
+    let mut begun = 0;
+    for (position, start) in starts[0].iter().enumerate() {
+        begun += u32::from(start);
+        let row = order.as_ref().map_or(position, |order| order[position] as usize);
+        ranks[row] = begun - 1;
+    }
+    Ok(ranks)
 }
 
 /// Row numbers are stored in 32 bits.
