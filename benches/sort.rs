@@ -10,7 +10,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
-use windrow::rows::{SortColumn, gather, group, restore, sort, starts};
+use windrow::rows::edges::starts;
+use windrow::rows::gather::gather;
+use windrow::rows::group::group;
+use windrow::rows::restore::restore;
+use windrow::rows::sort::sort;
+use windrow::sort::sort_column::SortColumn;
 
 /// Numbers from a seed (splitmix64).
 struct Random(u64);

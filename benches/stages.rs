@@ -12,11 +12,16 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput};
-use windrow::bitmap::Edges;
-use windrow::bounds::Bounds;
+use windrow::bounds::block::Bounds;
 use windrow::carry::Carry;
-use windrow::rows::{SortColumn, Writes, gather, restore, sort, starts};
+use windrow::rows::edges::starts;
+use windrow::rows::gather::gather;
+use windrow::rows::restore::restore;
+use windrow::rows::sort::sort;
+use windrow::rows::uncached::Writes;
 use windrow::section::Section;
+use windrow::sort::sort_column::SortColumn;
+use windrow::util::boundaries::Edges;
 use windrow::{Arg, Bound, Call, Cancel, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 #[global_allocator]

@@ -12,10 +12,12 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
 use windrow::aggregate::Aggregate;
-use windrow::bitmap::Edges;
-use windrow::bounds::{FramePlan, Frames};
+use windrow::bounds::frames::Frames;
+use windrow::bounds::plan::FramePlan;
 use windrow::carry::Carry;
-use windrow::evaluate::fold;
+use windrow::evaluate::aggregate_evaluator;
+use windrow::util::boundaries::Edges;
+
 use windrow::section::Section;
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Result, Strategy};
 
@@ -107,7 +109,7 @@ fn main() -> Result<()> {
         let no_columns = |column: &str| Err(Error::spec(format!("there is no column {column:?}")));
         let plan = FramePlan::resolve(Some(frame), &[], &no_columns, "UTC")?;
         let frames = Frames::new(&plan, &section, 0)?;
-        let evaluator = fold::mergeable(GeometricMean { values: growth.clone() }, strategy, &section)?;
+        let evaluator = aggregate_evaluator::mergeable(GeometricMean { values: growth.clone() }, strategy, &section)?;
         let means = evaluator.evaluate(&frames, section.own.clone(), &Carry::default(), &Cancel::default())?;
         let means = means.as_primitive::<Float64Type>();
         let shown: Vec<_> = means.iter().map(|mean| mean.map_or("-".into(), |mean| format!("{mean:.4}"))).collect();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::error::{Error, Result};
-use crate::rows::Groups;
+use crate::rows::groups::Groups;
 
 /// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
 ///

@@ -17,20 +17,3 @@ pub struct Carry {
     /// What it made of the rows of that partition behind the section; `None`: the section has them all.
     pub after: Option<RecordBatch>,
 }
-
-/// How far a call's answer for a row looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Not past the row's own section.
-    Nothing,
-    /// So many rows.
-    Rows(u64),
-    /// So many peer groups.
-    Groups(u64),
-    /// A distance of the order key.
-    Within,
-    /// A state of bounded size stands for all rows there.
-    State,
-    /// All rows of the partition.
-    Everything,
-}

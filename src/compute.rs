@@ -13,27 +13,34 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
-use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 
-use crate::bitmap::Edges;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
 use crate::dispatch;
 use crate::error::{Error, Result};
-use crate::evaluate::Strategy;
+use crate::exec::columns::{check_schema, column_of, columns_of, put, sort_columns};
+use crate::exec::ranges::{BLOCK, ranges};
 use crate::frame::{Bound, Exclude, Shape};
-use crate::functions::registry::{Algebra, Family, Kernel};
+use crate::functions::registry::Family;
 use crate::parallel::Threads;
-use crate::plan::{Digits, Order, Plan, PlannedArg, PlannedCall};
-use crate::rows::{self, Arranged, Dealt, Groups, Restored, Route, SortColumn, Source};
+use crate::permute::broadcast;
+use crate::plan::planned::{Digits, PlannedArg, PlannedCall};
+use crate::plan::{Order, Plan};
+use crate::rows::groups::Groups;
+use crate::rows::restore::Dealt;
+use crate::rows::route::Route;
+use crate::rows::sort::{self, Arranged};
+use crate::rows::source::Source;
+use crate::rows::{edges, gather, group, number};
 use crate::section::Section;
+use crate::sort::sort_column::SortColumn;
 use crate::spec::Nulls;
-
-/// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
-const BLOCK: usize = 32 * 1024;
+use crate::spec::strategy::Strategy;
+use crate::util::boundaries::Edges;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
 const SPARE: usize = 2;
@@ -82,11 +89,6 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
 /// The numbers of calls, those together that one evaluation answers.
 type Passes<'a> = Vec<&'a [usize]>;
 
-/// Puts an answer into the columns of a pass, from the row `begin` on.
-pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Result<()> {
-    columns_of(columns.len(), answer).into_iter().zip(columns).try_for_each(|(piece, column)| column.put(begin, piece))
-}
-
 /// All rows, to be answered in one of the plan's orders.
 struct Work<'a> {
     plan: &'a Plan,
@@ -97,37 +99,6 @@ struct Work<'a> {
     columns: Vec<ArrayRef>,
     rows: usize,
     threads: &'a Threads,
-}
-
-/// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
-pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
-    match answer.as_struct_opt().filter(|_| calls > 1) {
-        Some(several) => several.columns().to_vec(),
-        None => vec![answer],
-    }
-}
-
-/// The rows of a section in pieces, for the threads that are to answer a call. A user's code is called from the
-/// caller's own thread.
-pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) -> Vec<Range<usize>> {
-    if call.user.is_some() {
-        return vec![own.clone()];
-    }
-    let shares = threads.ranges(own);
-    let frame = call.frame.frame();
-    let begins_anywhere = match call.strategy {
-        Strategy::Index => true,
-        // The first frame's rows are folded once a piece.
-        Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
-            frame.width().is_some_and(|width| width <= BLOCK as i128 / 8)
-        }
-        _ => false,
-    };
-    if shares.len() == 1 || !begins_anywhere {
-        return shares;
-    }
-    // Answers are still in the cache when they are written to the column.
-    own.clone().step_by(BLOCK).map(|begin| begin..own.end.min(begin + BLOCK)).collect()
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
@@ -177,7 +148,7 @@ impl<'a> Work<'a> {
                 }
                 let evaluator = dispatch::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
-                let spread = |values| rows::broadcast(&groups, values, self.threads);
+                let spread = |values| broadcast::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
             match answer().map_err(|error| error.of_call(&plan.leader(pass).display))? {
@@ -196,16 +167,16 @@ impl<'a> Work<'a> {
             if self.order.order_by.is_empty() { answered.any(|one| one) } else { answered.all(|one| one) }
         };
         if worth(self.plan) {
-            let groups = rows::number(keys, self.rows, 0, self.threads)?;
+            let groups = number::number(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));
         }
         let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
         let most = passes.iter().map(|pass| self.holds(pass)).min().unwrap_or(0);
         // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
-        if !rows::scattered(keys, self.rows)? {
+        if !number::scattered(keys, self.rows)? {
             return Ok(None);
         }
-        let Some(groups) = rows::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
+        let Some(groups) = number::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
             return Ok(None);
         };
         Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
@@ -338,19 +309,19 @@ impl<'a> Work<'a> {
             return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = rows::group_on(&partition, threads)?;
+            let grouped = group::group_on(&partition, threads)?;
             let keys = match &grouped {
-                Some(order) => rows::gather_on(&partition, order, threads)?,
+                Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Edges::new(rows::starts(&keys, rows, None)?);
+            let edges = Edges::new(edges::starts(&keys, rows, None)?);
             return Ok(Sorted { order: grouped, partitions: edges.clone(), peers: edges });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
-        let Arranged { order, starts } = rows::arrange(&keys, &asked, threads)?;
+        let Arranged { order, starts } = sort::arrange(&keys, &asked, threads)?;
         let mut edges = starts.into_iter().map(Edges::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
@@ -428,70 +399,4 @@ fn read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
     read.sort_unstable();
     read.dedup();
     read
-}
-
-/// Whether the batch has the plan's columns: the same types under the same names.
-pub(crate) fn check_schema(plan: &Plan, batch: &RecordBatch) -> Result<()> {
-    let schema = batch.schema_ref();
-    let expected = &plan.schema;
-    if schema.fields().len() != expected.fields().len() {
-        return Err(Error::data(format!(
-            "the rows have {} columns, and the plan was made for {}",
-            schema.fields().len(),
-            expected.fields().len()
-        )));
-    }
-    for (found, expected) in schema.fields().iter().zip(expected.fields()) {
-        if found.name() != expected.name() || found.data_type() != expected.data_type() {
-            return Err(Error::data(format!(
-                "the rows have a column {:?} of {} where the plan was made for {:?} of {}",
-                found.name(),
-                found.data_type(),
-                expected.name(),
-                expected.data_type()
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Room for the column of the call of this number of `plan`: so many rows, in their order or the one of these row numbers.
-///
-/// # Errors
-/// The system has no threads left.
-pub(crate) fn column_of<'a>(
-    plan: &Plan,
-    call: usize,
-    rows: usize,
-    order: Option<&'a [u32]>,
-    dealt: Option<Dealt<'a>>,
-    threads: &Threads,
-) -> Result<Restored<'a>> {
-    Restored::new(&plan.calls[call].signature.output, rows, order, dealt, threads)
-}
-
-/// The order keys over `columns`.
-pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
-    let keys = order.order_by.iter();
-    keys.map(|key| SortColumn {
-        values: columns[key.number].clone(),
-        descending: key.descending,
-        nulls_first: key.nulls_first,
-    })
-    .collect()
-}
-
-/// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
-pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<(Edges, Edges)> {
-    let keys = |places: &mut dyn Iterator<Item = usize>| places.map(|place| columns[place].clone()).collect::<Vec<_>>();
-    let partition_by = keys(&mut order.partition_by.iter().copied());
-    let order_by = keys(&mut order.order_by.iter().map(|key| key.number));
-    let partitions = if partition_by.is_empty() {
-        Edges::single(rows).starts().clone()
-    } else {
-        rows::starts(&partition_by, rows, None)?
-    };
-    let peers: BooleanBuffer =
-        if order_by.is_empty() { partitions.clone() } else { &partitions | &rows::starts(&order_by, rows, None)? };
-    Ok((Edges::new(partitions), Edges::new(peers)))
 }

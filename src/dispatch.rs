@@ -2,47 +2,33 @@
 //!
 //! A family of functions with types of its own has a file of its own here; nothing else matches on kernels and types.
 
-mod aggregates;
-mod counted;
-mod lists;
-mod ordered;
-mod running;
-mod totals;
-mod user;
+pub(crate) mod aggregates;
+pub(crate) mod counted;
+pub(crate) mod lists;
+pub(crate) mod ordered;
+pub(crate) mod running;
+pub(crate) mod totals;
+pub(crate) mod user;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
-use arrow_buffer::i256;
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, TimeUnit};
-
-use crate::Cancel;
-use crate::aggregate::{Aggregate, Retractable};
-use crate::bounds::Frames;
-use crate::bounds::OrderColumn;
-use crate::carry::Reach;
+use crate::bounds::frames::Frames;
+use crate::cancel::Cancel;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
+use crate::catalog::shared_state::States;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
+use crate::evaluate::aggregate_evaluator::retractable;
 use crate::evaluate::at_least::AtLeast;
-use crate::evaluate::codes::Values;
-use crate::evaluate::fold::{mergeable, retractable};
-use crate::evaluate::{Evaluator, Strategy};
+use crate::exec::build::inputs::Inputs;
 use crate::functions::count::Count;
-use crate::functions::distinct;
 use crate::functions::extrema::Extremum;
 use crate::functions::logic::Logic;
 use crate::functions::nth::{self, Nth};
-use crate::functions::offset::{By, Offset};
 use crate::functions::rank::{self, Rank};
-use crate::functions::registry::{Algebra, Family, Kernel};
-use crate::functions::several::States;
-use crate::inclusion::Inclusion;
-use crate::literal;
 use crate::parallel::Threads;
-use crate::plan::{Plan, PlannedArg, PlannedCall, integer, offset_of};
-use crate::rows::{self, Run, SortColumn};
+use crate::plan::Plan;
 use crate::section::Section;
-use crate::spec::Nulls;
+use crate::spec::strategy::Strategy;
 
 impl Plan {
     /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its
@@ -154,266 +140,4 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::Fill | Kernel::CounterDiff => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),
     }
-}
-
-/// A pass's arguments over a section.
-struct Inputs<'a> {
-    /// The calls that are answered.
-    pass: Vec<&'a PlannedCall>,
-    /// The first of them, whose arguments are those of all.
-    call: &'a PlannedCall,
-    section: &'a Section,
-    ansi: bool,
-    /// Each row is folded once, mostly with others side by side.
-    once: bool,
-    threads: &'a Threads,
-    /// The window's order.
-    order_by: &'a [OrderColumn],
-    /// The arguments, the first as the type the function reads.
-    args: Vec<ArrayRef>,
-    /// The rows that take part.
-    inclusion: Inclusion,
-    /// The rows that pass FILTER, NULL or not.
-    passing: Inclusion,
-}
-
-impl<'a> Inputs<'a> {
-    fn new(plan: &'a Plan, pass: &[usize], section: &'a Section, threads: &'a Threads) -> Result<Self> {
-        let pass: Vec<_> = pass.iter().map(|&number| &plan.calls[number]).collect();
-        let call = *pass.first().ok_or_else(|| Error::internal("a pass without a call"))?;
-        let ansi = plan.options().ansi;
-        let mut args = Vec::with_capacity(call.args.len());
-        for (index, arg) in call.args.iter().enumerate() {
-            // Offsets, positions and the like were read when the plan was made.
-            if call.function.constant(index) {
-                continue;
-            }
-            let column = match arg {
-                PlannedArg::Column(place) => section.column(*place)?.clone(),
-                // The default of lag and lead stays one value.
-                PlannedArg::Literal(value) if call.function.family == Family::Offset && index > 0 => value.clone(),
-                PlannedArg::Literal(value) => rows::copies(value, &[Run { group: 0, end: section.rows }], threads)?,
-            };
-            args.push(match call.signature.inputs.get(index) {
-                Some(input) => read_as(&column, input, ansi)?,
-                None => column,
-            });
-        }
-        let filter = match call.filter {
-            Some(place) => Some(
-                section.column(place)?.as_boolean_opt().ok_or_else(|| Error::internal("a filter is not boolean"))?,
-            ),
-            None => None,
-        };
-        let inclusion = Inclusion::new(nulls_of(call, &args), filter);
-        let passing = Inclusion::new(&[], filter);
-        let order_by = &plan.orders[call.order].order_by;
-        Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
-    }
-
-    /// The argument order over the section.
-    fn argument_order(&self) -> Result<Vec<SortColumn>> {
-        let key = |key: &OrderColumn| {
-            Ok(SortColumn {
-                values: self.section.column(key.number)?.clone(),
-                descending: key.descending,
-                nulls_first: key.nulls_first,
-            })
-        };
-        self.call.argument_order.iter().map(key).collect()
-    }
-
-    /// The values of `keys` that take part, by their codes.
-    fn values(&self, keys: &[SortColumn]) -> Result<Values> {
-        Values::new(self.section, self.inclusion.clone(), keys, self.threads)
-    }
-
-    /// The different arguments.
-    fn distinct(&self) -> Result<Values> {
-        let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
-        self.values(&keys)
-    }
-
-    /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
-    fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
-        if self.call.distinct {
-            return Ok(distinct::mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
-        }
-        mergeable(aggregate, self.call.strategy, self.section)
-    }
-
-    /// As [`Inputs::mergeable`], of one that can also subtract.
-    fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
-        if self.call.distinct {
-            return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
-        }
-        retractable(aggregate, self.call.strategy, self.section)
-    }
-
-    /// Whether the section's rows are all that come to its states.
-    fn alone(&self) -> bool {
-        let Self { section, call, .. } = self;
-        !(section.continues() || section.part && call.after == Reach::State)
-    }
-
-    fn naive(&self) -> bool {
-        self.call.strategy == Strategy::Naive
-    }
-
-    fn first(&self) -> Result<&ArrayRef> {
-        self.args.first().ok_or_else(|| Error::internal("a function without its argument"))
-    }
-
-    /// The rows that take part and where the argument is true.
-    fn where_true(&self) -> Result<Inclusion> {
-        let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
-        Ok(self.inclusion.and(values.values()))
-    }
-
-    /// The whole number given as the argument of this index.
-    fn constant(&self, index: usize, missing: i64) -> Result<i64> {
-        match self.call.args.get(index) {
-            None => Ok(missing),
-            Some(PlannedArg::Literal(value)) => {
-                integer(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
-            }
-            Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
-        }
-    }
-
-    /// The number given as the argument of this index.
-    fn number(&self, index: usize) -> Result<f64> {
-        match self.call.args.get(index) {
-            Some(PlannedArg::Literal(value)) => Ok(literal::number(value)?),
-            _ => Err(Error::internal("a constant is a column")),
-        }
-    }
-
-    /// The whole numbers that the argument of this index holds row by row, if it is a column.
-    fn per_row(&self, index: usize) -> Result<Option<Int64Array>> {
-        let Some(PlannedArg::Column(place)) = self.call.args.get(index) else {
-            return Ok(None);
-        };
-        let column = cast_with_options(
-            self.section.column(*place)?,
-            &DataType::Int64,
-            &CastOptions { safe: false, ..CastOptions::default() },
-        )?;
-        Ok(Some(column.as_primitive::<Int64Type>().clone()))
-    }
-
-    fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
-        let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
-        self.retractable(logic.over(values, self.inclusion.clone()))
-    }
-
-    fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
-        let Self { call, section, ansi, inclusion, .. } = self;
-        let column = self.first()?.clone();
-        // Of the constants, which are not among these, the offset is one.
-        let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
-        let by = match (self.per_row(1)?, call.function.kernel) {
-            (None, kernel) => By::Fixed(offset_of(kernel, &call.args).unwrap_or(1)),
-            (Some(by), Kernel::Lag) => By::PerRow(by.unary(i64::saturating_neg)),
-            (Some(by), _) => By::PerRow(by),
-        };
-        let carries = call.nulls == Nulls::Ignore && matches!(by, By::Fixed(_));
-        let offset = Offset::new(section, column, inclusion.clone(), by, default, naive)?;
-        Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
-    }
-
-    fn unexpected(&self) -> Error {
-        Error::internal(format!("the plan reads {} as {:?}", self.call.display, self.call.signature.inputs))
-    }
-}
-
-/// The arguments whose nulls keep a row from taking part.
-fn nulls_of<'a>(call: &PlannedCall, args: &'a [ArrayRef]) -> &'a [ArrayRef] {
-    let several = |count: usize| args.get(..count).unwrap_or(args);
-    match (call.function.family, call.function.kernel) {
-        (Family::Ranking, _) | (_, Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions) => &[],
-        (Family::Value | Family::Offset, _) if call.nulls != Nulls::Ignore => &[],
-        (_, Kernel::CollectList) if call.nulls == Nulls::Respect => &[],
-        (_, Kernel::Count) => args,
-        (_, Kernel::EwmMeanBy) => several(2),
-        (_, Kernel::MinBy | Kernel::MaxBy) => args.get(1..2).unwrap_or_default(),
-        // Functions of pairs pass over a pair with a null; others over a null, whatever comes beside it.
-        (Family::Aggregate, _) if call.function.arguments == (2, 2) => several(call.signature.inputs.len()),
-        _ => several(1),
-    }
-}
-
-/// The column as the type a function reads it as.
-fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef> {
-    let from = column.data_type();
-    if from == target {
-        return Ok(column.clone());
-    }
-    match (from, target) {
-        (DataType::Dictionary(_, values), _) => read_as(&arrow_cast::cast(column, values)?, target, ansi),
-        (DataType::RunEndEncoded(_, values), _) => {
-            read_as(&arrow_cast::cast(column, values.data_type())?, target, ansi)
-        }
-        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Float64) => {
-            doubles(&arrow_cast::cast(column, &DataType::LargeUtf8)?, ansi)
-        }
-        (DataType::Decimal128(..) | DataType::Decimal256(..), DataType::Float64) => decimals_as_doubles(column),
-        (DataType::Timestamp(unit, _), DataType::Float64) => {
-            let per_second = match unit {
-                TimeUnit::Second => 1.0,
-                TimeUnit::Millisecond => 1e3,
-                TimeUnit::Microsecond => 1e6,
-                TimeUnit::Nanosecond => 1e9,
-            };
-            let ticks = arrow_cast::cast(column, &DataType::Int64)?;
-            let seconds: Float64Array = ticks.as_primitive::<Int64Type>().unary(|ticks| ticks as f64 / per_second);
-            Ok(std::sync::Arc::new(seconds))
-        }
-        _ => {
-            let options = CastOptions { safe: !ansi, ..CastOptions::default() };
-            Ok(cast_with_options(column, target, &options)?)
-        }
-    }
-}
-
-/// Decimals as the doubles nearest to them. Arrow divides, and so rounds twice where digits or scale are many.
-fn decimals_as_doubles(column: &ArrayRef) -> Result<ArrayRef> {
-    /// Whole numbers up to this, and powers of ten up to the next, are doubles, so that their quotient is rounded once.
-    const EXACT: i64 = 1 << 53;
-    const POWER: i8 = 22;
-    let nearest = |unscaled: i256, scale: i8| match (unscaled.to_i128().map(i64::try_from), scale) {
-        (Some(Ok(unscaled)), 0..=POWER) if (-EXACT..=EXACT).contains(&unscaled) => {
-            Ok(unscaled as f64 / 10_u128.pow(u32::from(scale.unsigned_abs())) as f64)
-        }
-        _ => {
-            let text = format!("{unscaled}e{}", -i32::from(scale));
-            text.parse::<f64>().map_err(|error| Error::internal(format!("the decimal {text} is no double: {error}")))
-        }
-    };
-    let doubles: Float64Array = match column.data_type() {
-        DataType::Decimal128(_, scale) => {
-            let decimals = column.as_primitive::<Decimal128Type>();
-            decimals.try_unary(|unscaled| nearest(i256::from_i128(unscaled), *scale))?
-        }
-        DataType::Decimal256(_, scale) => {
-            column.as_primitive::<Decimal256Type>().try_unary(|unscaled| nearest(unscaled, *scale))?
-        }
-        other => return Err(Error::internal(format!("{other} is no decimal"))),
-    };
-    Ok(std::sync::Arc::new(doubles))
-}
-
-/// Text as doubles, blanks around it ignored, as Spark casts it.
-fn doubles(text: &ArrayRef, ansi: bool) -> Result<ArrayRef> {
-    let text = text.as_string::<i64>();
-    let parse = |text: Option<&str>| match text.map(|text| (text, text.trim().parse::<f64>())) {
-        None => Ok(None),
-        Some((_, Ok(value))) => Ok(Some(value)),
-        Some((_, Err(_))) if !ansi => Ok(None),
-        Some((text, Err(_))) => Err(Error::data(format!(
-            "the text {text:?} is no number; use FILTER or try_cast to leave it out, or set ansi=False for NULL"
-        ))),
-    };
-    let values = text.iter().map(parse).collect::<Result<Float64Array>>()?;
-    Ok(std::sync::Arc::new(values))
 }

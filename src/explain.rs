@@ -2,98 +2,12 @@
 
 use std::fmt::Write as _;
 
-use arrow_schema::DataType;
-
-use crate::carry::Reach;
-use crate::evaluate::Strategy;
-use crate::frame::{Bound, Exclude, Frame, Shape, Units};
-use crate::literal;
-use crate::plan::Plan;
-use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
-
-/// How one call will be answered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// The result column.
-    pub name: String,
-    /// The call as the user wrote it.
-    pub call: String,
-    /// The partition keys.
-    pub partition_by: Vec<String>,
-    /// The order keys, as SQL.
-    pub order_by: Vec<String>,
-    /// The frame in force, as SQL; `None` for functions that have none.
-    pub frame: Option<String>,
-    /// Its shape.
-    pub shape: Option<Shape>,
-    /// The strategy chosen.
-    pub strategy: Strategy,
-    /// Why.
-    pub reason: String,
-    /// What the answer for a row needs of the rows before its section.
-    pub reach_before: String,
-    /// What it needs of the rows after.
-    pub reach_after: String,
-    /// Which of the shared orders it runs over, from 0.
-    pub sort: usize,
-    /// The result's type.
-    pub data_type: DataType,
-}
-
-impl Plan {
-    /// How each call will be answered.
-    #[must_use]
-    pub fn explain(&self) -> Vec<Explanation> {
-        explain(self)
-    }
-}
-
-/// How each call of `plan` will be answered.
-fn explain(plan: &Plan) -> Vec<Explanation> {
-    let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
-    columns
-        .map(|(number, (field, call))| {
-            let leader = plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.leader(pass));
-            let order = &plan.orders[call.order];
-            let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
-            let framed = call.function.takes_frame(!call.argument_order.is_empty());
-            Explanation {
-                name: field.name().clone(),
-                call: call.display.clone(),
-                partition_by: order.partition_by.iter().map(|&place| name_of(place)).collect(),
-                order_by: order
-                    .order_by
-                    .iter()
-                    .map(|key| order_key(&key.name, key.descending, key.nulls_first))
-                    .collect(),
-                frame: framed.then(|| frame(call.frame.frame())),
-                shape: framed.then(|| call.frame.shape()),
-                strategy: leader.unwrap_or(call).strategy,
-                reason: leader.map_or_else(
-                    || call.reason.to_string(),
-                    |leader| format!("read off the states of {}", leader.display),
-                ),
-                reach_before: reach(call.before),
-                reach_after: reach(call.after),
-                sort: call.order,
-                data_type: field.data_type().clone(),
-            }
-        })
-        .collect()
-}
-
-fn reach(reach: Reach) -> String {
-    match reach {
-        Reach::Nothing => "nothing".into(),
-        Reach::Rows(1) => "1 row".into(),
-        Reach::Rows(rows) => format!("{rows} rows"),
-        Reach::Groups(1) => "1 peer group".into(),
-        Reach::Groups(groups) => format!("{groups} peer groups"),
-        Reach::Within => "a distance of the order key".into(),
-        Reach::State => "one state".into(),
-        Reach::Everything => "the whole partition".into(),
-    }
-}
+use crate::frame::{Bound, Exclude, Frame, Units};
+use crate::spec::argument::Arg;
+use crate::spec::literal::Literal;
+use crate::spec::order_key::OrderKey;
+use crate::spec::window::WindowSpec;
+use crate::spec::{Call, Nulls};
 
 /// The call as SQL: what the user wrote where that is known.
 pub(crate) fn display(spec: &WindowSpec, call: &Call) -> String {
@@ -133,7 +47,7 @@ pub(crate) fn display(spec: &WindowSpec, call: &Call) -> String {
 fn arg(arg: &Arg) -> String {
     match arg {
         Arg::Column(name) => name.clone(),
-        Arg::Literal(value) => literal::show(value),
+        Arg::Literal(value) => show(value),
     }
 }
 
@@ -179,18 +93,49 @@ fn bound(bound: &Bound) -> String {
     }
 }
 
-/// How many letters must change to make one name of the other (Levenshtein), for "did you mean".
-pub(crate) fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, left) in left.chars().flat_map(char::to_lowercase).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (place, &right) in right.iter().enumerate() {
-            let change = diagonal + usize::from(left != right);
-            diagonal = row[place + 1];
-            row[place + 1] = change.min(row[place] + 1).min(diagonal + 1);
+/// The literal as a person writes it.
+#[must_use]
+pub fn show(literal: &Literal) -> String {
+    match literal {
+        Literal::Null => "NULL".into(),
+        Literal::Boolean(value) => value.to_string().to_uppercase(),
+        Literal::Int(value) => value.to_string(),
+        Literal::Float(value) => format!("{value:?}"),
+        Literal::Decimal { unscaled, scale } => {
+            let digits = unscaled.to_string();
+            let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+            match usize::try_from(*scale) {
+                Ok(0) | Err(_) => format!("{sign}{digits}"),
+                Ok(scale) => {
+                    let digits = format!("{digits:0>width$}", width = scale + 1);
+                    let (whole, part) = digits.split_at(digits.len() - scale);
+                    format!("{sign}{whole}.{part}")
+                }
+            }
+        }
+        Literal::List(items) => format!("array({})", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Literal::Utf8(value) => format!("'{value}'"),
+        Literal::Binary(value) => {
+            value.iter().fold(String::from("X'"), |text, byte| text + &format!("{byte:02X}")) + "'"
+        }
+        Literal::Date(days) => format!("DATE {days} days after 1970-01-01"),
+        Literal::Time(micros) => format!("TIME {micros} microseconds"),
+        Literal::Timestamp { micros, .. } => format!("TIMESTAMP {micros} microseconds"),
+        Literal::Interval { months, days, micros } => {
+            let mut parts = Vec::new();
+            for (count, unit) in [
+                (i64::from(*months), "MONTH"),
+                (i64::from(*days), "DAY"),
+                (micros / 3_600_000_000, "HOUR"),
+                (micros / 60_000_000 % 60, "MINUTE"),
+                (micros / 1_000_000 % 60, "SECOND"),
+                (micros % 1_000_000, "MICROSECOND"),
+            ] {
+                if count != 0 {
+                    parts.push(format!("{count} {unit}"));
+                }
+            }
+            if parts.is_empty() { "INTERVAL 0 SECOND".into() } else { format!("INTERVAL {}", parts.join(" ")) }
         }
     }
-    row[right.len()]
 }

@@ -12,7 +12,8 @@
 
 use std::fmt;
 
-use crate::spec::{Arg, Literal};
+use crate::spec::argument::Arg;
+use crate::spec::literal::Literal;
 
 /// What a frame's offsets count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,16 +12,18 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
-use crate::bitmap::Edges;
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
-use crate::carry::{Carry, Reach};
-use crate::compute::edges;
+use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::exec::columns::edges;
+use crate::model::reach::Reach;
 use crate::parallel::Threads;
-use crate::plan::{Order, Plan, PlannedCall};
+use crate::plan::planned::PlannedCall;
+use crate::plan::{Order, Plan};
 use crate::section::Section;
+use crate::util::boundaries::Edges;
 
 /// A pass over rows in order.
 pub(crate) struct Pass<'a> {

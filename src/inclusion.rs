@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_buffer::{BooleanBuffer, NullBuffer, bit_iterator::BitIndexIterator};
+use arrow_buffer::bit_iterator::BitIndexIterator;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use crate::bitmap::{count_set, word};
 use crate::error::Result;

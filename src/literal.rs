@@ -15,7 +15,8 @@ use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field};
 use arrow_select::concat::concat;
 
 use crate::error::{Error, Result};
-use crate::spec::Literal;
+use crate::explain::show;
+use crate::spec::literal::Literal;
 
 /// The literal as one row of the type it has by itself.
 ///
@@ -136,53 +137,6 @@ fn source_for(from: &DataType, target: &DataType) -> DataType {
     match (from, target) {
         (DataType::Int64, DataType::Date32 | DataType::Time32(_)) => DataType::Int32,
         _ => from.clone(),
-    }
-}
-
-/// The literal as a person writes it.
-#[must_use]
-pub fn show(literal: &Literal) -> String {
-    match literal {
-        Literal::Null => "NULL".into(),
-        Literal::Boolean(value) => value.to_string().to_uppercase(),
-        Literal::Int(value) => value.to_string(),
-        Literal::Float(value) => format!("{value:?}"),
-        Literal::Decimal { unscaled, scale } => {
-            let digits = unscaled.to_string();
-            let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
-            match usize::try_from(*scale) {
-                Ok(0) | Err(_) => format!("{sign}{digits}"),
-                Ok(scale) => {
-                    let digits = format!("{digits:0>width$}", width = scale + 1);
-                    let (whole, part) = digits.split_at(digits.len() - scale);
-                    format!("{sign}{whole}.{part}")
-                }
-            }
-        }
-        Literal::List(items) => format!("array({})", items.iter().map(show).collect::<Vec<_>>().join(", ")),
-        Literal::Utf8(value) => format!("'{value}'"),
-        Literal::Binary(value) => {
-            value.iter().fold(String::from("X'"), |text, byte| text + &format!("{byte:02X}")) + "'"
-        }
-        Literal::Date(days) => format!("DATE {days} days after 1970-01-01"),
-        Literal::Time(micros) => format!("TIME {micros} microseconds"),
-        Literal::Timestamp { micros, .. } => format!("TIMESTAMP {micros} microseconds"),
-        Literal::Interval { months, days, micros } => {
-            let mut parts = Vec::new();
-            for (count, unit) in [
-                (i64::from(*months), "MONTH"),
-                (i64::from(*days), "DAY"),
-                (micros / 3_600_000_000, "HOUR"),
-                (micros / 60_000_000 % 60, "MINUTE"),
-                (micros / 1_000_000 % 60, "SECOND"),
-                (micros % 1_000_000, "MICROSECOND"),
-            ] {
-                if count != 0 {
-                    parts.push(format!("{count} {unit}"));
-                }
-            }
-            if parts.is_empty() { "INTERVAL 0 SECOND".into() } else { format!("INTERVAL {}", parts.join(" ")) }
-        }
     }
 }
 

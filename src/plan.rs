@@ -4,39 +4,21 @@
 //! and the output field chosen. Errors of the question are all raised here. Calls with the same partition and
 //! order keys share one order, and so one sort.
 
-mod call;
-mod check;
-mod choose;
-mod passes;
-mod resolve;
+pub(crate) mod call;
+pub(crate) mod check;
+pub(crate) mod choose;
+pub mod explain;
+pub(crate) mod passes;
+pub(crate) mod planned;
+pub(crate) mod resolve;
+pub(crate) mod stream_order;
 
-pub(crate) use call::{Digits, PlannedArg, PlannedCall, integer, offset_of};
+pub(crate) use crate::plan::planned::PlannedCall;
 
 use arrow_schema::SchemaRef;
 
-use crate::bounds::OrderColumn;
-use crate::evaluate::Strategy;
-
-/// Settings of a computation.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Threads to use; 0: as many as the machine has.
-    pub threads: usize,
-    /// Overflow and unreadable values are errors (Spark's ANSI mode); otherwise sums wrap and values are NULL.
-    pub ansi: bool,
-    /// The zone in which days and months of a timestamp without one of its own are counted.
-    pub timezone: String,
-    /// Forces the strategy of every call.
-    pub strategy: Option<Strategy>,
-    /// Lists are list views: those of overlapping frames share their values.
-    pub list_views: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { threads: 0, ansi: true, timezone: "UTC".into(), strategy: None, list_views: false }
-    }
-}
+use crate::model::order_column::OrderColumn;
+use crate::spec::options::Options;
 
 /// A question that has been checked against a schema, with how it will be answered.
 ///

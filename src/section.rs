@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use crate::bitmap::Edges;
 use crate::error::{Error, Result};
+use crate::util::boundaries::Edges;
 
 /// Sorted rows with their edges and columns.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@
 //! section, its halo and results; a summary is two halos and two states per pass.
 //! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
 
-mod bytes;
+pub(crate) mod bytes;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,54 +26,22 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
-use crate::bitmap::Edges;
 use crate::cancel::Cancel;
-use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, column_of, edges, put, ranges};
+use crate::carry::Carry;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
+use crate::exec::columns::{check_schema, column_of, edges, put};
+use crate::exec::ranges::ranges;
+use crate::exec::sectioned::summary::{Around, Before, Summary};
 use crate::frame::{Bound, Exclude};
-use crate::functions::registry::{Family, Kernel};
+use crate::functions::registry::Family;
 use crate::halo::{Halo, Pass};
+use crate::model::reach::Reach;
 use crate::parallel::Threads;
-use crate::plan::{Plan, PlannedCall};
-use crate::stream::longest_order;
-
-/// What other sections may need of one.
-#[derive(Debug, Clone)]
-pub struct Summary {
-    /// How many rows it has.
-    pub rows: usize,
-    /// They are all of one partition.
-    pub single: bool,
-    /// The columns read of the first rows, so many as frames of the row before may reach, at least one.
-    pub head: RecordBatch,
-    /// What those behind may need.
-    pub before: Before,
-    /// Per pass what the other rows of the first partition came to, where frames reach to the end of theirs.
-    pub after: Vec<Option<RecordBatch>>,
-}
-
-/// The end of what lies before a section.
-#[derive(Debug, Clone)]
-pub struct Before {
-    /// The columns read of the last rows, all of one partition.
-    pub rows: RecordBatch,
-    /// That partition has rows before these, for which the carries stand.
-    pub continues: bool,
-    /// Per pass the state of the rows before `base`, one of `rows`.
-    pub carries: Vec<Carry>,
-}
-
-/// What lies around a section.
-#[derive(Debug, Clone)]
-pub struct Around {
-    /// `None`: a partition begins with the section.
-    pub before: Option<Before>,
-    /// The columns read of the rows behind that frames reach.
-    pub behind: RecordBatch,
-    /// Per pass the state of all rows behind these that are of the section's last partition.
-    pub after: Vec<Option<RecordBatch>>,
-}
+use crate::plan::Plan;
+use crate::plan::planned::PlannedCall;
+use crate::plan::stream_order::longest_order;
+use crate::util::boundaries::Edges;
 
 impl Pass<'_> {
     /// The state of `rows` for those before whose frames reach to the end of the partition.
@@ -352,13 +320,5 @@ impl Plan {
             (one, other) => Ok(one.as_ref().or(other.as_ref()).cloned()),
         };
         passes.iter().zip(left).zip(right).map(join).collect()
-    }
-}
-
-impl Before {
-    /// What a halo says of rows.
-    fn new(rows: &RecordBatch, halo: Halo) -> Self {
-        let Halo { from, continues, carries } = halo;
-        Self { rows: rows.slice(from, rows.num_rows() - from), continues, carries }
     }
 }

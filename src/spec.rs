@@ -1,88 +1,16 @@
 //! The question, as plain data: which rows belong together, in which order, and what is asked of them.
 
-use arrow_buffer::i256;
+pub mod argument;
+pub mod literal;
+pub mod options;
+pub mod order_key;
+pub mod strategy;
+pub mod window;
 
 use crate::frame::Frame;
 use crate::functions::user::UserFunction;
-
-/// Calls over one partitioning and one order.
-///
-/// ```
-/// use windrow::{Arg, Call, OrderKey, WindowSpec};
-/// let spec = WindowSpec::new()
-///     .partition_by(["device"])
-///     .order_by([OrderKey::asc("id")])
-///     .call(Call::new("sum", [Arg::column("level")]).alias("total"));
-/// assert_eq!(spec.calls[0].name, "total");
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct WindowSpec {
-    /// The columns whose equal values make a partition; nulls are equal, so are NaNs, and -0.0 equals 0.0.
-    pub partition_by: Vec<String>,
-    /// The order of the rows within a partition.
-    pub order_by: Vec<OrderKey>,
-    /// What is asked.
-    pub calls: Vec<Call>,
-}
-
-impl WindowSpec {
-    /// One partition of all rows, in no order, asking nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the partition columns.
-    #[must_use]
-    pub fn partition_by<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
-        self.partition_by = columns.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets the order keys.
-    #[must_use]
-    pub fn order_by(mut self, keys: impl IntoIterator<Item = OrderKey>) -> Self {
-        self.order_by = keys.into_iter().collect();
-        self
-    }
-
-    /// Adds a call.
-    #[must_use]
-    pub fn call(mut self, call: Call) -> Self {
-        self.calls.push(call);
-        self
-    }
-}
-
-/// A column to order by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct OrderKey {
-    /// The column's name.
-    pub column: String,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
-}
-
-impl OrderKey {
-    /// Ascending, nulls first: Spark's default.
-    pub fn asc(column: impl Into<String>) -> Self {
-        Self { column: column.into(), descending: false, nulls_first: true }
-    }
-
-    /// Descending, nulls last: Spark's default for DESC.
-    pub fn desc(column: impl Into<String>) -> Self {
-        Self { column: column.into(), descending: true, nulls_first: false }
-    }
-
-    /// Sets where nulls stand.
-    #[must_use]
-    pub fn nulls_first(mut self, nulls_first: bool) -> Self {
-        self.nulls_first = nulls_first;
-        self
-    }
-}
+use crate::spec::argument::Arg;
+use crate::spec::order_key::OrderKey;
 
 /// One function over one frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,79 +131,4 @@ pub enum Nulls {
     Ignore,
     /// RESPECT NULLS
     Respect,
-}
-
-/// An argument: a column, or one value for all rows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Arg {
-    /// The column of this name.
-    Column(String),
-    /// The same value for each row.
-    Literal(Literal),
-}
-
-impl Arg {
-    /// A column.
-    pub fn column(name: impl Into<String>) -> Self {
-        Self::Column(name.into())
-    }
-}
-
-impl From<Literal> for Arg {
-    fn from(literal: Literal) -> Self {
-        Self::Literal(literal)
-    }
-}
-
-impl From<i64> for Arg {
-    fn from(value: i64) -> Self {
-        Self::Literal(Literal::Int(value))
-    }
-}
-
-/// A value written in the question; it takes the type that its place asks for.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Literal {
-    /// NULL
-    Null,
-    /// TRUE or FALSE
-    Boolean(bool),
-    /// A whole number.
-    Int(i64),
-    /// A floating point number.
-    Float(f64),
-    /// `unscaled / 10^scale`
-    Decimal {
-        /// The digits.
-        unscaled: i256,
-        /// How many of them stand behind the point.
-        scale: i8,
-    },
-    /// Text.
-    Utf8(String),
-    /// Bytes.
-    Binary(Vec<u8>),
-    /// Days since 1970-01-01.
-    Date(i32),
-    /// Microseconds since midnight.
-    Time(i64),
-    /// Microseconds since 1970-01-01T00:00:00, in UTC where zoned.
-    Timestamp {
-        /// Microseconds since the epoch.
-        micros: i64,
-        /// An instant rather than a wall clock's reading.
-        zoned: bool,
-    },
-    /// Several values of one type, such as the shares of a percentile.
-    List(Vec<Literal>),
-    /// A calendar interval; as a RANGE offset its months and days are the calendar's.
-    Interval {
-        /// Calendar months.
-        months: i32,
-        /// Calendar days.
-        days: i32,
-        /// Microseconds on the clock.
-        micros: i64,
-    },
 }

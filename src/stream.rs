@@ -10,7 +10,7 @@
 //! and the rows arrived; every call says up to which row its answers are settled and which rows it still needs,
 //! and leaves a carry for those it lets go of. Input columns are passed on as slices of the batches they came in.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -19,14 +19,17 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
-use crate::bitmap::Edges;
 use crate::cancel::Cancel;
-use crate::carry::{Carry, Reach};
-use crate::compute::{check_schema, columns_of};
+use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::exec::columns::{check_schema, columns_of};
+use crate::external::sort_key::SortKey;
 use crate::halo::{Halo, Pass};
-use crate::plan::{Order, Plan, PlannedCall};
-use crate::rows::SortKey;
+use crate::model::reach::Reach;
+use crate::plan::Plan;
+use crate::plan::planned::PlannedCall;
+use crate::plan::stream_order::longest_order;
+use crate::util::boundaries::Edges;
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
@@ -311,27 +314,6 @@ impl Stream {
         }
         Ok(out)
     }
-}
-
-/// The order that all of the plan's orders are beginnings of.
-pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
-    let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
-    let keys = |order: &Order| -> Vec<_> {
-        order.order_by.iter().map(|key| (order.columns[key.number], key.descending, key.nulls_first)).collect()
-    };
-    let partition =
-        |order: &Order| -> HashSet<_> { order.partition_by.iter().map(|&place| order.columns[place]).collect() };
-    for order in &plan.orders {
-        let long = &plan.orders[longest];
-        if partition(order) != partition(long) || !keys(long).starts_with(&keys(order)) {
-            let calls = plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");
-            return Err(Error::spec(format!(
-                "these calls need more than one order, and a stream has one: {calls}; \
-                 ask for the input to be sorted (sort=True), or compute them one after another"
-            )));
-        }
-    }
-    Ok(longest)
 }
 
 /// The slice without the texts of rows let go of: views keep all texts of their batches alive, and batch by batch

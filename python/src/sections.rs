@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyRecordBatch;
 use windrow::Plan;
-use windrow::sections::{Around, Summary};
+use windrow::exec::sectioned::summary::{Around, Summary};
 
 use crate::work::{Signals, guarded};
 

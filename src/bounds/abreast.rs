@@ -109,7 +109,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vectors::{both, widest};
+    use crate::vectors::both;
+    use crate::vectors::widest;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]

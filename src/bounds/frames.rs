@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::block::Bounds;
 use super::key::Key;
 use super::offset::{Offset, Side};
 use super::per_row::PerRowValues;
-use super::plan::Edge;
+use super::plan::{Edge, FramePlan};
 use super::runs::Runs;
-use super::{Bounds, FramePlan, groups, range, rows};
+use super::{groups, range, rows};
 use crate::error::{Error, Result};
 use crate::section::Section;
 use crate::vectors::widest;

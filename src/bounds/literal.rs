@@ -9,7 +9,7 @@ use super::calendar::{DAY_NANOS, Step, per_second};
 use super::key::KeyPlan;
 use super::offset::{Offset, Side};
 use crate::error::{Error, Result};
-use crate::spec::Literal;
+use crate::spec::literal::Literal;
 
 /// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
 pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
@@ -286,8 +286,8 @@ fn digits(text: &str) -> Option<(i256, i32)> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-    use super::super::calendar::Calendar;
     use super::*;
+    use crate::bounds::calendar::Calendar;
 
     fn plan(data_type: DataType) -> KeyPlan {
         let calendar = Calendar::new(&data_type, zone(&data_type, "UTC", "k").unwrap());

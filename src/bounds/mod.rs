@@ -5,8 +5,10 @@
 //!
 //! ```
 //! use arrow_buffer::BooleanBuffer;
-//! use windrow::bitmap::Edges;
-//! use windrow::bounds::{Bounds, FramePlan, Frames};
+//! use windrow::util::boundaries::Edges;
+//! use windrow::bounds::block::Bounds;
+//! use windrow::bounds::frames::Frames;
+//! use windrow::bounds::plan::FramePlan;
 //! use windrow::section::Section;
 //! use windrow::{Bound, Error, Frame};
 //!
@@ -25,41 +27,19 @@
 //! # }
 //! ```
 
-mod abreast;
-mod calendar;
-mod exclude;
-mod frames;
-mod gallop;
-mod groups;
-mod key;
-mod literal;
-mod offset;
-mod per_row;
-mod plan;
-mod range;
-mod rows;
-mod runs;
-mod zone;
-
-use arrow_schema::DataType;
-
-pub use exclude::{Bounds, FrameRuns, SubRanges};
-pub use frames::Frames;
-pub(crate) use key::{Keys, ordered};
-pub use plan::FramePlan;
-pub(crate) use zone::Zone;
-
-/// An order key, resolved against the schema.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OrderColumn {
-    /// The column's number in [`crate::section::Section::columns`].
-    pub number: usize,
-    /// Its type.
-    pub data_type: DataType,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
-    /// Its name, for messages.
-    pub name: String,
-}
+pub(crate) mod abreast;
+pub mod block;
+pub(crate) mod calendar;
+pub mod exclude;
+pub mod frames;
+pub(crate) mod gallop;
+pub(crate) mod groups;
+pub(crate) mod key;
+pub(crate) mod literal;
+pub(crate) mod offset;
+pub(crate) mod per_row;
+pub mod plan;
+pub(crate) mod range;
+pub(crate) mod rows;
+pub(crate) mod runs;
+pub(crate) mod zone;

@@ -4,17 +4,18 @@ use std::cmp::Ordering;
 
 use arrow_schema::DataType;
 
-use super::OrderColumn;
 use super::calendar::Calendar;
 use super::key::{KeyPlan, takes_offsets};
 use super::literal::{literal, show, unorderable, zone};
 use super::offset::{Offset, Side};
 use super::per_row::PerRow;
 use super::rows::FAR;
-use crate::carry::Reach;
 use crate::error::{Error, Result};
 use crate::frame::{Bound, Exclude, Frame, Shape, Units};
-use crate::spec::{Arg, Literal};
+use crate::model::order_column::OrderColumn;
+use crate::model::reach::Reach;
+use crate::spec::argument::Arg;
+use crate::spec::literal::Literal;
 
 /// A frame resolved against the order columns and the schema.
 #[derive(Debug, Clone)]

@@ -37,7 +37,7 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::bitmap::Edges;
+    use crate::util::boundaries::Edges;
     use crate::vectors::both;
 
     /// Partitions of one row, of few, and of many, from any row to any, against a row at a time.

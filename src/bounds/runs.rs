@@ -9,7 +9,9 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use crate::bitmap::{Edges, Ranks, WORD, word};
+use crate::bitmap::{WORD, word};
+use crate::util::boundaries::Edges;
+use crate::util::rank_select::Ranks;
 use crate::vectors::widest;
 
 /// Runs of rows.

@@ -5,22 +5,21 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::Inputs;
-use crate::bounds::{Keys, ordered};
+use crate::bounds::key::{Keys, ordered};
+use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::Evaluator;
-use crate::evaluate::fold::selective;
+use crate::evaluate::aggregate_evaluator::selective;
+use crate::exec::build::inputs::Inputs;
 use crate::functions::bits::{And, Bits, Or, Xor};
 use crate::functions::choice::{Bytes, Choice, Numbers, Ties};
 use crate::functions::ewm::{ByTimes, EwmMean};
-use crate::functions::extrema::Extremum;
-use crate::functions::extrema::Natives;
+use crate::functions::extrema::{Extremum, Natives};
 use crate::functions::histogram::BinList;
-use crate::functions::native::Native;
 use crate::functions::native::native;
 use crate::functions::product::Product;
-use crate::functions::registry::Kernel;
-use crate::plan::PlannedArg;
+use crate::model::physical_type::Native;
+use crate::plan::planned::PlannedArg;
 use crate::spec::Nulls;
 
 /// The evaluator of a call of this family.

@@ -1,10 +1,13 @@
 //! Questions of how often values are in a frame: `mode`, `entropy`, `collect_set`, `dense_rank` within a frame, distinct
 //! counts. DISTINCT of any other aggregate is found where the aggregate is made ([`Inputs::mergeable`]).
 
-use super::{Inputs, ordered};
+use super::ordered;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::Evaluator;
 use crate::evaluate::codes::Codes;
+use crate::exec::build::inputs::Inputs;
 use crate::functions::collect::{InCodeOrder, Lists};
 use crate::functions::count::Count;
 use crate::functions::dense_rank::DenseRank;
@@ -12,7 +15,6 @@ use crate::functions::distinct;
 use crate::functions::entropy::Entropy;
 use crate::functions::mode::Mode;
 use crate::functions::native::canonical;
-use crate::functions::registry::{Algebra, Kernel};
 
 /// The evaluator of a call of this family; `None`: it is none.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {

@@ -5,17 +5,18 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::Inputs;
+use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::Evaluator;
-use crate::evaluate::codes::{Codes, Values};
+use crate::evaluate::codes::Codes;
 use crate::evaluate::dense::Places;
+use crate::evaluate::multiset::value_codes::Values;
+use crate::exec::build::inputs::Inputs;
 use crate::functions::collect::{Gather, InCodeOrder, InRowOrder, Lists};
 use crate::functions::listagg::Joined;
 use crate::functions::native::canonical;
-use crate::functions::registry::Kernel;
 use crate::functions::text::texts;
-use crate::plan::PlannedArg;
+use crate::plan::planned::PlannedArg;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

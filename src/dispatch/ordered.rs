@@ -7,21 +7,22 @@ use arrow_buffer::BooleanBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, FieldRef};
 
-use super::Inputs;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::evaluate::arranged::Arranged;
-use crate::evaluate::{Evaluator, Strategy};
+use crate::exec::build::inputs::Inputs;
 use crate::functions::by_order::{FirstByOrder, NthByOrder};
 use crate::functions::mad::{Mad, Metric};
-use crate::functions::native::{Native, canonical, native};
-use crate::functions::nth;
+use crate::functions::native::{canonical, native};
 use crate::functions::place::{Place, Share};
 use crate::functions::quantile::{Discrete, Interpolated, Shares};
-use crate::functions::rank;
-use crate::functions::registry::{Family, Kernel};
+use crate::functions::registry::Family;
 use crate::inclusion::Inclusion;
-use crate::plan::PlannedArg;
-use crate::rows::SortColumn;
+use crate::model::physical_type::Native;
+use crate::plan::planned::PlannedArg;
+use crate::sort::sort_column::SortColumn;
+use crate::spec::strategy::Strategy;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -49,7 +50,7 @@ fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: 
 }
 
 fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use rank::Which;
+    use crate::functions::rank::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.kernel {
         Kernel::RowNumber => arranged.read(inputs.call.frame_traits(), Place(Which::RowNumber)),
@@ -64,7 +65,7 @@ fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 }
 
 fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use nth::Which;
+    use crate::functions::nth::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
     let which = match inputs.call.function.kernel {
         Kernel::First => Which::First,

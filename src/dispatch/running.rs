@@ -2,13 +2,13 @@
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 
-use super::Inputs;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::exec::build::inputs::Inputs;
 use crate::functions::counter::CounterDiff;
 use crate::functions::fill::Fill;
-use crate::functions::native::Native;
-use crate::functions::registry::Kernel;
+use crate::model::physical_type::Native;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

@@ -6,23 +6,23 @@ use arrow_array::ArrayRef;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 
-use super::Inputs;
+use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::Evaluator;
+use crate::exec::build::inputs::Inputs;
 use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::count::Counted;
 use crate::functions::decimal::Unscaled;
 use crate::functions::moments::Values;
-use crate::functions::native::Native;
 use crate::functions::readout::{Accumulated, Accumulator};
-use crate::functions::registry::Kernel;
 use crate::functions::regression::{Pairs, Regression};
 use crate::functions::several::{Read, Several};
 use crate::functions::shape::{FourMoments, Shape};
 use crate::functions::spread::{Shifted, Spread};
 use crate::functions::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
 use crate::functions::total::{Adds, Exact, Integer, Summand, Sums};
-use crate::plan::PlannedCall;
+use crate::model::physical_type::Native;
+use crate::plan::planned::PlannedCall;
 
 /// The evaluator of a pass: what its calls read off the states of one accumulator. An only call is answered without
 /// a detour, which costs 1 to 3 ns a row.

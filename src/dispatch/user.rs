@@ -4,19 +4,21 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::Inputs;
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
+use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
+use crate::evaluate::aggregate_evaluator::retractable;
 use crate::evaluate::blocks::{FrameBlocks, PartitionBlocks};
 use crate::evaluate::dense::Places;
-use crate::evaluate::fold::retractable;
 use crate::evaluate::refold::Refold;
-use crate::evaluate::{Evaluator, Strategy};
+use crate::exec::build::inputs::Inputs;
 use crate::frame::{Exclude, Shape};
-use crate::functions::registry::Algebra;
-use crate::functions::user::{Folds, UserAggregate, UserFunction};
+use crate::functions::aggregate::udf::Folds;
+use crate::functions::user::{UserAggregate, UserFunction};
+use crate::spec::strategy::Strategy;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

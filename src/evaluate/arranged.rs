@@ -22,22 +22,24 @@ use std::sync::OnceLock;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::codes::{Codes, Partition, Tally, Values};
+use super::codes::{Codes, Tally};
 use super::dense::{self, Dense, Places};
-use super::index::Runs;
 use super::present::Selected;
 use super::wavelet::{Cursor, Run, Wavelet};
-use super::{Evaluator, FrameTraits, each_frame};
-use crate::bitmap::Edges;
-use crate::bounds::{Frames, SubRanges};
+use crate::bounds::exclude::SubRanges;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::{Evaluator, FrameTraits, each_frame};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
-use crate::rows::sort::{Comparators, compare};
-use crate::rows::{SortColumn, gather_on};
+use crate::rows::gather::gather_on;
 use crate::section::Section;
+use crate::sort::sort_column::{Comparators, SortColumn, compare};
+use crate::util::boundaries::Edges;
+use crate::util::run_index::Runs;
 
 /// The rows of a section that take part, in an order of their own within each partition.
 pub(crate) struct Arranged {

@@ -13,11 +13,11 @@ use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::nullif::nullif;
 
-use super::Evaluator;
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.
 pub struct AtLeast {

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat;
 
-use super::Evaluator;
 use super::dense::Places;
-use crate::bounds::{Bounds, Frames};
+use crate::bounds::block::Bounds;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluator;
 use crate::functions::user::{UserFrames, UserPartitions};
 
 /// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.

@@ -12,9 +12,10 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use super::index::{Included, Pick, Picks};
+use super::index::Included;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
+use crate::evaluate::positional::picks::{Pick, Picks};
 
 /// The values of rows outside the section that answers may need.
 ///

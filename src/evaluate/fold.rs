@@ -8,15 +8,17 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::{Evaluator, FRAMES_PER_BLOCK, Strategy, deque, naive, prefix, scan, segment_tree, two_stacks, whole};
-use crate::aggregate::{Aggregate, Removable, Selective};
-use crate::bounds::{Bounds, FrameRuns, Frames};
+use crate::aggregate::Aggregate;
+use crate::bounds::block::{Bounds, FrameRuns};
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::parallel::Threads;
-use crate::rows::{Groups, SortColumn};
+use crate::rows::groups::Groups;
 use crate::section::Section;
+use crate::sort::sort_column::SortColumn;
 
 /// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
 const WORK: usize = 1 << 24;
@@ -142,7 +144,7 @@ pub struct Folded<A, F> {
 }
 
 impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
-    fn boxed(aggregate: A, fold: F, section: &Section) -> Box<dyn Evaluator>
+    pub(crate) fn boxed(aggregate: A, fold: F, section: &Section) -> Box<dyn Evaluator>
     where
         A: 'static,
         F: 'static,
@@ -227,65 +229,4 @@ pub(super) fn joined<A: Aggregate>(aggregate: &A, left: &RecordBatch, right: &Re
     let mut state = aggregate.load(left)?;
     aggregate.merge(&mut state, &aggregate.load(right)?)?;
     aggregate.save(&state)
-}
-
-/// The evaluator of any aggregate.
-///
-/// # Errors
-/// The strategy asks more of the aggregate than `merge`.
-pub fn mergeable<A: Aggregate + 'static>(
-    aggregate: A,
-    strategy: Strategy,
-    section: &Section,
-) -> Result<Box<dyn Evaluator>> {
-    Ok(match strategy {
-        Strategy::Whole => Folded::boxed(aggregate, whole::Whole { exact: false }, section),
-        Strategy::Scan => Folded::boxed(aggregate, scan::Scan::new(section), section),
-        Strategy::TwoStacks => Folded::boxed(aggregate, two_stacks::TwoStacks, section),
-        Strategy::SegmentTree => {
-            let tree = segment_tree::SegmentTree::new(&aggregate, section.rows)?;
-            Folded::boxed(aggregate, tree, section)
-        }
-        Strategy::Naive => Folded::boxed(aggregate, naive::Naive, section),
-        Strategy::Prefix
-        | Strategy::Deque
-        | Strategy::Index
-        | Strategy::Wavelet
-        | Strategy::Codes
-        | Strategy::Blocks => {
-            return Err(Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it")));
-        }
-    })
-}
-
-/// The evaluator of an aggregate that can also subtract.
-///
-/// # Errors
-/// The strategy asks more of the aggregate than that.
-pub fn retractable<A: Removable + 'static>(
-    aggregate: A,
-    strategy: Strategy,
-    section: &Section,
-) -> Result<Box<dyn Evaluator>> {
-    match strategy {
-        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
-        other => mergeable(aggregate, other, section),
-    }
-}
-
-/// The evaluator of an aggregate that picks one row.
-///
-/// # Errors
-/// The strategy asks more of the aggregate than that.
-pub fn selective<A: Selective + 'static>(
-    aggregate: A,
-    strategy: Strategy,
-    section: &Section,
-) -> Result<Box<dyn Evaluator>> {
-    match strategy {
-        Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
-        other => mergeable(aggregate, other, section),
-    }
 }

@@ -21,6 +21,7 @@
 //!
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
+pub mod aggregate_evaluator;
 pub(crate) mod arranged;
 pub mod at_least;
 pub(crate) mod blocks;
@@ -30,36 +31,40 @@ pub(crate) mod dense;
 pub mod deque;
 pub mod fold;
 pub mod index;
+pub(crate) mod multiset;
 pub mod naive;
-mod narrow;
+pub(crate) mod narrow;
 pub(crate) mod nearest;
+pub(crate) mod positional;
 pub mod prefix;
 pub(crate) mod present;
 pub mod refold;
 pub mod scan;
 pub mod segment_tree;
 pub(crate) mod shift;
-mod short;
+pub(crate) mod short;
 pub(crate) mod state_tree;
-mod steps;
+pub(crate) mod steps;
 pub(crate) mod sweep;
 pub mod two_stacks;
 pub(crate) mod wavelet;
 pub mod whole;
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::bounds::{Bounds, Frames, SubRanges};
+use crate::bounds::block::Bounds;
+use crate::bounds::exclude::SubRanges;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::frame::Exclude;
 use crate::parallel::Threads;
-use crate::rows::{Groups, SortColumn};
+use crate::rows::groups::Groups;
+use crate::sort::sort_column::SortColumn;
+use crate::spec::strategy::Strategy;
 
 /// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
 pub const FRAMES_PER_BLOCK: usize = 1024;
@@ -156,83 +161,4 @@ pub(crate) struct FrameTraits {
     pub(crate) monotone: bool,
     /// The rows that EXCLUDE takes out.
     pub(crate) exclude: Exclude,
-}
-
-/// How a call is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Strategy {
-    /// One state per partition, repeated.
-    Whole,
-    /// One loop that appends rows, forwards for growing frames, backwards for shrinking ones.
-    Scan,
-    /// Rows that enter are added, rows that leave are subtracted, exactly.
-    Prefix,
-    /// Row arithmetic.
-    Index,
-    /// A monotonic queue of the rows that may still be chosen.
-    Deque,
-    /// A queue of two stacks of states.
-    TwoStacks,
-    /// A tree of states over the rows.
-    SegmentTree,
-    /// Each frame folded anew.
-    Naive,
-    /// A wavelet tree over the values' places in their order.
-    Wavelet,
-    /// How often each value is in the frame.
-    Codes,
-    /// A user's function that answers blocks of frames, or whole partitions.
-    Blocks,
-}
-
-impl Strategy {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Whole,
-        Self::Scan,
-        Self::Prefix,
-        Self::Index,
-        Self::Deque,
-        Self::TwoStacks,
-        Self::SegmentTree,
-        Self::Naive,
-        Self::Wavelet,
-        Self::Codes,
-        Self::Blocks,
-    ];
-
-    /// Its name in options and in `explain`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Scan => "scan",
-            Self::Prefix => "prefix",
-            Self::Index => "index",
-            Self::Deque => "deque",
-            Self::TwoStacks => "two_stacks",
-            Self::SegmentTree => "segment_tree",
-            Self::Naive => "naive",
-            Self::Wavelet => "wavelet",
-            Self::Codes => "codes",
-            Self::Blocks => "blocks",
-        }
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
-            Error::spec(format!("unknown strategy {name:?}; known are {}", known.join(", ")))
-        })
-    }
 }

@@ -15,7 +15,7 @@
 
 use super::steps::{Moves, steps};
 use crate::aggregate::Aggregate;
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 
 /// So many narrow frames are answered together: the more, the fewer rows are read twice, and their states stay in the

@@ -16,7 +16,8 @@
 
 use std::ops::Range;
 
-use crate::bitmap::{Ranks, word};
+use crate::bitmap::word;
+use crate::util::rank_select::Ranks;
 
 /// So many rows are gone through for each frame, at the most.
 const REACH: usize = 8;

@@ -16,12 +16,12 @@
 
 use std::ops::Range;
 
-use super::FRAMES_PER_BLOCK;
 use super::fold::{Fold, Work, aside, states};
 use super::steps::{Moves, TOGETHER, steps};
 use crate::aggregate::{Removable, all_kept};
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::error::{Error, Result};
+use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::vectors::widest;
 
 /// Keeps the difference of two prefixes.

@@ -192,45 +192,9 @@ impl Selected {
     }
 }
 
-/// A set of codes, counted.
-#[derive(Debug, Default)]
-pub(crate) struct Ranked {
-    /// Element `n` counts the codes there of the `n & -n` before code `n`.
-    counts: Vec<u32>,
-}
-
-impl Ranked {
-    /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
-        self.counts.clear();
-        self.counts.resize(codes + 1, 0);
-    }
-
-    /// The code, which was not there, comes; or which was, goes.
-    #[inline]
-    pub(crate) fn set(&mut self, code: usize, present: bool) {
-        let step = if present { 1 } else { u32::MAX };
-        let mut at = code + 1;
-        while at < self.counts.len() {
-            self.counts[at] = self.counts[at].wrapping_add(step);
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    /// How many are there before `code`.
-    #[inline]
-    pub(crate) fn before(&self, code: usize) -> u32 {
-        let (mut at, mut count) = (code, 0);
-        while at > 0 {
-            count += self.counts[at];
-            at &= at - 1;
-        }
-        count
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use crate::evaluate::multiset::fenwick::Ranked;
     use std::collections::BTreeSet;
 
     use super::*;

@@ -16,14 +16,16 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::fold::joined;
-use super::{Evaluator, each_frame};
 use crate::aggregate::Aggregate;
-use crate::bounds::{Frames, SubRanges};
+use crate::bounds::exclude::SubRanges;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::rows::{SortColumn, sort};
+use crate::evaluate::{Evaluator, each_frame};
+use crate::rows::sort::sort;
 use crate::section::Section;
+use crate::sort::sort_column::SortColumn;
 
 /// An aggregate evaluated by updates alone.
 #[derive(Debug)]

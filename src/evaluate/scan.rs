@@ -16,10 +16,10 @@ use super::fold::{Fold, Work, aside, behind, states};
 use super::short::{self, Room};
 use super::steps::{TOGETHER, steps};
 use crate::aggregate::{Aggregate, all_kept};
-use crate::bitmap::Edges;
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::section::Section;
+use crate::util::boundaries::Edges;
 use crate::vectors::widest;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.

@@ -17,8 +17,8 @@ use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::DataType;
 
-use super::index::Runs;
 use crate::error::Result;
+use crate::util::run_index::Runs;
 
 /// The value of `column` at `by` rows after each of `rows`, which is not 0, or `default` (one value, or one per row of
 /// the column) where its partition ends before. `None`: not for this type.

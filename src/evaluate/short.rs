@@ -11,7 +11,7 @@
 //! frames of memory.
 
 use super::steps::move_by;
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::vectors::widest;
 
 /// Room for what is known of some frames that are answered together.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::vectors::widest;
 
 /// So many frames are worth to be answered together, and their states stay in the first-level cache.

@@ -18,15 +18,15 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::codes::Values;
 use super::state_tree::StateTree;
-use super::{Evaluator, each_frame};
 use crate::aggregate::Aggregate;
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::rows::restore;
+use crate::evaluate::multiset::value_codes::Values;
+use crate::evaluate::{Evaluator, each_frame};
+use crate::rows::restore::restore;
 
 /// The value has not been met.
 const NOWHERE: usize = usize::MAX;

@@ -26,7 +26,7 @@ use super::fold::{Fold, Work, aside, states};
 use super::narrow::{self, Narrow};
 use super::steps;
 use crate::aggregate::{Aggregate, all_kept};
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::vectors::widest;
 

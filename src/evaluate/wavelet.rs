@@ -30,8 +30,8 @@
 
 use std::ops::Range;
 
-use crate::bitmap::Edges;
 use crate::cancel::Cancel;
+use crate::util::boundaries::Edges;
 
 /// Ranks are narrower than this.
 const BITS: usize = 32;

@@ -22,11 +22,11 @@ use super::fold::{Fold, Work, behind};
 use super::short::{self, Room};
 use super::steps::TOGETHER;
 use crate::aggregate::Aggregate;
-use crate::bounds::FrameRuns;
+use crate::bounds::block::FrameRuns;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
-use crate::rows::{Groups, Share};
+use crate::rows::groups::{Groups, Share};
 use crate::vectors::widest;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.

@@ -163,7 +163,8 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::{Accumulated, results};
+    use crate::functions::readout::Accumulated;
+    use crate::functions::readout::results;
     use crate::functions::sum::{decimals, integers};
     use crate::inclusion::Inclusion;
 

@@ -13,8 +13,9 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::native::{Saved, each_value, labelled, native, saved, saved_value};
+use super::native::{each_value, labelled, native};
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 

@@ -20,7 +20,7 @@ use super::lists::Lists;
 use super::nth::Which;
 use crate::error::Result;
 use crate::evaluate::arranged::{Reading, View};
-use crate::evaluate::index::{Pick, Picks};
+use crate::evaluate::positional::picks::{Pick, Picks};
 
 /// One row of the frame, by its place in the argument order.
 #[derive(Debug)]

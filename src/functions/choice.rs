@@ -22,12 +22,12 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
 use super::extrema::Extremum;
-use super::native::{Saved, saved, saved_column};
+use super::saved_state::{Saved, saved, saved_column};
 use crate::aggregate::{Aggregate, Selective};
 use crate::error::{Error, Result};
-use crate::evaluate::index::{Pick, Picks};
+use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::inclusion::Inclusion;
-use crate::rows::normalise;
+use crate::rows::keys::normalise;
 
 /// What rows are compared by.
 pub trait Keys: Send + Sync {

@@ -20,12 +20,13 @@ use arrow_schema::{DataType, FieldRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::codes::{Partition, Tally, Values};
+use crate::evaluate::codes::Tally;
 use crate::evaluate::dense::Places;
+use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::present::Present;
 use crate::evaluate::{Evaluator, each_frame};
 

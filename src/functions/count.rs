@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::native::{Saved, count_rows, saved, saved_value, scan_slots};
+use super::native::{count_rows, scan_slots};
 use super::readout::NativeReadout;
+use super::saved_state::{Saved, saved, saved_value};
 use super::spread::Shifted;
 use super::total::Total;
 use crate::aggregate::{Aggregate, Retractable};

@@ -24,16 +24,17 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 
 use super::extrema::Ordered;
-use super::native::{labelled, native, saved, saved_column};
-use crate::bounds::Frames;
+use super::native::{labelled, native};
+use super::saved_state::{saved, saved_column};
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
-use crate::evaluate::FRAMES_PER_BLOCK;
-use crate::evaluate::index::{Included, Runs, Walk};
+use crate::evaluate::index::{Included, Walk};
+use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
+use crate::util::run_index::Runs;
 
 /// What a counter may count in.
 pub trait Countable: Ordered + ArrowNativeTypeOp {}
@@ -189,9 +190,9 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, TimestampMicrosecondArray};
 
     use super::*;
-    use crate::bitmap::Edges;
-    use crate::bounds::FramePlan;
+    use crate::bounds::plan::FramePlan;
     use crate::frame::Frame;
+    use crate::util::boundaries::Edges;
 
     /// The differences by both ways, and by a carry over each edge.
     fn differences<T: ArrowPrimitiveType<Native: Countable>>(

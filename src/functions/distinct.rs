@@ -13,11 +13,13 @@ use arrow_array::ArrayRef;
 
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
-use crate::evaluate::codes::{Codes, Partition, Tally, Values};
+use crate::evaluate::codes::{Codes, Tally};
+use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::state_tree::StateTree;
 use crate::evaluate::sweep::Sweep;
-use crate::evaluate::{Evaluator, FrameTraits, Strategy};
+use crate::evaluate::{Evaluator, FrameTraits};
 use crate::frame::Exclude;
+use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate over the different values of frames of these traits.
 pub(crate) fn mergeable<A: Aggregate + 'static>(

@@ -20,8 +20,9 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::native::{Saved, native, saved, saved_value};
+use super::native::native;
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 

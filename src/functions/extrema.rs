@@ -12,8 +12,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{each_slot, labelled, native, present_or, saved, saved_column, scan_slots, scan_slots_back, slot};
+use super::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
 use super::results::{Results, in_slot};
+use super::saved_state::{saved, saved_column};
 use crate::aggregate::{Aggregate, Selective};
 use crate::bitmap::{WORD, word};
 use crate::error::Result;

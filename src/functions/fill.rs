@@ -24,15 +24,16 @@ use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::native::{labelled, native};
-use crate::bounds::{Frames, Keys, ordered};
+use crate::bounds::frames::Frames;
+use crate::bounds::key::{Keys, ordered};
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
-use crate::evaluate::FRAMES_PER_BLOCK;
-use crate::evaluate::index::{Included, Runs, Walk};
+use crate::evaluate::index::{Included, Walk};
+use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
+use crate::util::run_index::Runs;
 
 /// How far a row is from the first of two neighbours, and the second from the first.
 #[derive(Debug, Clone, Copy)]
@@ -319,9 +320,9 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, Int64Array, UInt8Array};
 
     use super::*;
-    use crate::bitmap::Edges;
-    use crate::bounds::FramePlan;
+    use crate::bounds::plan::FramePlan;
     use crate::frame::Frame;
+    use crate::util::boundaries::Edges;
 
     /// `fill` by both ways.
     fn filled<T: ArrowPrimitiveType<Native: Linear>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {

@@ -20,8 +20,9 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 
 use super::extrema::Ordered;
-use super::native::{Saved, each_value, labelled, saved, saved_column, saved_value};
+use super::native::{each_value, labelled};
 use super::readout::{Accumulated, Accumulator, Readout};
+use super::saved_state::{Saved, saved, saved_column, saved_value};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arrow_array::builder::BooleanBuilder;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 
-use super::native::{Saved, count_rows, saved, saved_value};
+use super::native::count_rows;
 use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 

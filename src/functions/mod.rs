@@ -3,6 +3,7 @@
 //! [`registry`] is the table of them, [`signature`] their types. Aggregates are an
 //! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
+pub mod aggregate;
 pub mod average;
 pub mod bits;
 pub(crate) mod by_order;
@@ -36,6 +37,7 @@ pub mod readout;
 pub mod registry;
 pub mod regression;
 pub mod results;
+pub(crate) mod saved_state;
 pub mod several;
 pub mod shape;
 pub mod signature;

@@ -15,7 +15,8 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::codes::{Partition, Tally, Values};
+use crate::evaluate::codes::Tally;
+use crate::evaluate::multiset::value_codes::{Partition, Values};
 
 /// The most frequent value.
 #[derive(Debug)]

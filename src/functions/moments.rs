@@ -14,8 +14,9 @@ use arrow_buffer::ScalarBuffer;
 use super::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
 use super::readout::Accumulator;
 use crate::error::Result;
+use crate::functions::aggregate::lanes::{BLOCK, LANES};
 use crate::inclusion::Inclusion;
-use crate::rows::Groups;
+use crate::rows::groups::Groups;
 
 /// The moments of some values, up to some order: gathered one by one, block by block, or merged.
 pub trait Moment: Copy + Default + Send + Sync {
@@ -62,12 +63,6 @@ pub trait Moment: Copy + Default + Send + Sync {
     /// The data is not what `save` writes.
     fn load(saved: &RecordBatch) -> Result<Self>;
 }
-
-/// Values read twice while they lie in the first-level cache.
-pub const BLOCK: usize = 64;
-
-/// Sums that a block is split over, so that additions need not wait for each other.
-pub(super) const LANES: usize = 4;
 
 /// How far the mean of a block is above its first value: 0 exactly where values are equal.
 #[inline]

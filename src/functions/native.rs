@@ -4,70 +4,18 @@
 //! without touching a value, a narrower number is widened once, and results are labelled back at the end.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, Float64Array, Int64Array, PrimitiveArray, RecordBatch,
-    UInt64Array, make_array,
-};
-use arrow_buffer::{Buffer, i256};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, make_array};
 use arrow_cast::{CastOptions, cast, cast_with_options};
-use arrow_schema::{DataType, Field, IntervalUnit, Schema};
+use arrow_schema::DataType;
 
 use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
-use crate::rows::{Groups, normalise};
-
-/// The native values a kernel runs over; dispatch matches on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Native {
-    /// [`arrow_array::types::Int32Type`]
-    I32,
-    /// [`arrow_array::types::Int64Type`]
-    I64,
-    /// [`arrow_array::types::UInt64Type`]
-    U64,
-    /// [`arrow_array::types::Float64Type`]
-    F64,
-    /// [`arrow_array::types::Decimal128Type`]
-    I128,
-    /// [`arrow_array::types::Decimal256Type`]
-    I256,
-}
-
-impl Native {
-    /// The narrowest native that holds all values of `data_type` in their order; `None` for what is not a number
-    /// or a moment (text, bytes, booleans, intervals of several units, nested types).
-    #[must_use]
-    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
-        Some(match data_type {
-            DataType::Int8
-            | DataType::Int16
-            | DataType::Int32
-            | DataType::UInt8
-            | DataType::UInt16
-            | DataType::Date32
-            | DataType::Time32(_)
-            | DataType::Decimal32(_, _)
-            | DataType::Interval(IntervalUnit::YearMonth) => Self::I32,
-            DataType::Int64
-            | DataType::UInt32
-            | DataType::Date64
-            | DataType::Time64(_)
-            | DataType::Timestamp(_, _)
-            | DataType::Duration(_)
-            | DataType::Decimal64(_, _) => Self::I64,
-            DataType::UInt64 => Self::U64,
-            DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::F64,
-            DataType::Decimal128(_, _) => Self::I128,
-            DataType::Decimal256(_, _) => Self::I256,
-            _ => return None,
-        })
-    }
-}
+use crate::model::physical_type::Native;
+use crate::rows::groups::Groups;
+use crate::rows::keys::normalise;
 
 /// Whether an array of `from` becomes one of `to` by relabelling alone: the same native in the same bytes.
 fn same_layout(from: &DataType, to: &DataType) -> bool {
@@ -258,70 +206,4 @@ pub(crate) fn or_zero(value: f64, kept: u64) -> f64 {
 #[inline]
 pub(crate) fn count_rows(inclusion: &Inclusion, rows: Range<usize>) -> u64 {
     if rows.len() == 1 { u64::from(inclusion.includes(rows.start)) } else { inclusion.count(rows) as u64 }
-}
-
-/// A number that a saved state holds, bit for bit.
-pub(crate) trait Saved: Sized {
-    /// As a column of one row.
-    fn write(self) -> Result<ArrayRef>;
-    /// From such a column; `None` if it is none.
-    fn read(column: &dyn Array) -> Option<Self>;
-}
-
-/// Numbers that have an Arrow type of their own.
-macro_rules! saved_as_primitive {
-    ($($native:ty, $arrow:ty, $array:ty);*) => {$(
-        impl Saved for $native {
-            fn write(self) -> Result<ArrayRef> {
-                Ok(Arc::new(<$array>::from(vec![self])))
-            }
-
-            fn read(column: &dyn Array) -> Option<Self> {
-                column.as_primitive_opt::<$arrow>().map(|column| column.value(0))
-            }
-        }
-    )*};
-}
-saved_as_primitive!(u64, UInt64Type, UInt64Array; i64, Int64Type, Int64Array; f64, Float64Type, Float64Array);
-
-/// Integers wider than Arrow's decimals can be trusted with (38 and 76 digits): little-endian bytes.
-macro_rules! saved_as_bytes {
-    ($($native:ty),*) => {$(
-        impl Saved for $native {
-            fn write(self) -> Result<ArrayRef> {
-                let bytes = self.to_le_bytes();
-                Ok(Arc::new(FixedSizeBinaryArray::try_new(bytes.len() as i32, Buffer::from(bytes.to_vec()), None)?))
-            }
-
-            fn read(column: &dyn Array) -> Option<Self> {
-                let bytes = column.as_fixed_size_binary_opt()?.value(0);
-                bytes.try_into().ok().map(Self::from_le_bytes)
-            }
-        }
-    )*};
-}
-saved_as_bytes!(i128, i256);
-
-/// One row of Arrow data from named columns.
-pub(crate) fn saved<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
-    let fields: Vec<_> =
-        columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
-}
-
-/// The column `name` of a saved state, which is one row long.
-pub(crate) fn saved_column<'a>(saved: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    saved
-        .column_by_name(name)
-        .filter(|column| column.len() == 1)
-        .ok_or_else(|| Error::internal(format!("the saved state holds no one-row column {name}")))
-}
-
-/// The number `name` of a saved state.
-pub(crate) fn saved_value<S: Saved>(saved: &RecordBatch, name: &str) -> Result<S> {
-    let column = saved_column(saved, name)?;
-    (!column.is_null(0)).then(|| S::read(column)).flatten().ok_or_else(|| {
-        Error::internal(format!("the saved state's {name} is not what was saved: {}", column.data_type()))
-    })
 }

@@ -11,18 +11,23 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
-use crate::bounds::{Bounds, Frames, SubRanges};
+use crate::bounds::block::Bounds;
+use crate::bounds::exclude::SubRanges;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
-use crate::evaluate::index::{Included, Pick, Picks, Walk};
+use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::nearest::Nearest;
+use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::evaluate::{Evaluator, each_block};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
-use crate::rows::{Groups, SortColumn, ends};
+use crate::rows::ends::ends;
+use crate::rows::groups::Groups;
 use crate::section::Section;
+use crate::sort::sort_column::SortColumn;
 
 /// Which row of the frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -247,9 +252,9 @@ mod tests {
     use arrow_array::types::Int64Type;
 
     use super::*;
-    use crate::bitmap::Edges;
-    use crate::bounds::FramePlan;
+    use crate::bounds::plan::FramePlan;
     use crate::frame::{Bound, Frame};
+    use crate::util::boundaries::Edges;
 
     #[allow(clippy::needless_pass_by_value)]
     fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {

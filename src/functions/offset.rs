@@ -18,17 +18,18 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
-use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::evaluate::carried::{Around, Carried, Kept};
-use crate::evaluate::index::{Included, Pick, Picks, Runs, Walk};
+use crate::evaluate::index::{Included, Walk};
+use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::evaluate::shift::shift;
+use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
+use crate::util::run_index::Runs;
 
 /// How many rows after the row; negative: before.
 #[derive(Debug, Clone)]
@@ -310,9 +311,9 @@ mod tests {
     use arrow_array::types::Int64Type;
 
     use super::*;
-    use crate::bitmap::Edges;
-    use crate::bounds::FramePlan;
+    use crate::bounds::plan::FramePlan;
     use crate::frame::Frame;
+    use crate::util::boundaries::Edges;
 
     fn values(values: &[Option<i64>]) -> ArrayRef {
         Arc::new(Int64Array::from(values.to_vec()))

@@ -10,8 +10,9 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{Saved, each_value, native, saved, saved_value};
+use super::native::{each_value, native};
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 

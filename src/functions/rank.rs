@@ -23,14 +23,13 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
 
 use crate::bitmap::WORD;
-use crate::bounds::Frames;
+use crate::bounds::frames::Frames;
 use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
-use crate::evaluate::FRAMES_PER_BLOCK;
-use crate::evaluate::index::Runs;
+use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::section::Section;
+use crate::util::run_index::Runs;
 
 /// Which place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -430,9 +429,9 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::bitmap::Edges;
-    use crate::bounds::FramePlan;
+    use crate::bounds::plan::FramePlan;
     use crate::frame::Frame;
+    use crate::util::boundaries::Edges;
 
     fn answers(section: &Section, which: Which) -> ArrayRef {
         answers_of(section, which, 0..section.rows)

@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use super::results::{Results, in_slot};
 use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
-use crate::rows::Groups;
+use crate::rows::groups::Groups;
 
 /// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
 pub trait Accumulator: Send + Sync {

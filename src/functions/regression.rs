@@ -17,8 +17,9 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{Saved, native, saved, saved_value};
+use super::native::native;
 use super::readout::{Accumulator, NativeReadout};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
 
@@ -203,7 +204,8 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::{Accumulated, results};
+    use crate::functions::readout::Accumulated;
+    use crate::functions::readout::results;
 
     use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
 

@@ -8,10 +8,11 @@
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::moments::{BLOCK, Moment, offset, summed};
-use super::native::{Saved, saved, saved_value};
+use super::moments::{Moment, offset, summed};
 use super::readout::NativeReadout;
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
+use crate::functions::aggregate::lanes::BLOCK;
 
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -132,7 +133,8 @@ mod tests {
 
     use super::*;
     use crate::functions::moments::Values;
-    use crate::functions::readout::{Accumulated, results};
+    use crate::functions::readout::Accumulated;
+    use crate::functions::readout::results;
     use crate::inclusion::Inclusion;
 
     /// Skewness and kurtosis of all of `values`.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
-use super::registry::{Algebra, Distinct, Family, Function, Kernel};
+use super::registry::{Distinct, Family, Function};
 use super::user::UserFunction;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 
 /// What the plan knows of a call once its types are known.

@@ -17,10 +17,12 @@ use std::hint::select_unpredictable;
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::moments::{BLOCK, Moment, offset, summed};
-use super::native::{Saved, or_zero, present_or, saved, saved_value};
+use super::moments::{Moment, offset, summed};
+use super::native::{or_zero, present_or};
 use super::readout::NativeReadout;
+use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
+use crate::functions::aggregate::lanes::BLOCK;
 
 /// The greatest share of the squares that the pivot's distance from the mean makes up: a variance loses two bits and a half.
 const FAR: f64 = 0.8;
@@ -186,7 +188,8 @@ mod tests {
     use super::*;
     use crate::aggregate::all_kept;
     use crate::functions::moments::Values;
-    use crate::functions::readout::{Accumulated, Accumulator, results};
+    use crate::functions::readout::results;
+    use crate::functions::readout::{Accumulated, Accumulator};
     use crate::inclusion::Inclusion;
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.

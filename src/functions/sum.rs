@@ -206,7 +206,8 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::{Accumulated, results};
+    use crate::functions::readout::Accumulated;
+    use crate::functions::readout::results;
 
     fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
         let column: ArrayRef = Arc::new(Int64Array::from(values));

@@ -18,13 +18,14 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
 use super::exact::{Compensated, Wide};
-use super::native::{Saved, each_slot_of, or_zero, present_or, saved, saved_value, scan_slots, scan_slots_back, slot};
+use super::native::{each_slot_of, or_zero, present_or, scan_slots, scan_slots_back, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
+use super::saved_state::{Saved, saved, saved_value};
 use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::parallel::Threads;
-use crate::rows::Groups;
+use crate::rows::groups::Groups;
 use crate::vectors::widest;
 
 /// A sum and the number of its values, by which an empty frame is told from one that sums to zero.

@@ -12,14 +12,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::DataType;
 
-use super::native::{saved, saved_column};
-use crate::aggregate::{Aggregate, Removable};
 use crate::error::{Error, Result};
-use crate::inclusion::Inclusion;
 
 /// A function of a user's; clones share it, and it equals only itself.
 #[derive(Debug, Clone)]
@@ -155,71 +151,4 @@ pub trait UserPartitions: fmt::Debug + Send + Sync {
     /// # Errors
     /// As for [`UserFrames::evaluate`].
     fn evaluate(&self, args: &[ArrayRef], partitions: &[Range<usize>]) -> Result<ArrayRef>;
-}
-
-/// A bound aggregate of a user's with the rows that take part: what strategies fold.
-pub(crate) struct Folds {
-    aggregate: Box<dyn BoundAggregate>,
-    inclusion: Inclusion,
-}
-
-impl Folds {
-    pub(crate) fn new(aggregate: Box<dyn BoundAggregate>, inclusion: Inclusion) -> Self {
-        Self { aggregate, inclusion }
-    }
-
-    /// Calls `f` with the runs of rows that take part.
-    fn runs(&self, rows: Range<usize>, mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
-        match &self.inclusion {
-            Inclusion::All => f(rows),
-            Inclusion::Mask(_) => self.inclusion.try_each(rows, |row| f(row..row + 1)),
-        }
-    }
-}
-
-impl Aggregate for Folds {
-    type State = UserState;
-    type Builder = Box<dyn UserResults>;
-
-    fn init(&self) -> UserState {
-        self.aggregate.initial()
-    }
-
-    fn update(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
-        self.runs(rows, |rows| self.aggregate.update(state, rows))
-    }
-
-    fn merge(&self, left: &mut UserState, right: &UserState) -> Result<()> {
-        self.aggregate.merge(left, right)
-    }
-
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        self.aggregate.results(capacity)
-    }
-
-    fn evaluate(&self, state: &UserState, out: &mut Self::Builder) -> Result<()> {
-        out.push(state)
-    }
-
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        out.finish()
-    }
-
-    fn save(&self, state: &UserState) -> Result<RecordBatch> {
-        let bytes = self.aggregate.save(state)?;
-        saved([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
-    }
-
-    fn load(&self, state: &RecordBatch) -> Result<UserState> {
-        match saved_column(state, "state")?.as_binary_opt::<i32>() {
-            Some(bytes) if bytes.is_valid(0) => self.aggregate.load(bytes.value(0)),
-            _ => Err(Error::internal("a saved state holds no bytes")),
-        }
-    }
-}
-
-impl Removable for Folds {
-    fn remove(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
-        self.runs(rows, |rows| self.aggregate.retract(state, rows))
-    }
 }

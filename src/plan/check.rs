@@ -6,14 +6,18 @@ use arrow_array::types::Float64Type;
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
-use crate::bounds::{FramePlan, OrderColumn};
+use crate::bounds::plan::FramePlan;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::explain;
 use crate::frame::Exclude;
-use crate::functions::registry::{self, ArgumentOrder, Distinct, Function, Kernel};
+use crate::functions::registry::{self, ArgumentOrder, Distinct, Function};
 use crate::functions::signature;
-use crate::literal;
-use crate::spec::{Arg, Call, Literal, Nulls};
+use crate::model::order_column::OrderColumn;
+use crate::spec::argument::Arg;
+use crate::spec::literal::Literal;
+use crate::spec::{Call, Nulls};
+use crate::util::suggest::near;
+use crate::{explain, literal};
 
 /// What comes with a call is what its function takes.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
@@ -116,7 +120,7 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
             "the {what} of {} is a whole number{}, not {}",
             function.name,
             if least == 1 { " from 1" } else { "" },
-            literal::show(value)
+            explain::show(value)
         ))),
         Some(Arg::Column(_)) if function.kernel != Kernel::Ntile && types[index].is_integer() => Ok(()),
         Some(Arg::Column(name)) if function.kernel != Kernel::Ntile => Err(Error::spec(format!(
@@ -133,7 +137,7 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
 fn deviation(arg: &Arg) -> bool {
     let value = match arg {
         Arg::Literal(Literal::Float(value)) => Some(*value),
-        Arg::Literal(literal @ Literal::Decimal { .. }) => literal::show(literal).parse().ok(),
+        Arg::Literal(literal @ Literal::Decimal { .. }) => explain::show(literal).parse().ok(),
         _ => None,
     };
     value.is_some_and(|value| value > 0.0 && value < 0.392)
@@ -159,7 +163,7 @@ fn quantile(function: &Function, call: &Call, types: &[DataType]) -> Result<()> 
             return Err(Error::spec(format!(
                 "the share of {} is a number from 0 to 1, not {}",
                 function.name,
-                literal::show(share)
+                explain::show(share)
             )));
         }
     }
@@ -180,7 +184,7 @@ fn within(function: &Function, call: &Call, index: usize, what: &str, most: i64)
     match call.args.get(index) {
         None => Ok(()),
         Some(Arg::Literal(Literal::Int(value))) if (1..=most).contains(value) => Ok(()),
-        Some(Arg::Literal(value)) => refuse(literal::show(value)),
+        Some(Arg::Literal(value)) => refuse(explain::show(value)),
         Some(Arg::Column(name)) => refuse(format!("the column {name:?}")),
     }
 }
@@ -190,7 +194,7 @@ fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
     let refuse = |index: usize, wanted: String| {
         let found = match &call.args[index] {
             Arg::Column(name) => format!("the column {name:?}"),
-            Arg::Literal(value) => literal::show(value),
+            Arg::Literal(value) => explain::show(value),
         };
         Err(Error::spec(format!("{} is {wanted}, not {found}", function.name)))
     };
@@ -225,7 +229,7 @@ fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
 fn bins(function: &Function, call: &Call) -> Result<()> {
     let found = match call.args.get(1) {
         Some(Arg::Literal(Literal::Int(2..=MOST_BINS))) => return Ok(()),
-        Some(Arg::Literal(value)) => literal::show(value),
+        Some(Arg::Literal(value)) => explain::show(value),
         Some(Arg::Column(name)) => format!("the column {name:?}"),
         None => "none".into(),
     };
@@ -303,17 +307,4 @@ pub(super) fn unknown_function(name: &str) -> Error {
         .copied()
         .collect();
     Error::spec(format!("there is no window function {name:?}; {}", near(name, "functions", &names)))
-}
-
-/// `did you mean "x"?` where a known name is close, else the names there are.
-fn near(name: &str, what: &str, known: &[&str]) -> String {
-    const SHOWN: usize = 40;
-    let closest = known.iter().map(|known| (explain::distance(name, known), known)).min();
-    match closest {
-        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
-        _ => {
-            let more = if known.len() > SHOWN { ", ..." } else { "" };
-            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
-        }
-    }
 }

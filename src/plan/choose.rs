@@ -1,13 +1,16 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::{Plan, PlannedArg, offset_of};
-use crate::bounds::FramePlan;
-use crate::carry::Reach;
-use crate::evaluate::Strategy;
+use super::planned::{PlannedArg, offset_of};
+use crate::bounds::plan::FramePlan;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
 use crate::frame::{Exclude, Shape};
-use crate::functions::native::Native;
-use crate::functions::registry::{Algebra, Family, Function, Kernel};
+use crate::functions::registry::{Family, Function};
 use crate::functions::signature::Signature;
+use crate::model::physical_type::Native;
+use crate::model::reach::Reach;
+use crate::plan::Plan;
+use crate::spec::strategy::Strategy;
 use crate::spec::{Call, Nulls};
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue

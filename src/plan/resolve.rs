@@ -1,22 +1,29 @@
 //! Resolving: from a call as it is asked to a call as it is planned, against the schema.
 
+use std::sync::Arc;
+
 use arrow_array::Array;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::passes::passes;
-use super::{Order, Plan, PlannedArg, PlannedCall, check, choose};
-use crate::bounds::{FramePlan, OrderColumn};
+use super::planned::{PlannedArg, PlannedCall};
+use super::{check, choose};
+use crate::bounds::plan::FramePlan;
+use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::evaluate::Strategy;
 use crate::explain::{self, display};
 use crate::frame::{Bound, Frame};
-use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function, Kernel};
+use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function};
 use crate::functions::signature::{self, Modifiers, Signature};
 use crate::literal;
-use crate::plan::Options;
-use crate::spec::{Arg, Call, Nulls, OrderKey, WindowSpec};
-use arrow_schema::SchemaRef;
-use std::sync::Arc;
+use crate::model::order_column::OrderColumn;
+use crate::plan::{Order, Plan};
+use crate::spec::argument::Arg;
+use crate::spec::options::Options;
+use crate::spec::order_key::OrderKey;
+use crate::spec::strategy::Strategy;
+use crate::spec::window::WindowSpec;
+use crate::spec::{Call, Nulls};
 
 impl Plan {
     /// Checks `specs` against `schema` and decides how to answer them.

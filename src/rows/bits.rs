@@ -15,11 +15,12 @@ use arrow_buffer::BooleanBuffer;
 use crate::bitmap::{WORD, word};
 use crate::error::Result;
 use crate::parallel::Threads;
+
 #[cfg(target_arch = "x86_64")]
-use crate::vectors::has_avx2;
+use crate::vectors::x86::has_avx2;
 
 /// `bits` in the order of the row numbers `order`.
-pub(super) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
+pub(crate) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
     let words: Vec<_> = (0..bits.len()).step_by(WORD).map(|begin| word(bits, begin)).collect();
     let mut gathered = vec![0; order.len().div_ceil(WORD)];
     // Shares begin where a word does.
@@ -77,7 +78,7 @@ mod x86 {
 
     /// As the loop over [`super::of_block`].
     #[target_feature(enable = "avx2")]
-    pub(super) fn fill(words: &[u64], blocks: &[[u32; WORD]], gathered: &mut [u64]) {
+    pub(crate) fn fill(words: &[u64], blocks: &[[u32; WORD]], gathered: &mut [u64]) {
         let low = _mm256_set1_epi32(31);
         for (word, rows) in gathered.iter_mut().zip(blocks) {
             let last = rows.iter().fold(0, |last, &row| row.max(last)) as usize;

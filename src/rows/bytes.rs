@@ -27,15 +27,15 @@ use crate::parallel::Threads;
 const PLACES: usize = 20;
 
 /// Numbers that order like the values.
-pub(super) struct Packed {
+pub(crate) struct Packed {
     /// One per row; 0 for nulls.
-    pub(super) codes: Vec<u64>,
+    pub(crate) codes: Vec<u64>,
     /// Equal numbers are equal values.
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
 }
 
 /// A column of byte strings.
-pub(super) trait Texts: Sync {
+pub(crate) trait Texts: Sync {
     fn rows(&self) -> usize;
 
     /// The row's bytes, unless it is null.
@@ -76,9 +76,9 @@ impl Texts for FixedSizeBinaryArray {
 }
 
 /// Values in arrow-row's encoding.
-pub(super) struct Encoded<'a> {
-    pub(super) rows: &'a Rows,
-    pub(super) nulls: Option<NullBuffer>,
+pub(crate) struct Encoded<'a> {
+    pub(crate) rows: &'a Rows,
+    pub(crate) nulls: Option<NullBuffer>,
 }
 
 impl Texts for Encoded<'_> {
@@ -216,7 +216,7 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(super) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
+pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
     let rows = texts.rows();
     let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
     let mut codes = vec![0; rows];

@@ -38,7 +38,7 @@ macro_rules! of_width {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(super) fn room(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+pub(crate) fn room(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
     of_width!(width, room_of(rows, threads))
 }
 

@@ -20,22 +20,11 @@ use arrow_schema::SortOptions;
 
 use super::bytes::{self, Packed, Texts};
 use super::keys::{self, Coded, match_coded};
-use super::radix::Word;
-use super::sort::SortColumn;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::sort::normalized_key::{Codes, Field, Push, Word};
+use crate::sort::sort_column::SortColumn;
 use crate::vectors::widest;
-
-/// Some bits of the sort word, and where they come from.
-pub(super) struct Field {
-    /// How many bits.
-    pub(super) bits: u32,
-    codes: Box<dyn Codes>,
-    /// The greatest code.
-    top: u64,
-    /// How many low bits of the code are left out.
-    dropped: u32,
-}
 
 /// The fields of one column.
 pub(super) struct Fields {
@@ -43,65 +32,6 @@ pub(super) struct Fields {
     pub(super) fields: Vec<Field>,
     /// Rows with equal fields are equal. Otherwise they are only known not to be ordered the other way.
     pub(super) exact: bool,
-}
-
-/// Puts the fields of the rows from `start` on into their words.
-pub(super) fn write<W: Word>(fields: &[Field], start: usize, words: &mut [W]) {
-    for (place, field) in fields.iter().enumerate() {
-        field.push(start, place == 0, words);
-    }
-}
-
-impl Field {
-    /// Appends this field to the words of the rows from `start` on.
-    fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
-        W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
-    }
-
-    /// Codes are below this.
-    pub(super) fn count(&self) -> usize {
-        (self.top >> self.dropped) as usize + 1
-    }
-
-    /// Leaves out the lowest bits; the field is inexact then.
-    pub(super) fn drop_low(&mut self, bits: u32) {
-        self.dropped += bits;
-        self.bits -= bits;
-    }
-}
-
-/// Where and how codes go into words.
-#[derive(Clone, Copy)]
-pub(super) struct Push {
-    start: usize,
-    first: bool,
-    bits: u32,
-    dropped: u32,
-}
-
-impl Push {
-    /// Appends the codes of the rows from `start` on.
-    #[inline]
-    fn all<W: Word>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
-        let Self { first, bits, dropped, .. } = self;
-        // All that is the same for each row is the loop's own: beside words that are written nothing else is read again.
-        widest(
-            #[inline(always)]
-            move || {
-                for (word, code) in words.iter_mut().zip(codes) {
-                    let code = W::from_code(code >> dropped);
-                    // Shifting a fresh word by its whole width would overflow.
-                    *word = if first { code } else { (*word << bits) | code };
-                }
-            },
-        );
-    }
-}
-
-/// A source of codes.
-pub(super) trait Codes: Send + Sync {
-    fn push_narrow(&self, push: Push, words: &mut [u64]);
-    fn push_wide(&self, push: Push, words: &mut [u128]);
 }
 
 /// A code that can be counted from another.

@@ -16,10 +16,11 @@ use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 
 use super::neighbours::Neighbours;
-use super::sort::SortColumn;
-use crate::bitmap::{Edges, WORD, next_set};
+use crate::bitmap::{WORD, next_set};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::sort::sort_column::SortColumn;
+use crate::util::boundaries::Edges;
 
 /// So many rows are looked at before the others are.
 const PROBE: usize = 4096;
@@ -39,7 +40,7 @@ const BLOCK: usize = 16;
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, Float64Array};
 /// let key: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(-0.0), Some(0.0), Some(f64::NAN)]));
-/// let starts = windrow::rows::starts(&[key], 5, None)?;
+/// let starts = windrow::rows::edges::starts(&[key], 5, None)?;
 /// assert_eq!(starts.iter().collect::<Vec<_>>(), [true, false, true, false, true]);
 /// # Ok::<(), windrow::Error>(())
 /// ```
@@ -113,7 +114,7 @@ pub fn first_descent(columns: &[SortColumn], partitions: &Edges) -> Result<Optio
 }
 
 /// The first row that belongs before the row before it.
-pub(super) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Option<usize> {
+pub(crate) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Option<usize> {
     let mut at = 0;
     while at < rows {
         let count = WORD.min(rows - at);
@@ -127,7 +128,7 @@ pub(super) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Optio
 }
 
 /// For each of `leading`, where rows differ from the row before in so many columns, if the rows are in order.
-pub(super) fn starts_in_order(
+pub(crate) fn starts_in_order(
     columns: &[Neighbours],
     rows: usize,
     leading: &[usize],

@@ -8,13 +8,13 @@
 //! The keys are compared as one word (`codes.rs`), so an order of any length and direction costs one comparison a row.
 //! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
 
-use super::codes;
 use super::groups::{Groups, Share};
 use super::layout::Layout;
-use super::radix::Word;
-use super::sort::{SortColumn, check_rows, rank_dictionaries};
+use super::sort::{check_rows, rank_dictionaries};
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::sort::normalized_key::{self, Word};
+use crate::sort::sort_column::SortColumn;
 
 /// Rows whose words are made at a time: they stay in the first level cache.
 const BLOCK: usize = 1024;
@@ -67,7 +67,7 @@ fn ends_of<W: Word>(
         for begin in share.rows.clone().step_by(BLOCK) {
             threads.cancel().check()?;
             let block = begin..share.rows.end.min(begin + BLOCK);
-            codes::write(&layout.fields, begin, &mut words[..block.len()]);
+            normalized_key::write(&layout.fields, begin, &mut words[..block.len()]);
             groups.each_row(block, |group, row| {
                 let (word, end) = (words[row - begin], &mut ends[group - first]);
                 if comes(word, end) && included(row) {
@@ -96,7 +96,8 @@ mod tests {
 
     use super::*;
     use crate::cancel::Cancel;
-    use crate::rows::{number, sort};
+    use crate::rows::number::number;
+    use crate::rows::sort::sort;
 
     /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.
     #[test]

@@ -21,10 +21,10 @@ use arrow_schema::{DataType, SchemaRef};
 
 use super::held::Held;
 use super::merge::Merge;
-use super::sort::SortColumn;
 use super::spill::{Disk, Spilled};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
+use crate::external::sort_key::SortKey;
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -44,32 +44,14 @@ const BATCH: usize = 8192;
 /// What sorting takes beside the rows: their keys in one piece, words twice, the order.
 const SORT_BYTES: usize = 48;
 
-/// A column to sort by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SortKey {
-    /// Its number in the schema.
-    pub column: usize,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
-}
-
-impl SortKey {
-    /// The batch's column.
-    pub(super) fn over(self, batch: &RecordBatch) -> SortColumn {
-        let Self { column, descending, nulls_first } = self;
-        SortColumn { values: batch.column(column).clone(), descending, nulls_first }
-    }
-}
-
 /// Takes rows in any order, and gives them in that of the keys. While it takes them, it holds not much more than `limit`
 /// bytes, and half of that while it gives them.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
-/// use windrow::rows::{ExternalSort, SortKey};
+/// use windrow::external::sort_key::SortKey;
+/// use windrow::rows::external::ExternalSort;
 ///
 /// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
 /// let key = SortKey { column: 0, descending: false, nulls_first: true };

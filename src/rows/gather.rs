@@ -26,7 +26,8 @@ use crate::parallel::Threads;
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Array, ArrayRef, StringArray};
-/// # use windrow::rows::{gather, restore};
+/// # use windrow::rows::gather::gather;
+/// # use windrow::rows::restore::restore;
 /// let column: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
 /// let sorted = gather(&[column.clone()], &[2, 0, 1], 1, &Default::default())?;
 /// assert_eq!(sorted[0].as_ref(), &StringArray::from(vec!["c", "a", "b"]));
@@ -95,7 +96,7 @@ fn gather_primitive<T: ArrowPrimitiveType>(
 }
 
 /// Which rows of a column are null, in a new order; `None` if none of the column is.
-pub(super) fn gather_nulls(column: &dyn Array, order: &[u32], threads: &Threads) -> Result<Option<NullBuffer>> {
+pub(crate) fn gather_nulls(column: &dyn Array, order: &[u32], threads: &Threads) -> Result<Option<NullBuffer>> {
     let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(None) };
     Ok(Some(NullBuffer::new(gather_bits(nulls.inner(), order, threads)?)))
 }

@@ -14,10 +14,11 @@ use arrow_array::ArrayRef;
 
 use super::edges::starts;
 use super::gather::gather_on;
-use super::sort::{SortColumn, arrange, check_rows};
+use super::sort::{arrange, check_rows};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::sort::sort_column::SortColumn;
 
 /// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
 ///
@@ -25,7 +26,7 @@ use crate::parallel::Threads;
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, StringArray};
 /// let key: ArrayRef = Arc::new(StringArray::from(vec!["b", "b", "a", "a", "a", "b"]));
-/// let order = windrow::rows::group(&[key], 1, &Default::default())?;
+/// let order = windrow::rows::group::group(&[key], 1, &Default::default())?;
 /// assert_eq!(order, Some(vec![2, 3, 4, 0, 1, 5]));
 /// # Ok::<(), windrow::Error>(())
 /// ```

@@ -6,16 +6,8 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, PrimitiveArray, UInt32Array, downcast_primitive};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use arrow_select::take::take;
-
-use super::gather::gather_on;
-use super::room::appended;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::parallel::Threads;
 use crate::vectors::widest;
 
@@ -77,12 +69,12 @@ impl Groups {
     }
 
     /// Rows of these numbers, which are below `count`.
-    pub(super) fn of_rows(of: Vec<u32>, count: usize) -> Self {
+    pub(crate) fn of_rows(of: Vec<u32>, count: usize) -> Self {
         Self { rows: of.len(), count, of: GroupIds::Rows(of) }
     }
 
     /// The rows of these runs, whose numbers are below `count`.
-    pub(super) fn of_runs(runs: Vec<Run>, count: usize) -> Self {
+    pub(crate) fn of_runs(runs: Vec<Run>, count: usize) -> Self {
         Self { rows: runs.last().map_or(0, |run| run.end), count, of: GroupIds::Runs(runs) }
     }
 
@@ -92,7 +84,7 @@ impl Groups {
     }
 
     /// Numbers are below this.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
@@ -305,67 +297,9 @@ pub(crate) fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (
     })
 }
 
-/// For each row the value of its group, of `values`, one for each.
-///
-/// # Errors
-/// Text that outgrows its offsets; cancellation.
-pub(crate) fn broadcast(groups: &Groups, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
-    match groups.ids() {
-        GroupIds::Runs(runs) => copies(&values, runs, threads),
-        GroupIds::Rows(of) => {
-            let spread = gather_on(&[values], of, threads)?;
-            spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
-        }
-    }
-}
-
-/// For each row of `runs` the value of its group, of `values`.
-///
-/// # Errors
-/// The copies do not fit the type's offsets; cancellation.
-pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Result<ArrayRef> {
-    let rows = runs.last().map_or(0, |run| run.end);
-    // A number for each row, for `take` to look it up, would cost more than the copies.
-    macro_rules! copies {
-        ($type:ty) => {{
-            let values = values.as_primitive::<$type>();
-            let share = threads.share(rows);
-            let copies = appended(rows, share, threads, |number, copies| {
-                threads.cancel().check()?;
-                let share = number * share..rows.min((number + 1) * share);
-                within(runs, share).for_each(|(group, run)| copies.repeat(values.value(group), run.len()));
-                Ok(())
-            })?;
-            let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs, rows));
-            return Ok(Arc::new(copies.with_data_type(values.data_type().clone())));
-        }};
-    }
-    downcast_primitive! {
-        values.data_type() => (copies),
-        _ => {}
-    }
-    let mut places = Vec::with_capacity(rows);
-    for (group, run) in within(runs, 0..rows) {
-        places.resize(places.len() + run.len(), group as u32);
-    }
-    Ok(take(values, &UInt32Array::from(places), None)?)
-}
-
-/// Which of the copies are null; `None` if none of the values is.
-fn nulls(values: &dyn Array, runs: &[Run], rows: usize) -> Option<NullBuffer> {
-    let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
-    let mut valid = BooleanBufferBuilder::new(rows);
-    for (group, run) in within(runs, 0..rows) {
-        valid.append_n(run.len(), nulls.is_valid(group));
-    }
-    Some(NullBuffer::new(valid.finish()))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use arrow_array::{BooleanArray, Decimal128Array, Float64Array, Int32Array, StringArray};
-    use arrow_schema::{DataType, TimeUnit};
 
     use super::*;
     use crate::cancel::Cancel;
@@ -457,31 +391,5 @@ mod tests {
         }
         let none = Groups::of_rows(vec![], 0);
         assert_eq!(none.longest(&threads).unwrap(), 0);
-    }
-
-    /// Of all kinds of types, with a null that some row has and without.
-    #[test]
-    fn values_are_spread_alike() {
-        let threads = Threads::new(2, &Cancel::default());
-        let [by_rows, by_runs] = both();
-        let ints = Int32Array::from(vec![Some(7), Some(8), None, Some(-1), Some(0)]);
-        let doubles = Float64Array::from(vec![-0.0, 1.0, f64::NAN, f64::INFINITY, 2.5]);
-        let moments = DataType::Timestamp(TimeUnit::Second, Some("UTC".into()));
-        let decimals = Decimal128Array::from(vec![Some(1), None, Some(3), None, Some(5)]);
-        let columns: [ArrayRef; 6] = [
-            arrow_cast::cast(&arrow_cast::cast(&ints, &DataType::Int64).unwrap(), &moments).unwrap(),
-            Arc::new(ints),
-            Arc::new(doubles),
-            Arc::new(decimals.with_precision_and_scale(9, 2).unwrap()),
-            Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true), None])),
-            Arc::new(StringArray::from(vec![Some("a"), None, Some(""), Some("b"), None])),
-        ];
-        for column in columns {
-            let spread = broadcast(&by_runs, column.clone(), &threads).unwrap();
-            assert_eq!(&spread, &broadcast(&by_rows, column.clone(), &threads).unwrap());
-            assert_eq!(spread.data_type(), column.data_type());
-            let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }], &threads).unwrap();
-            assert_eq!(&none, &column.slice(0, 0));
-        }
     }
 }

@@ -11,18 +11,19 @@ use arrow_array::RecordBatch;
 use arrow_select::concat::{concat, concat_batches};
 use arrow_select::interleave::interleave_record_batch;
 
-use super::external::SortKey;
-use super::sort::{SortColumn, arrange};
+use super::sort::arrange;
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::external::sort_key::SortKey;
 use crate::parallel::Threads;
+use crate::sort::sort_column::SortColumn;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
 const PAGE: u32 = 10;
 
 /// Rows in memory, in order.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(crate) struct Held {
     batches: Vec<RecordBatch>,
     /// Row numbers in order; `None` if the rows came so.
     order: Option<Vec<u32>>,

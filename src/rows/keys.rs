@@ -22,7 +22,7 @@ use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 use crate::error::{Error, Result};
 
 /// A fixed width value with a code: codes order and equal each other as the values do.
-pub(super) trait Coded: ArrowNativeType {
+pub(crate) trait Coded: ArrowNativeType {
     /// The code.
     type Code: Copy + Ord + Send + Sync + 'static;
 
@@ -181,7 +181,7 @@ fn list_view<O: OffsetSizeTrait>(field: &FieldRef, column: &GenericListViewArray
 }
 
 /// The fixed width values of a column, whatever they stand for; `T` is their native type.
-pub(super) fn scalars<T: ArrowNativeType>(column: &ArrayRef) -> ScalarBuffer<T> {
+pub(crate) fn scalars<T: ArrowNativeType>(column: &ArrayRef) -> ScalarBuffer<T> {
     let data = column.to_data();
     ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
 }
@@ -218,22 +218,22 @@ macro_rules! match_coded {
         }
     }};
 }
-pub(super) use match_coded;
+pub(crate) use match_coded;
 
 /// The column's nulls, if it has any.
-pub(super) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
+pub(crate) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
     column.logical_nulls().filter(|nulls| nulls.null_count() > 0)
 }
 
 /// Compares two rows.
-pub(super) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
+pub(crate) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
 
 /// Compares rows of two normalised columns, which may be one; a null is where `nulls_first` says, nested nulls are
 /// smallest.
 ///
 /// # Errors
 /// A type without an order.
-pub(super) fn comparator(left: &ArrayRef, right: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
+pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
     let ascending = SortOptions { descending: false, nulls_first: true };
     let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;

@@ -8,11 +8,12 @@
 //!   far too many              | a | b | c, its top bits |       d and e only order rows with equal words
 //! ```
 
-use super::codes::{self, Field, Fields};
+use super::codes::{self, Fields};
 use super::radix::{self, DIGIT};
-use super::sort::SortColumn;
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::sort::normalized_key::Field;
+use crate::sort::sort_column::SortColumn;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
 /// data that crowds at one end of its range.
@@ -22,11 +23,11 @@ const DROPPED: u32 = 24;
 const KEPT: u32 = 24;
 
 /// The fields of the sort word, most significant first.
-pub(super) struct Layout {
-    pub(super) fields: Vec<Field>,
+pub(crate) struct Layout {
+    pub(crate) fields: Vec<Field>,
     /// All fields' bits.
-    pub(super) bits: u32,
-    pub(super) unsure: Option<Unsure>,
+    pub(crate) bits: u32,
+    pub(crate) unsure: Option<Unsure>,
     /// The bits through each column, of those that the word holds whole.
     through: Vec<u32>,
     /// The column that the last field is of.
@@ -35,16 +36,16 @@ pub(super) struct Layout {
 
 /// The first column that the word holds the beginning of only.
 #[derive(Clone, Copy)]
-pub(super) struct Unsure {
-    pub(super) column: usize,
+pub(crate) struct Unsure {
+    pub(crate) column: usize,
     /// The bits of the columns behind it.
-    pub(super) behind: u32,
+    pub(crate) behind: u32,
     /// The columns behind it are all there: rows equal in this one are in order.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl Layout {
-    pub(super) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
+    pub(crate) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
         let room = u128::BITS - 1 - row_bits;
@@ -87,7 +88,7 @@ impl Layout {
     }
 
     /// Leaves out bits that make the word wide for little.
-    pub(super) fn narrowed(mut self, rows: usize) -> Self {
+    pub(crate) fn narrowed(mut self, rows: usize) -> Self {
         let row_bits = radix::row_bits(rows);
         let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
         let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
@@ -115,7 +116,7 @@ impl Layout {
     }
 
     /// Words are below this, which is less than 2^bits where one field is all there is.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self.fields.as_slice() {
             [field] => field.count(),
             _ => 1 << self.bits,
@@ -123,17 +124,17 @@ impl Layout {
     }
 
     /// How many columns the word holds whole, from the first on.
-    pub(super) fn whole(&self) -> usize {
+    pub(crate) fn whole(&self) -> usize {
         self.through.len()
     }
 
     /// The bits behind the first `columns` columns, which the word holds whole.
-    pub(super) fn behind(&self, columns: usize) -> u32 {
+    pub(crate) fn behind(&self, columns: usize) -> u32 {
         self.bits - columns.checked_sub(1).map_or(0, |last| self.through[last])
     }
 
     /// Whether 64 bits hold the word, but for what dealing takes off it.
-    pub(super) fn is_narrow(&self, rows: usize) -> bool {
+    pub(crate) fn is_narrow(&self, rows: usize) -> bool {
         let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
         let behind = self.unsure.map_or(0, |unsure| unsure.behind);
         self.bits <= u64::BITS && surplus <= DIGIT.min(self.bits - behind)

@@ -18,16 +18,16 @@ use std::collections::VecDeque;
 
 use arrow_array::RecordBatch;
 
-use super::external::SortKey;
 use super::held::Held;
 use super::keys;
-use super::sort::SortColumn;
 use super::spill::{SpillReader, Spilled};
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::external::sort_key::SortKey;
+use crate::sort::sort_column::SortColumn;
 
 /// Runs being merged.
-pub(super) struct Merge {
+pub(crate) struct Merge {
     keys: Vec<SortKey>,
     /// Those that have rows left, in the order of the runs.
     cursors: Vec<Cursor>,

@@ -26,7 +26,7 @@ use crate::vectors::widest;
 const HEAD: usize = size_of::<u128>();
 
 /// A column that tells how each row stands to the row before.
-pub(super) struct Neighbours {
+pub(crate) struct Neighbours {
     values: Box<dyn Values>,
     nulls: Option<NullBuffer>,
     descending: bool,
@@ -60,12 +60,12 @@ trait Values: Send + Sync {
 
 impl Neighbours {
     /// A column, ascending with nulls first.
-    pub(super) fn new(column: &ArrayRef) -> Result<Self> {
+    pub(crate) fn new(column: &ArrayRef) -> Result<Self> {
         Self::directed(column, false, true)
     }
 
     /// A column in a direction.
-    pub(super) fn directed(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Self> {
+    pub(crate) fn directed(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Self> {
         let column = match column.data_type() {
             // Top level floats compare by code, without a copy.
             DataType::Float32 | DataType::Float64 => column.clone(),
@@ -75,7 +75,7 @@ impl Neighbours {
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
-    pub(super) fn differ(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn differ(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
             return 1 | (self.differ(1, count - 1) << 1);
         }
@@ -86,7 +86,7 @@ impl Neighbours {
     }
 
     /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
-    pub(super) fn descend(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn descend(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
             return self.descend(1, count - 1) << 1;
         }
@@ -99,7 +99,7 @@ impl Neighbours {
     }
 
     /// Both, at once where that costs less; the latter is right for the rows of `asked`.
-    pub(super) fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+    pub(crate) fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         if at == 0 {
             let (differ, descend) = self.both(1, count - 1, asked >> 1);
             return (1 | (differ << 1), descend << 1);
@@ -113,13 +113,13 @@ impl Neighbours {
 
     /// Whether none of `rows`, which do not begin with row 0, differs from the row before; `false` as well where that is not
     /// quickly said.
-    pub(super) fn same(&self, rows: Range<usize>) -> bool {
+    pub(crate) fn same(&self, rows: Range<usize>) -> bool {
         self.nulls.is_none() && self.values.same(rows)
     }
 
     /// Whether none of `rows`, which do not begin with row 0, belongs before the row before it; `false` as well where that is
     /// not quickly said.
-    pub(super) fn in_order(&self, rows: Range<usize>) -> bool {
+    pub(crate) fn in_order(&self, rows: Range<usize>) -> bool {
         self.nulls.is_none() && self.values.in_order(rows, self.descending)
     }
 

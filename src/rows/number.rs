@@ -16,17 +16,18 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::codes;
 use super::gather::gather_on;
 use super::groups::{Groups, Run};
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::room::appended;
-use super::sort::{Arranged, SortColumn, arrange, rank_dictionaries, ranks};
+use super::sort::{Arranged, arrange, rank_dictionaries, ranks};
 use crate::bitmap::WORD;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::sort::normalized_key;
+use crate::sort::sort_column::SortColumn;
 
 /// Up to so many numbers are given out whatever the rows.
 const FEW: usize = 1 << 12;
@@ -60,7 +61,7 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
         let mut words = [0_u64; BLOCK];
         for block in blocks(number * share..rows.min((number + 1) * share)) {
             let words = &mut words[..block.len()];
-            codes::write(&layout.fields, block.start, words);
+            normalized_key::write(&layout.fields, block.start, words);
             of.append(words, |&word| word as u32);
         }
         Ok(())
@@ -180,9 +181,12 @@ mod tests {
     fn no_keys_are_one_group() {
         let groups = groups(&[], 3).unwrap();
         assert_eq!(runs(&groups), [(0, 0..3)]);
-        let spread =
-            crate::rows::broadcast(&groups, Arc::new(Int64Array::from(vec![4])), &Threads::new(1, &Cancel::default()))
-                .unwrap();
+        let spread = crate::permute::broadcast::broadcast(
+            &groups,
+            Arc::new(Int64Array::from(vec![4])),
+            &Threads::new(1, &Cancel::default()),
+        )
+        .unwrap();
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
     }
 

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 
 /// Room for a buffer, filled piece by piece.
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     length: usize,
     writes: Writes,
     rooms: Mutex<Rooms>,
@@ -35,13 +35,13 @@ struct Rooms {
 
 impl Pieces {
     /// Room for so many bytes, filled by these writes.
-    pub(super) fn new(length: usize, writes: Writes) -> Self {
+    pub(crate) fn new(length: usize, writes: Writes) -> Self {
         let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
         Self { length, writes, rooms: Mutex::new(rooms) }
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
-    pub(super) fn put(&self, begin: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn put(&self, begin: usize, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Pieces {
     }
 
     /// The buffer, all of which has been filled.
-    pub(super) fn finish(self) -> Result<Buffer> {
+    pub(crate) fn finish(self) -> Result<Buffer> {
         let Rooms { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
         for piece in filled.into_values() {

@@ -18,86 +18,19 @@
 //! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
 
-use std::ops::{BitOr, BitOrAssign, BitXor, Range, Shl, Shr};
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use arrow_buffer::{ArrowNativeType, BooleanBuffer};
+use arrow_buffer::BooleanBuffer;
 
-use super::codes::{self, Codes, Field, Push};
 use super::room::filled;
 use super::turns::{count, deal, in_turns};
 use super::uncached::Writes;
 use crate::bitmap::WORD;
 use crate::error::Result;
 use crate::parallel::Threads;
-
-/// An unsigned integer that holds a key, or a key and a row number.
-pub(super) trait Word:
-    ArrowNativeType
-    + Ord
-    + BitOr<Output = Self>
-    + BitOrAssign
-    + BitXor<Output = Self>
-    + Shl<u32, Output = Self>
-    + Shr<u32, Output = Self>
-{
-    const BITS: u32;
-
-    fn from_code(code: u64) -> Self;
-    fn from_row(row: usize) -> Self;
-    /// The digit that stands `shift` bits up, of a power of two of `digits`.
-    fn digit(self, shift: u32, digits: usize) -> usize;
-    /// The row number in the lowest `bits` bits.
-    fn row(self, bits: u32) -> u32;
-    fn leading_zeros(self) -> u32;
-    fn trailing_zeros(self) -> u32;
-    fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]);
-}
-
-macro_rules! word {
-    ($type:ty, $push:ident) => {
-        impl Word for $type {
-            const BITS: u32 = <$type>::BITS;
-
-            #[inline]
-            fn from_code(code: u64) -> Self {
-                code.into()
-            }
-
-            #[inline]
-            fn from_row(row: usize) -> Self {
-                row as Self
-            }
-
-            #[inline]
-            fn digit(self, shift: u32, digits: usize) -> usize {
-                (self >> shift) as usize & (digits - 1)
-            }
-
-            #[inline]
-            fn row(self, bits: u32) -> u32 {
-                (self & ((1 << bits) - 1)) as u32
-            }
-
-            #[inline]
-            fn leading_zeros(self) -> u32 {
-                self.leading_zeros()
-            }
-
-            #[inline]
-            fn trailing_zeros(self) -> u32 {
-                self.trailing_zeros()
-            }
-
-            fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]) {
-                codes.$push(to, words);
-            }
-        }
-    };
-}
-word!(u64, push_narrow);
-word!(u128, push_wide);
+use crate::sort::normalized_key::{self, Field, Word};
 
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
 const BLOCK: usize = 1024;
@@ -110,7 +43,7 @@ const CHUNK: usize = 512 * 1024;
 const GROUP: usize = 16 * 1024;
 
 /// The most bits of a digit: 2048 counters and as many open ends of buckets.
-pub(super) const DIGIT: u32 = 11;
+pub(crate) const DIGIT: u32 = 11;
 
 /// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into. At a million
 /// rows 2^9 to 2^12 differ by less than a loaded machine's noise.
@@ -130,25 +63,25 @@ const LSD_PASSES: u32 = 3;
 const SPREAD: u32 = 5;
 
 /// What to sort by.
-pub(super) struct Keys<'a> {
-    pub(super) fields: &'a [Field],
-    pub(super) rows: usize,
+pub(crate) struct Keys<'a> {
+    pub(crate) fields: &'a [Field],
+    pub(crate) rows: usize,
     /// All fields' bits.
-    pub(super) bits: u32,
+    pub(crate) bits: u32,
     /// Runs of rows that are equal but for so many of the lowest bits are asked for.
-    pub(super) runs: Option<u32>,
+    pub(crate) runs: Option<u32>,
     /// Asks where rows differ from the row before in other than so many of the lowest bits, for each of these.
-    pub(super) behind: &'a [u32],
+    pub(crate) behind: &'a [u32],
 }
 
 /// Rows by their keys.
-pub(super) struct Ordered {
+pub(crate) struct Ordered {
     /// The row numbers, ties in row order.
-    pub(super) order: Vec<u32>,
+    pub(crate) order: Vec<u32>,
     /// The runs of several rows that were asked for.
-    pub(super) runs: Vec<Range<usize>>,
+    pub(crate) runs: Vec<Range<usize>>,
     /// For each of [`Keys::behind`], a bit where a row differs from the row before; row 0 does.
-    pub(super) starts: Vec<BooleanBuffer>,
+    pub(crate) starts: Vec<BooleanBuffer>,
 }
 
 /// Where a bucket lies among the rows in order.
@@ -201,7 +134,7 @@ impl Mark {
 }
 
 /// How many bits row numbers below `rows` take.
-pub(super) fn row_bits(rows: usize) -> u32 {
+pub(crate) fn row_bits(rows: usize) -> u32 {
     usize::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
@@ -227,7 +160,7 @@ impl<W> Dealt<W> {
 
 impl Keys<'_> {
     /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(super) fn order<W: Word>(&self, threads: &Threads) -> Result<Ordered> {
+    pub(crate) fn order<W: Word>(&self, threads: &Threads) -> Result<Ordered> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
         // A run is in one bucket.
@@ -294,7 +227,7 @@ impl Keys<'_> {
             let keys = &mut keys[..chunk.min(rows.end - begin)];
             let mut next = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                codes::write(self.fields, begin + block * BLOCK, keys);
+                normalized_key::write(self.fields, begin + block * BLOCK, keys);
                 count(keys, &mut next, bucket);
             }
             begins(&mut next);

@@ -22,13 +22,13 @@ use super::cells::{self, Cells};
 use super::gather::gather_on;
 use super::pieces::Pieces;
 use super::route::Route;
-use super::source::{fixed_column, values_of};
 use super::tiles::Tiles;
 use super::uncached::Writes;
 use crate::bitmap::{WORD, word};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::permute::fixed_width::{fixed_column, values_of};
 
 /// A column in the order of the row numbers `order`, back in the order of the rows.
 ///

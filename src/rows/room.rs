@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::parallel::Threads;
 
 /// A chunk of a vector, filled from its first value on.
-pub(super) struct Chunk<'a, T> {
+pub(crate) struct Chunk<'a, T> {
     room: &'a mut [MaybeUninit<T>],
     filled: usize,
     writes: Writes,
@@ -31,13 +31,13 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     const TOGETHER: usize = (32 << 10) / size_of::<T>();
 
     /// How many values there is room for.
-    pub(super) fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.room.len() - self.filled - self.held.len()
     }
 
     /// Appends what `f` makes of each of `from`, for which there is room.
     #[inline]
-    pub(super) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
+    pub(crate) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
         if !self.writes.uncached() {
             return self.next(from.len(), |places| {
                 places.iter_mut().zip(from).for_each(|(place, from)| *place = MaybeUninit::new(f(from)));
@@ -55,7 +55,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
 
     /// Appends so many copies of `value`, for which there is room.
     #[inline]
-    pub(super) fn repeat(&mut self, value: T, times: usize) {
+    pub(crate) fn repeat(&mut self, value: T, times: usize) {
         if self.writes.uncached() {
             self.repeat_uncached(value, times);
         } else {
@@ -78,7 +78,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     }
 
     /// Appends `values`, for which there is room.
-    pub(super) fn extend(&mut self, values: &[T]) {
+    pub(crate) fn extend(&mut self, values: &[T]) {
         self.write();
         let writes = self.writes;
         self.next(values.len(), |places| writes.copy(values, places));
@@ -110,7 +110,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
 ///
 /// # Errors
 /// The first error of `work`; a chunk that was not filled.
-pub(super) fn appended<T: ArrowNativeType>(
+pub(crate) fn appended<T: ArrowNativeType>(
     values: usize,
     chunk: usize,
     threads: &Threads,
@@ -124,7 +124,7 @@ pub(super) fn appended<T: ArrowNativeType>(
 ///
 /// # Errors
 /// The first error of `work`; a chunk that was not filled.
-pub(super) fn filled<T: ArrowNativeType, I: Send, R: Send>(
+pub(crate) fn filled<T: ArrowNativeType, I: Send, R: Send>(
     chunks: Vec<(usize, I)>,
     threads: &Threads,
     work: impl Fn(I, &mut Chunk<T>) -> Result<R> + Send + Sync,
@@ -145,7 +145,7 @@ pub(super) fn filled<T: ArrowNativeType, I: Send, R: Send>(
 ///
 /// # Errors
 /// The first error of `work`.
-pub(super) fn in_chunks<T: Copy + Default + Send>(
+pub(crate) fn in_chunks<T: Copy + Default + Send>(
     values: usize,
     chunk: usize,
     threads: &Threads,
@@ -191,7 +191,7 @@ unsafe fn written<T: Send, I: Send, R: Send>(
 ///
 /// # Errors
 /// The system has no threads left.
-pub(super) fn zeros<T: Copy + Default + Send>(values: usize, threads: &Threads) -> Result<Vec<T>> {
+pub(crate) fn zeros<T: Copy + Default + Send>(values: usize, threads: &Threads) -> Result<Vec<T>> {
     in_chunks(values, threads.share(values), threads, |_, _| Ok(()))
 }
 

@@ -19,10 +19,10 @@
 
 use std::ops::Range;
 
-use super::sort::pieces;
 use super::turns::{count, deal};
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::util::slices::pieces;
 
 /// The most positions of a tile: their numbers within it take two bytes, and longs a quarter of a megabyte.
 const TILE: usize = 1 << 15;
@@ -77,7 +77,7 @@ impl Route {
     }
 
     /// The route to the row numbers `order`, each of which is there once. The blocks have all positions, in order.
-    pub(super) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
+    pub(crate) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
         let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(TILE)).chain([order.len()]).collect();
         let strip = if order.len() > MANY { LONG_STRIP } else { STRIP };
         let strips = order.len().div_ceil(strip);
@@ -115,23 +115,23 @@ impl Route {
     }
 
     /// The rows of a strip, of which the last may have fewer.
-    pub(super) fn strip(&self) -> usize {
+    pub(crate) fn strip(&self) -> usize {
         self.strip
     }
 
     /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len() / 2
     }
 
     /// Where each tile begins.
-    pub(super) fn begins(&self) -> impl DoubleEndedIterator<Item = usize> {
+    pub(crate) fn begins(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.tiles[..self.tiles.len() - 1].iter().copied()
     }
 
     /// The tiles that have some of the positions `wanted`: each one's number, its positions, and where within it what is dealt
     /// comes from, one by one.
-    pub(super) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>, &[u16])> {
+    pub(crate) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>, &[u16])> {
         let first = self.tiles.partition_point(|&begin| begin <= wanted.start).saturating_sub(1);
         let tiles = self.tiles[first..].windows(2).take_while(move |ends| ends[0] < wanted.end);
         let numbered = tiles.enumerate();
@@ -139,7 +139,7 @@ impl Route {
     }
 
     /// All runs of all that is dealt: of each tile one for each strip.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         let tiles = self.runs.chunks(self.strips + 1).zip(&self.tiles);
         tiles.flat_map(|(runs, begin)| {
             runs.windows(2).map(move |ends| begin + ends[0] as usize..begin + ends[1] as usize)
@@ -147,7 +147,7 @@ impl Route {
     }
 
     /// Of each tile the run of a strip, as a range of what is dealt there, and its rows within the strip.
-    pub(super) fn runs_of(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
+    pub(crate) fn runs_of(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
         let rows = &self.numbers[self.len()..];
         self.runs.chunks(self.strips + 1).zip(&self.tiles).map(move |(runs, begin)| {
             let run = runs[strip] as usize..runs[strip + 1] as usize;
@@ -171,11 +171,11 @@ fn far_apart(order: &[u32]) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Row numbers in an order that looks like none: multiples of a number that shares no factor with the rows'.
-    pub(in crate::rows) fn order(rows: usize) -> Vec<u32> {
+    pub(crate) fn order(rows: usize) -> Vec<u32> {
         (0..rows).map(|position| (position * 48_271 % rows) as u32).collect()
     }
 

@@ -10,8 +10,6 @@
 //!
 //! Cost: O(rows * bits) time; 8 or 16 bytes per row beside the order's 4. Stable: ties keep input order.
 
-use std::cmp::Ordering;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -20,14 +18,16 @@ use arrow_buffer::BooleanBuffer;
 
 use super::edges::{first_descent_of_all, starts, starts_in_order};
 use super::gather::gather_on;
-use super::keys::{self, Comparator};
+use super::keys;
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::radix::{Keys, Ordered};
-use crate::bitmap::Edges;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
+use crate::sort::sort_column::{SortColumn, compare};
+use crate::util::boundaries::Edges;
+use crate::util::slices::pieces;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
 const COMPARED_ROWS: usize = 64;
@@ -35,40 +35,13 @@ const COMPARED_ROWS: usize = 64;
 /// Runs of equal words within runs of equal words, so deep, are sorted by comparison: each level is a stack frame.
 const DEPTH: usize = 32;
 
-/// A column to sort by.
-#[derive(Debug, Clone)]
-pub struct SortColumn {
-    /// The values.
-    pub values: ArrayRef,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
-}
-
-impl SortColumn {
-    /// Ascending, nulls first: how partition keys are sorted.
-    #[must_use]
-    pub fn ascending(values: ArrayRef) -> Self {
-        Self { values, descending: false, nulls_first: true }
-    }
-
-    pub(super) fn neighbours(&self) -> Result<Neighbours> {
-        Neighbours::directed(&self.values, self.descending, self.nulls_first)
-    }
-
-    fn comparator(&self) -> Result<Comparator> {
-        let values = keys::normalise(&self.values)?;
-        keys::comparator(&values, &values, self.descending, self.nulls_first)
-    }
-}
-
 /// The row numbers in the order of `columns`, ties in input order; `None` if the rows are in that order already.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int64Array, StringArray};
-/// # use windrow::rows::{SortColumn, sort};
+/// # use windrow::rows::sort::sort;
+/// # use windrow::sort::sort_column::SortColumn;
 /// let device = SortColumn::ascending(Arc::new(StringArray::from(vec!["b", "a", "b", "a"])));
 /// let time = SortColumn { values: Arc::new(Int64Array::from(vec![1, 2, 3, 4])), descending: true, nulls_first: false };
 /// let order = sort(&[device, time], 1, &Default::default())?;
@@ -115,7 +88,7 @@ pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threa
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(super) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Result<Vec<SortColumn>> {
+pub(crate) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Result<Vec<SortColumn>> {
     let ranked = |column: &SortColumn| {
         let Some(dictionary) = column.values.as_any_dictionary_opt() else { return Ok(column.clone()) };
         let (rows, values) = (column.values.len(), dictionary.values());
@@ -135,7 +108,7 @@ pub(super) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Re
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(super) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
+pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
     let mut ranks = vec![0; starts[0].len()];
@@ -149,7 +122,7 @@ pub(super) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>>
 }
 
 /// Row numbers are stored in 32 bits.
-pub(super) fn check_rows(rows: usize) -> Result<()> {
+pub(crate) fn check_rows(rows: usize) -> Result<()> {
     if u32::try_from(rows).is_err() {
         return Err(Error::unsupported(format!(
             "{rows} rows to sort at once; windrow takes up to {}: pass a RecordBatchReader, or partition the input",
@@ -257,57 +230,11 @@ fn starts_of(
         .collect()
 }
 
-/// The ranges, which follow each other with or without gaps, as slices of `values`.
-pub(super) fn pieces<T>(
-    mut values: &mut [T],
-    ranges: impl IntoIterator<Item = Range<usize>>,
-) -> impl Iterator<Item = &mut [T]> {
-    let mut at = 0;
-    ranges.into_iter().map_while(move |range| {
-        values.split_off_mut(..range.start - at)?;
-        at = range.end;
-        values.split_off_mut(..range.len())
-    })
-}
-
 /// The rows of the run alone.
 fn select(columns: &[SortColumn], run: &[u32], threads: &Threads) -> Result<Vec<SortColumn>> {
     let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values = gather_on(&values, run, threads)?;
     Ok(columns.iter().zip(values).map(|(column, values)| SortColumn { values, ..*column }).collect())
-}
-
-/// A comparison by several columns.
-pub(crate) struct Comparators(Vec<Comparator>);
-
-/// The comparison of rows by `columns`.
-pub(crate) fn compare(columns: &[SortColumn]) -> Result<Comparators> {
-    Ok(Comparators(columns.iter().map(SortColumn::comparator).collect::<Result<_>>()?))
-}
-
-impl Comparators {
-    /// How one row stands to another.
-    pub(crate) fn compare(&self, left: usize, right: usize) -> Ordering {
-        let mut orders = self.0.iter().map(|compare| compare(left, right));
-        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-    }
-
-    /// Whether the rows are equal in this column.
-    fn are_equal(&self, rows: &[u32], column: usize) -> bool {
-        let (Some(compare), Some((&first, others))) = (self.0.get(column), rows.split_first()) else { return true };
-        others.iter().all(|&row| compare(first as usize, row as usize).is_eq())
-    }
-
-    /// Puts the rows in order, ties by their numbers.
-    pub(crate) fn sort(&self, rows: &mut [u32]) {
-        // Looking at each row once shows which columns need not be compared again and again.
-        let equal = (0..self.0.len()).take_while(|&column| self.are_equal(rows, column)).count();
-        let comparators = &self.0[equal..];
-        rows.sort_unstable_by(|&left, &right| {
-            let mut orders = comparators.iter().map(|compare| compare(left as usize, right as usize));
-            orders.find(|order| order.is_ne()).unwrap_or_else(|| left.cmp(&right))
-        });
-    }
 }
 
 #[cfg(test)]
@@ -318,7 +245,7 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
 
     use super::*;
-    use crate::rows::gather;
+    use crate::rows::gather::gather;
 
     /// Columns of `rows` rows of which the words hold all, a beginning, or much too little.
     fn columns(rows: usize) -> Vec<Vec<SortColumn>> {

@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayRef, make_array};
-use arrow_buffer::{Buffer, NullBuffer};
-use arrow_data::ArrayData;
-use arrow_schema::DataType;
+use arrow_array::{Array, ArrayRef};
 
 use super::gather::{gather_nulls, gather_on};
 use super::route::Route;
 use super::tiles::Tiles;
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::permute::fixed_width::{fixed_column, values_of};
 
 /// Columns, and how they are read: as they come, by the row numbers of an order, or by the route to that order.
 pub(crate) struct Source<'a> {
@@ -74,24 +72,4 @@ impl<'a> Source<'a> {
         });
         found.collect()
     }
-}
-
-/// The values of a column of this width.
-pub(super) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
-    let data = column.to_data();
-    let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
-    // Others may have made them for two words of four bytes, as intervals are, where `Cells` has longs.
-    let aligned = values.as_ptr().align_offset(width.min(size_of::<u64>())) == 0;
-    if aligned { values } else { Buffer::from_slice_ref(values.as_slice()) }
-}
-
-/// A column of values of fixed width.
-pub(super) fn fixed_column(
-    data_type: &DataType,
-    rows: usize,
-    values: Buffer,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef> {
-    let data = ArrayData::builder(data_type.clone()).len(rows).add_buffer(values).nulls(nulls);
-    Ok(make_array(data.align_buffers(true).build()?))
 }

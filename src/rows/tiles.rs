@@ -16,10 +16,10 @@ use bytes::{Bytes, BytesMut};
 
 use super::room::{appended, in_chunks};
 use super::route::Route;
-use super::sort::pieces;
 use super::uncached::Writes;
 use crate::error::Result;
 use crate::parallel::Threads;
+use crate::util::slices::pieces;
 
 /// Bytes of values that are put together before they go to their tile.
 const TOGETHER: usize = 16 << 10;
@@ -48,7 +48,7 @@ macro_rules! of_width {
 
 impl Tiles {
     /// Room for values of `width` bytes, none of which has come.
-    pub(super) fn room(width: usize, route: &Route) -> Self {
+    pub(crate) fn room(width: usize, route: &Route) -> Self {
         Self::cut(width, BytesMut::with_capacity(width * route.len()), route)
     }
 
@@ -56,7 +56,7 @@ impl Tiles {
     ///
     /// # Errors
     /// Cancellation.
-    pub(super) fn deal(width: usize, values: &[u8], route: &Route, threads: &Threads) -> Result<Self> {
+    pub(crate) fn deal(width: usize, values: &[u8], route: &Route, threads: &Threads) -> Result<Self> {
         let dealt = of_width!(width, deal(values, route, threads))?;
         Ok(Self::cut(width, Bytes::from(dealt).into(), route))
     }
@@ -73,7 +73,7 @@ impl Tiles {
     }
 
     /// Takes the values of the positions from `begin` on; those of a position come once.
-    pub(super) fn put(&self, values: &[u8], begin: usize, route: &Route) {
+    pub(crate) fn put(&self, values: &[u8], begin: usize, route: &Route) {
         of_width!(self.width, put(&self.tiles, values, begin, route));
     }
 
@@ -81,7 +81,7 @@ impl Tiles {
     ///
     /// # Errors
     /// The system has no threads left.
-    pub(super) fn pick_up(&self, positions: &Range<usize>, route: &Route, threads: &Threads) -> Result<Buffer> {
+    pub(crate) fn pick_up(&self, positions: &Range<usize>, route: &Route, threads: &Threads) -> Result<Buffer> {
         of_width!(self.width, pick_up(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
     }
 
@@ -89,7 +89,7 @@ impl Tiles {
     ///
     /// # Errors
     /// Cancellation.
-    pub(super) fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
+    pub(crate) fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
         of_width!(self.width, deliver(&self.tiles, route, threads)).map(Buffer::from_vec)
     }
 }

@@ -9,7 +9,7 @@
 
 /// Adds to `counts` how many items belong to each place.
 #[inline(always)]
-pub(super) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) -> usize) {
+pub(crate) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) -> usize) {
     in_turns(
         items,
         #[inline(always)]
@@ -19,7 +19,7 @@ pub(super) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) 
 
 /// Calls `put` for all items, in their order, with where each goes: behind what went to its place, which ends where `ends` says.
 #[inline(always)]
-pub(super) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> usize, mut put: impl FnMut(usize, T)) {
+pub(crate) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> usize, mut put: impl FnMut(usize, T)) {
     in_turns(
         items,
         #[inline(always)]
@@ -34,7 +34,7 @@ pub(super) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> 
 /// Calls `each` for all items, in their order. It is to be a closure that is always inlined (`#[inline(always)]`), or all
 /// items come to one place after all.
 #[inline(always)]
-pub(super) fn in_turns<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
+pub(crate) fn in_turns<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
     let (turns, rest) = items.as_chunks();
     for turn in turns {
         // Spelled out: a loop of so many is only taken apart where the compiler finds it short.

@@ -44,7 +44,7 @@ const CACHE: usize = 32 << 20;
 ///
 /// ```
 /// use std::mem::MaybeUninit;
-/// use windrow::rows::Writes;
+/// use windrow::rows::uncached::Writes;
 ///
 /// let values: Vec<i64> = (0..1000).collect();
 /// for bytes in [size_of_val(&*values), usize::MAX] {
@@ -68,7 +68,7 @@ impl Writes {
     }
 
     /// Whether they go past the caches.
-    pub(super) fn uncached(self) -> bool {
+    pub(crate) fn uncached(self) -> bool {
         self.uncached
     }
 
@@ -97,7 +97,7 @@ impl Writes {
 
     /// Appends `values` to a vector that has room for them.
     #[inline]
-    pub(super) fn extend<T: ArrowNativeType>(self, vector: &mut Vec<T>, values: &[T]) {
+    pub(crate) fn extend<T: ArrowNativeType>(self, vector: &mut Vec<T>, values: &[T]) {
         let length = vector.len() + values.len();
         self.copy(values, &mut vector.spare_capacity_mut()[..values.len()]);
         // SAFETY: all up to there have been written.
@@ -106,7 +106,7 @@ impl Writes {
 
     /// Appends bytes to a room that has place for them.
     #[inline]
-    pub(super) fn append(self, room: &mut BytesMut, bytes: &[u8]) {
+    pub(crate) fn append(self, room: &mut BytesMut, bytes: &[u8]) {
         let length = room.len() + bytes.len();
         self.copy(bytes, &mut room.spare_capacity_mut()[..bytes.len()]);
         // SAFETY: all up to there have been written.
@@ -163,7 +163,7 @@ fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
 
 /// Either way of writing.
 #[cfg(test)]
-pub(super) const BOTH: [Writes; 2] = [Writes { uncached: false }, Writes { uncached: true }];
+pub(crate) const BOTH: [Writes; 2] = [Writes { uncached: false }, Writes { uncached: true }];
 
 /// How many bytes go through the caches still, where the last one holds so many.
 fn least(last_cache: Option<usize>) -> usize {

@@ -14,11 +14,16 @@ use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
 use rayon::prelude::*;
-use windrow::functions::registry::{self, Distinct, FUNCTIONS, Family, Function, Kernel};
+use windrow::catalog::function_id::Kernel;
+use windrow::functions::registry;
+use windrow::functions::registry::{Distinct, FUNCTIONS, Family, Function};
 use windrow::functions::signature::{Modifiers, signature};
 use windrow::literal;
-use windrow::rows::{SortColumn, gather, sort};
-use windrow::sections::Summary;
+
+use windrow::exec::sectioned::summary::Summary;
+use windrow::rows::gather::gather;
+use windrow::rows::sort::sort;
+use windrow::sort::sort_column::SortColumn;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
 /// A window over the columns of [`batch`].

@@ -13,9 +13,12 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::DataType;
 use proptest::prelude::*;
-use windrow::bitmap::Edges;
-use windrow::bounds::{Bounds, FramePlan, Frames, OrderColumn};
+use windrow::bounds::block::Bounds;
+use windrow::bounds::frames::Frames;
+use windrow::bounds::plan::FramePlan;
+use windrow::model::order_column::OrderColumn;
 use windrow::section::Section;
+use windrow::util::boundaries::Edges;
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
 #[path = "bounds/per_row.rs"]

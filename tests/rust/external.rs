@@ -10,7 +10,11 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat_batches;
 use common::{Row, VALUES, batch, row};
 use proptest::prelude::*;
-use windrow::rows::{ExternalSort, SortColumn, SortKey, gather, sort};
+use windrow::external::sort_key::SortKey;
+use windrow::rows::external::ExternalSort;
+use windrow::rows::gather::gather;
+use windrow::rows::sort::sort;
+use windrow::sort::sort_column::SortColumn;
 use windrow::{Cancel, ErrorKind};
 
 /// The columns of [`batch`], and the rows' numbers.

@@ -16,15 +16,21 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, TimeUnit};
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::bitmap::Edges;
-use windrow::bounds::{Bounds, FramePlan, Frames, OrderColumn};
-use windrow::carry::{Carry, Reach};
+use windrow::bounds::block::Bounds;
+use windrow::bounds::frames::Frames;
+use windrow::bounds::plan::FramePlan;
+use windrow::carry::Carry;
 use windrow::evaluate::Evaluator;
-use windrow::functions::nth::{self, Nth};
+use windrow::functions::nth;
+use windrow::functions::nth::Nth;
 use windrow::functions::offset::{By, Offset};
-use windrow::functions::rank::{self, Rank};
+use windrow::functions::rank;
+use windrow::functions::rank::Rank;
 use windrow::inclusion::Inclusion;
+use windrow::model::order_column::OrderColumn;
+use windrow::model::reach::Reach;
 use windrow::section::Section;
+use windrow::util::boundaries::Edges;
 use windrow::{Bound, Error, Exclude, Frame, Units};
 
 /// Rows in order: where partitions and peer groups begin, the order key, a value, and whether a filter passes.

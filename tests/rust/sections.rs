@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, RecordBatch};
-use windrow::sections::{Around, Summary};
+use windrow::exec::sectioned::summary::{Around, Summary};
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
 
 fn rows(keys: &[i64]) -> RecordBatch {

@@ -13,8 +13,13 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::bitmap::Edges;
-use windrow::rows::{SortColumn, first_descent, gather, group, restore, sort, starts};
+use windrow::rows::edges::{first_descent, starts};
+use windrow::rows::gather::gather;
+use windrow::rows::group::group;
+use windrow::rows::restore::restore;
+use windrow::rows::sort::sort;
+use windrow::sort::sort_column::SortColumn;
+use windrow::util::boundaries::Edges;
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]

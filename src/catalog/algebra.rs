@@ -1,0 +1,51 @@
+//! What is known of a function's states: whether they merge, subtract or select.
+
+use crate::spec::strategy::Strategy;
+
+/// What a kernel's state over some type allows, and so which strategies may serve it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algebra {
+    /// States merge.
+    Mergeable,
+    /// States merge and subtract exactly.
+    Retractable,
+    /// One row of the frame is chosen.
+    Selective,
+    /// No state: row arithmetic.
+    Positional,
+    /// A question about the order of the frame's values.
+    Ordered,
+    /// Values at shares of the way through the frame's order.
+    Quantile,
+    /// A question about how often values occur in the frame.
+    Counted,
+    /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
+    Foldable {
+        /// The call has an argument order.
+        ordered: bool,
+    },
+    /// A state takes rows in at one end and lets them out at the other; states do not merge.
+    Sliding,
+    /// No state: a function that answers many frames at once.
+    Blocks,
+}
+
+impl Algebra {
+    /// The strategies that may be asked for, the dearest last.
+    #[must_use]
+    pub fn strategies(self) -> &'static [Strategy] {
+        use Strategy::{Blocks, Codes, Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Wavelet, Whole};
+        match self {
+            Self::Mergeable => &[Whole, Scan, TwoStacks, SegmentTree, Naive],
+            Self::Retractable => &[Whole, Scan, Prefix, TwoStacks, SegmentTree, Naive],
+            Self::Selective => &[Whole, Scan, Deque, TwoStacks, SegmentTree, Naive],
+            Self::Positional => &[Index, Naive],
+            Self::Ordered => &[Wavelet, Naive],
+            Self::Quantile => &[Codes, Wavelet, Naive],
+            Self::Counted => &[Codes, Naive],
+            Self::Foldable { .. } => &[Whole, Scan, Naive],
+            Self::Sliding => &[Whole, Scan, Prefix, Naive],
+            Self::Blocks => &[Blocks],
+        }
+    }
+}

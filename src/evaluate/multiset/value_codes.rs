@@ -1,0 +1,172 @@
+//! The values of a column as dense codes, partition by partition.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
+
+use crate::bounds::exclude::SubRanges;
+use crate::error::Result;
+use crate::evaluate::dense::{self, Dense, Places};
+use crate::inclusion::Inclusion;
+use crate::parallel::Threads;
+use crate::rows::gather::gather_on;
+use crate::section::Section;
+use crate::sort::sort_column::SortColumn;
+use crate::util::boundaries::Edges;
+
+/// No place has a value of this code.
+const NONE: u32 = u32::MAX;
+
+/// The rows that take part and the codes of their values.
+#[derive(Debug)]
+pub(crate) struct Values {
+    pub(crate) places: Places,
+    /// Per place.
+    pub(crate) codes: Vec<u32>,
+    /// At the partition's first place + code: the first place of that value.
+    pub(crate) firsts: Vec<u32>,
+    /// No two rows of a partition have the same code.
+    pub(crate) unique: bool,
+    /// Where the section's partitions begin.
+    pub(crate) partitions: Edges,
+}
+
+/// The values of one partition.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Partition {
+    /// Its rows.
+    pub(crate) rows: Range<usize>,
+    /// The places of its rows that take part.
+    pub(crate) places: Range<usize>,
+    /// How many different values they have.
+    pub(crate) codes: usize,
+}
+
+impl Values {
+    /// The codes of `keys`, equal ones alike.
+    ///
+    /// # Errors
+    /// A type without an order; cancellation.
+    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
+        let places = Places::new(section, inclusion);
+        let Dense { codes, sorted } = Dense::new(&places, keys, threads)?;
+        let mut firsts = vec![NONE; codes.len()];
+        let mut partition = 0;
+        for (at, &place) in sorted.iter().enumerate() {
+            if places.partitions.starts_at(at) {
+                partition = at;
+            }
+            let first = &mut firsts[partition + codes[place as usize] as usize];
+            *first = place.min(*first);
+        }
+        Ok(Self { places, codes, firsts, unique: false, partitions: section.partitions.clone() })
+    }
+
+    /// Each row's number in the order of `keys`, ties in row order: no two alike.
+    ///
+    /// # Errors
+    /// A type without an order; cancellation.
+    pub(crate) fn in_order(
+        section: &Section,
+        inclusion: Inclusion,
+        keys: &[SortColumn],
+        threads: &Threads,
+    ) -> Result<Self> {
+        let places = Places::new(section, inclusion);
+        let sorted = dense::sorted(&places, keys, threads)?;
+        let mut codes = vec![0; sorted.len()];
+        places.partitions.each(|partition| {
+            for (code, &place) in sorted[partition].iter().enumerate() {
+                codes[place as usize] = code as u32;
+            }
+        });
+        Ok(Self { places, codes, firsts: sorted, unique: true, partitions: section.partitions.clone() })
+    }
+
+    /// The partition that holds `row`.
+    pub(crate) fn partition(&self, row: usize) -> Partition {
+        let rows = self.partitions.run(row);
+        let places = self.places.of(rows.clone());
+        let firsts = &self.firsts[places.clone()];
+        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NONE) };
+        Partition { rows, places, codes }
+    }
+
+    /// A place of the partition whose value has this code.
+    #[inline]
+    pub(crate) fn place(&self, partition: &Partition, code: usize) -> u32 {
+        self.firsts[partition.places.start + code]
+    }
+
+    /// A row of the partition whose value has this code.
+    #[inline]
+    pub(crate) fn row(&self, partition: &Partition, code: usize) -> usize {
+        self.places.row(self.place(partition, code) as usize)
+    }
+
+    /// The values of `column`, which is as long as the section, at each partition's first place + code.
+    ///
+    /// # Errors
+    /// Text that outgrows its offsets; cancellation.
+    pub(crate) fn by_code(&self, column: &ArrayRef, threads: &Threads) -> Result<ArrayRef> {
+        let column = self.places.take(column)?;
+        if self.unique {
+            return Ok(gather_on(&[column], &self.firsts, threads)?.swap_remove(0));
+        }
+        let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
+        Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
+    }
+
+    /// How often each code is in the pieces, counted row by row.
+    pub(crate) fn count(&self, pieces: SubRanges) -> BTreeMap<u32, u32> {
+        let mut counts = BTreeMap::new();
+        for row in pieces.flatten().filter(|&row| self.places.includes(row)) {
+            let place = self.places.of(row..row + 1).start;
+            *counts.entry(self.codes[place]).or_insert(0) += 1;
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::cancel::Cancel;
+    use std::sync::Arc;
+
+    use arrow_array::StringArray;
+
+    use super::*;
+
+    fn values(in_order: bool) -> Values {
+        let begins = [true, false, false, false, false, true, false, false].into_iter().collect();
+        let edges = Edges::new(begins);
+        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
+        let make = if in_order { Values::in_order } else { Values::new };
+        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
+            .unwrap()
+    }
+
+    #[test]
+    fn values_are_found_by_their_codes() {
+        let values = values(false);
+        let partition = values.partition(3);
+        assert_eq!((partition.rows.clone(), partition.places.clone(), partition.codes), (0..5, 0..4, 3));
+        assert_eq!((0..3).map(|code| values.row(&partition, code)).collect::<Vec<_>>(), [1, 4, 0]);
+        let partition = values.partition(6);
+        assert_eq!((partition.places.clone(), partition.codes), (4..6, 2));
+        assert_eq!((0..2).map(|code| values.row(&partition, code)).collect::<Vec<_>>(), [7, 5]);
+    }
+
+    #[test]
+    fn in_order_no_two_rows_are_alike() {
+        let values = values(true);
+        assert_eq!(values.codes, [2, 0, 3, 1, 1, 0]);
+        assert_eq!(values.partition(0).codes, 4);
+        assert_eq!((0..4).map(|code| values.row(&values.partition(0), code)).collect::<Vec<_>>(), [1, 4, 0, 3]);
+    }
+}

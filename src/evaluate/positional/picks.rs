@@ -1,0 +1,148 @@
+//! One source row for each result, gathered at once: from the column, a default, a carried value, or NULL.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, UInt32Array, new_empty_array, new_null_array};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::interleave::interleave;
+use arrow_select::take::take;
+
+use crate::error::{Error, Result};
+
+/// Where a result comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// A row of the column.
+    Row(usize),
+    /// NULL.
+    Null,
+    /// A row of the defaults.
+    Default(usize),
+    /// A row of the carry.
+    Carried(usize),
+}
+
+const COLUMN: u8 = 0;
+
+const NULL: u8 = 1;
+
+const DEFAULT: u8 = 2;
+
+const CARRIED: u8 = 3;
+
+/// One pick per result, in result order.
+#[derive(Debug)]
+pub(crate) struct Picks {
+    rows: Vec<u32>,
+    /// Of each pick, once there are several.
+    sources: Vec<u8>,
+    /// The sources that occur, one bit each.
+    used: u8,
+}
+
+impl Picks {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { rows: Vec::with_capacity(capacity), sources: Vec::new(), used: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, pick: Pick) {
+        let (source, row) = match pick {
+            Pick::Row(row) => (COLUMN, row),
+            Pick::Null => (NULL, 0),
+            Pick::Default(row) => (DEFAULT, row),
+            Pick::Carried(row) => (CARRIED, row),
+        };
+        if self.used & (1 << source) == 0 {
+            self.meet(source);
+        }
+        if !self.used.is_power_of_two() {
+            self.sources.push(source);
+        }
+        self.rows.push(row as u32);
+    }
+
+    /// A source comes for the first time; where it is the second, the first is written down for all picks before.
+    #[cold]
+    fn meet(&mut self, source: u8) {
+        if self.used.is_power_of_two() {
+            self.sources.reserve(self.rows.capacity());
+            self.sources.resize(self.rows.len(), self.used.trailing_zeros() as u8);
+        }
+        self.used |= 1 << source;
+    }
+
+    /// The values picked, of the column's type.
+    pub(crate) fn gather(
+        self,
+        column: &ArrayRef,
+        default: Option<&ArrayRef>,
+        carried: Option<&ArrayRef>,
+    ) -> Result<ArrayRef> {
+        let absent = new_empty_array(column.data_type());
+        let sources = [column, &absent, default.unwrap_or(&absent), carried.unwrap_or(&absent)];
+        let valued = self.used & !(1 << NULL);
+        let nulls = self.used & (1 << NULL) != 0;
+        let gathered = if valued == 0 {
+            Ok(new_null_array(column.data_type(), self.rows.len()))
+        } else if valued.is_power_of_two() && !(nulls && keeps_no_nulls(column.data_type())) {
+            let nulls = nulls.then(|| {
+                NullBuffer::new(BooleanBuffer::collect_bool(self.sources.len(), |at| self.sources[at] != NULL))
+            });
+            let source = sources[valued.trailing_zeros() as usize];
+            take(source, &UInt32Array::try_new(self.rows.into(), nulls)?, None)
+        } else {
+            // Only the sources in use: a dictionary that is not asked for is not merged either.
+            let null = new_null_array(column.data_type(), 1);
+            let sources = [sources[0], &null, sources[2], sources[3]];
+            let used: Vec<u8> = (COLUMN..=CARRIED).filter(|source| self.used & (1 << source) != 0).collect();
+            let place = |source: u8| (self.used & ((1 << source) - 1)).count_ones() as usize;
+            let arrays: Vec<&ArrayRef> = used.iter().map(|&source| sources[usize::from(source)]).collect();
+            let picks = self.sources.iter().zip(&self.rows).map(|(&source, &row)| (place(source), row as usize));
+            weave(&arrays, &picks.collect::<Vec<_>>())
+        };
+        gathered.map_err(|error| match error {
+            ArrowError::OffsetOverflowError(_) => Error::unsupported(format!(
+                "the values of one block pass the 2 GiB that {} holds: cast the column to a large or a view type",
+                column.data_type()
+            )),
+            ArrowError::DictionaryKeyOverflowError => Error::unsupported(format!(
+                "the keys of {} do not reach for the column's values and the default's or an earlier batch's: \
+                 cast the column to wider keys or to plain values",
+                column.data_type()
+            )),
+            other => other.into(),
+        })
+    }
+}
+
+/// Types whose arrays have no validity of their own, which `take` therefore gives no nulls.
+fn keeps_no_nulls(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Union(..) | DataType::RunEndEncoded(..))
+}
+
+/// `interleave`, with dictionaries that together pass their key type woven as plain values: `interleave` would
+/// refuse or panic although the values picked may fit.
+fn weave(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<ArrayRef, ArrowError> {
+    if let Some(data_type @ DataType::Dictionary(key, value)) = arrays.first().map(Array::data_type) {
+        let entries: usize =
+            arrays.iter().filter_map(|array| array.as_any_dictionary_opt()).map(|d| d.values().len()).sum();
+        if entries > keys(key) {
+            let plain = arrays.iter().map(|array| cast(array, value)).collect::<std::result::Result<Vec<_>, _>>()?;
+            return cast(&interleave(&plain.iter().map(AsRef::as_ref).collect::<Vec<_>>(), picks)?, data_type);
+        }
+    }
+    interleave(&arrays.iter().map(|array| array.as_ref() as &dyn Array).collect::<Vec<_>>(), picks)
+}
+
+/// How many entries a dictionary with such keys holds.
+fn keys(key: &DataType) -> usize {
+    match key {
+        DataType::Int8 => 1 << 7,
+        DataType::UInt8 => 1 << 8,
+        DataType::Int16 => 1 << 15,
+        DataType::UInt16 => 1 << 16,
+        _ => 1 << 31,
+    }
+}

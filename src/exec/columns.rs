@@ -1,0 +1,92 @@
+//! The columns of a batch that an order reads, and those that a pass answers.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::BooleanBuffer;
+
+use crate::error::{Error, Result};
+use crate::parallel::Threads;
+use crate::plan::{Order, Plan};
+use crate::rows::edges;
+use crate::rows::restore::{Dealt, Restored};
+use crate::sort::sort_column::SortColumn;
+use crate::util::boundaries::Edges;
+
+/// Puts an answer into the columns of a pass, from the row `begin` on.
+pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Result<()> {
+    columns_of(columns.len(), answer).into_iter().zip(columns).try_for_each(|(piece, column)| column.put(begin, piece))
+}
+
+/// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
+pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
+    match answer.as_struct_opt().filter(|_| calls > 1) {
+        Some(several) => several.columns().to_vec(),
+        None => vec![answer],
+    }
+}
+
+/// Whether the batch has the plan's columns: the same types under the same names.
+pub(crate) fn check_schema(plan: &Plan, batch: &RecordBatch) -> Result<()> {
+    let schema = batch.schema_ref();
+    let expected = &plan.schema;
+    if schema.fields().len() != expected.fields().len() {
+        return Err(Error::data(format!(
+            "the rows have {} columns, and the plan was made for {}",
+            schema.fields().len(),
+            expected.fields().len()
+        )));
+    }
+    for (found, expected) in schema.fields().iter().zip(expected.fields()) {
+        if found.name() != expected.name() || found.data_type() != expected.data_type() {
+            return Err(Error::data(format!(
+                "the rows have a column {:?} of {} where the plan was made for {:?} of {}",
+                found.name(),
+                found.data_type(),
+                expected.name(),
+                expected.data_type()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Room for the column of the call of this number of `plan`: so many rows, in their order or the one of these row numbers.
+///
+/// # Errors
+/// The system has no threads left.
+pub(crate) fn column_of<'a>(
+    plan: &Plan,
+    call: usize,
+    rows: usize,
+    order: Option<&'a [u32]>,
+    dealt: Option<Dealt<'a>>,
+    threads: &Threads,
+) -> Result<Restored<'a>> {
+    Restored::new(&plan.calls[call].signature.output, rows, order, dealt, threads)
+}
+
+/// The order keys over `columns`.
+pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
+    let keys = order.order_by.iter();
+    keys.map(|key| SortColumn {
+        values: columns[key.number].clone(),
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    })
+    .collect()
+}
+
+/// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
+pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<(Edges, Edges)> {
+    let keys = |places: &mut dyn Iterator<Item = usize>| places.map(|place| columns[place].clone()).collect::<Vec<_>>();
+    let partition_by = keys(&mut order.partition_by.iter().copied());
+    let order_by = keys(&mut order.order_by.iter().map(|key| key.number));
+    let partitions = if partition_by.is_empty() {
+        Edges::single(rows).starts().clone()
+    } else {
+        edges::starts(&partition_by, rows, None)?
+    };
+    let peers: BooleanBuffer =
+        if order_by.is_empty() { partitions.clone() } else { &partitions | &edges::starts(&order_by, rows, None)? };
+    Ok((Edges::new(partitions), Edges::new(peers)))
+}

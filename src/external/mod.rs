@@ -1,0 +1,3 @@
+//! More rows than memory: sorted runs in spill files, and their merge.
+
+pub mod sort_key;

@@ -1,0 +1,93 @@
+//! How each call of a plan will be answered, as people read it.
+
+use arrow_schema::DataType;
+
+use crate::explain::{frame, order_key};
+use crate::frame::Shape;
+use crate::model::reach::Reach;
+use crate::plan::Plan;
+use crate::spec::strategy::Strategy;
+
+/// How one call will be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The result column.
+    pub name: String,
+    /// The call as the user wrote it.
+    pub call: String,
+    /// The partition keys.
+    pub partition_by: Vec<String>,
+    /// The order keys, as SQL.
+    pub order_by: Vec<String>,
+    /// The frame in force, as SQL; `None` for functions that have none.
+    pub frame: Option<String>,
+    /// Its shape.
+    pub shape: Option<Shape>,
+    /// The strategy chosen.
+    pub strategy: Strategy,
+    /// Why.
+    pub reason: String,
+    /// What the answer for a row needs of the rows before its section.
+    pub reach_before: String,
+    /// What it needs of the rows after.
+    pub reach_after: String,
+    /// Which of the shared orders it runs over, from 0.
+    pub sort: usize,
+    /// The result's type.
+    pub data_type: DataType,
+}
+
+impl Plan {
+    /// How each call will be answered.
+    #[must_use]
+    pub fn explain(&self) -> Vec<Explanation> {
+        explain(self)
+    }
+}
+
+/// How each call of `plan` will be answered.
+pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
+    let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
+    columns
+        .map(|(number, (field, call))| {
+            let leader = plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.leader(pass));
+            let order = &plan.orders[call.order];
+            let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
+            let framed = call.function.takes_frame(!call.argument_order.is_empty());
+            Explanation {
+                name: field.name().clone(),
+                call: call.display.clone(),
+                partition_by: order.partition_by.iter().map(|&place| name_of(place)).collect(),
+                order_by: order
+                    .order_by
+                    .iter()
+                    .map(|key| order_key(&key.name, key.descending, key.nulls_first))
+                    .collect(),
+                frame: framed.then(|| frame(call.frame.frame())),
+                shape: framed.then(|| call.frame.shape()),
+                strategy: leader.unwrap_or(call).strategy,
+                reason: leader.map_or_else(
+                    || call.reason.to_string(),
+                    |leader| format!("read off the states of {}", leader.display),
+                ),
+                reach_before: reach(call.before),
+                reach_after: reach(call.after),
+                sort: call.order,
+                data_type: field.data_type().clone(),
+            }
+        })
+        .collect()
+}
+
+fn reach(reach: Reach) -> String {
+    match reach {
+        Reach::Nothing => "nothing".into(),
+        Reach::Rows(1) => "1 row".into(),
+        Reach::Rows(rows) => format!("{rows} rows"),
+        Reach::Groups(1) => "1 peer group".into(),
+        Reach::Groups(groups) => format!("{groups} peer groups"),
+        Reach::Within => "a distance of the order key".into(),
+        Reach::State => "one state".into(),
+        Reach::Everything => "the whole partition".into(),
+    }
+}

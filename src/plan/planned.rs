@@ -1,0 +1,104 @@
+//! The plan as data: the calls, the orders of rows they share, and how each call is answered.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+
+use crate::bounds::plan::FramePlan;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
+use crate::evaluate::FrameTraits;
+use crate::functions::registry::{ArgumentOrder, Function};
+use crate::functions::signature::Signature;
+use crate::functions::user::UserFunction;
+use crate::model::order_column::OrderColumn;
+use crate::model::reach::Reach;
+use crate::spec::Nulls;
+use crate::spec::strategy::Strategy;
+
+/// A call with all that has been decided about it. Columns are places in its order's `columns`.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedCall {
+    pub(crate) order: usize,
+    pub(crate) function: &'static Function,
+    /// The function itself, where it is a user's.
+    pub(crate) user: Option<UserFunction>,
+    pub(crate) signature: Signature,
+    pub(crate) args: Vec<PlannedArg>,
+    pub(crate) filter: Option<usize>,
+    /// Equal arguments take part once, and that makes a difference.
+    pub(crate) distinct: bool,
+    /// The order in which the frame's rows are read, where it is not the window's.
+    pub(crate) argument_order: Vec<OrderColumn>,
+    pub(crate) nulls: Nulls,
+    pub(crate) min_rows: Option<u64>,
+    pub(crate) frame: FramePlan,
+    pub(crate) strategy: Strategy,
+    pub(crate) reason: &'static str,
+    pub(crate) before: Reach,
+    pub(crate) after: Reach,
+    /// States of neighbouring rows can be joined.
+    pub(crate) joins: bool,
+    pub(crate) display: String,
+}
+
+/// How much of an answer does not depend on the order of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// All of it.
+    All,
+    /// All but what is rounded: sums of floats.
+    ButTheLast,
+}
+
+/// An argument: a column's place, or one row to repeat.
+#[derive(Debug, Clone)]
+pub(crate) enum PlannedArg {
+    Column(usize),
+    Literal(ArrayRef),
+}
+
+impl PlannedCall {
+    /// What an evaluator needs to know of its frames.
+    pub(crate) fn frame_traits(&self) -> FrameTraits {
+        let Self { strategy, frame, .. } = self;
+        FrameTraits { strategy: *strategy, monotone: frame.monotone(), exclude: frame.frame().exclude }
+    }
+
+    /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
+    pub(crate) fn takes_any_order(&self) -> Option<Digits> {
+        use DataType as D;
+        let output = &self.signature.output;
+        match (self.signature.algebra, self.function.kernel) {
+            _ if self.function.argument_order() != ArgumentOrder::Idle => None,
+            // Bins follow the values as they come.
+            (_, Kernel::HistogramNumeric) => None,
+            (Algebra::Retractable, _) => Some(Digits::All),
+            (Algebra::Mergeable, _) => Some(Digits::ButTheLast),
+            (Algebra::Selective, Kernel::Min | Kernel::Max) => match output {
+                // Both zeros compare equal, and the order says which is met first.
+                _ if output.is_floating() => None,
+                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(Digits::All),
+                _ => output.primitive_width().map(|_| Digits::All),
+            },
+            _ => None,
+        }
+    }
+}
+
+/// How many rows after its row lag or lead looks; negative: before; `None`: each row says so itself.
+pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> Option<i64> {
+    let offset = match args.get(1) {
+        Some(PlannedArg::Column(_)) => return None,
+        Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
+        None => 1,
+    };
+    Some(if kernel == Kernel::Lag { offset.saturating_neg() } else { offset })
+}
+
+/// The whole number that a one-row array holds.
+pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
+    let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
+    (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
+}

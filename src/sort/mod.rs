@@ -1,0 +1,9 @@
+//! Rows to their order.
+//!
+//! One order of values serves sorting, grouping, partition boundaries and peers, and it is Spark's: nulls are equal
+//! and their place is the key's, -0.0 equals 0.0, all NaNs are equal and greater than every number, strings and
+//! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
+//! by element with nested nulls smallest; descending is the exact reverse. `key_order.rs` is where that order is written.
+
+pub(crate) mod normalized_key;
+pub mod sort_column;

@@ -1,0 +1,148 @@
+//! Sort words: unsigned integers that compare as the rows' keys do, put together from fields of codes.
+//!
+//! `key_fields.rs` makes the fields of a column, `radix.rs` sorts the words.
+
+use std::ops::{BitOr, BitOrAssign, BitXor, Shl, Shr};
+
+use arrow_buffer::ArrowNativeType;
+
+use crate::vectors::widest;
+
+/// Some bits of the sort word, and where they come from.
+pub(crate) struct Field {
+    /// How many bits.
+    pub(crate) bits: u32,
+    pub(crate) codes: Box<dyn Codes>,
+    /// The greatest code.
+    pub(crate) top: u64,
+    /// How many low bits of the code are left out.
+    pub(crate) dropped: u32,
+}
+
+/// Puts the fields of the rows from `start` on into their words.
+pub(crate) fn write<W: Word>(fields: &[Field], start: usize, words: &mut [W]) {
+    for (place, field) in fields.iter().enumerate() {
+        field.push(start, place == 0, words);
+    }
+}
+
+impl Field {
+    /// Appends this field to the words of the rows from `start` on.
+    fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
+        W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
+    }
+
+    /// Codes are below this.
+    pub(crate) fn count(&self) -> usize {
+        (self.top >> self.dropped) as usize + 1
+    }
+
+    /// Leaves out the lowest bits; the field is inexact then.
+    pub(crate) fn drop_low(&mut self, bits: u32) {
+        self.dropped += bits;
+        self.bits -= bits;
+    }
+}
+
+/// Where and how codes go into words.
+#[derive(Clone, Copy)]
+pub(crate) struct Push {
+    pub(crate) start: usize,
+    pub(crate) first: bool,
+    pub(crate) bits: u32,
+    pub(crate) dropped: u32,
+}
+
+impl Push {
+    /// Appends the codes of the rows from `start` on.
+    #[inline]
+    pub(crate) fn all<W: Word>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
+        let Self { first, bits, dropped, .. } = self;
+        // All that is the same for each row is the loop's own: beside words that are written nothing else is read again.
+        widest(
+            #[inline(always)]
+            move || {
+                for (word, code) in words.iter_mut().zip(codes) {
+                    let code = W::from_code(code >> dropped);
+                    // Shifting a fresh word by its whole width would overflow.
+                    *word = if first { code } else { (*word << bits) | code };
+                }
+            },
+        );
+    }
+}
+
+/// A source of codes.
+pub(crate) trait Codes: Send + Sync {
+    fn push_narrow(&self, push: Push, words: &mut [u64]);
+    fn push_wide(&self, push: Push, words: &mut [u128]);
+}
+
+/// An unsigned integer that holds a key, or a key and a row number.
+pub(crate) trait Word:
+    ArrowNativeType
+    + Ord
+    + BitOr<Output = Self>
+    + BitOrAssign
+    + BitXor<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    const BITS: u32;
+
+    fn from_code(code: u64) -> Self;
+    fn from_row(row: usize) -> Self;
+    /// The digit that stands `shift` bits up, of a power of two of `digits`.
+    fn digit(self, shift: u32, digits: usize) -> usize;
+    /// The row number in the lowest `bits` bits.
+    fn row(self, bits: u32) -> u32;
+    fn leading_zeros(self) -> u32;
+    fn trailing_zeros(self) -> u32;
+    fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]);
+}
+
+macro_rules! word {
+    ($type:ty, $push:ident) => {
+        impl Word for $type {
+            const BITS: u32 = <$type>::BITS;
+
+            #[inline]
+            fn from_code(code: u64) -> Self {
+                code.into()
+            }
+
+            #[inline]
+            fn from_row(row: usize) -> Self {
+                row as Self
+            }
+
+            #[inline]
+            fn digit(self, shift: u32, digits: usize) -> usize {
+                (self >> shift) as usize & (digits - 1)
+            }
+
+            #[inline]
+            fn row(self, bits: u32) -> u32 {
+                (self & ((1 << bits) - 1)) as u32
+            }
+
+            #[inline]
+            fn leading_zeros(self) -> u32 {
+                self.leading_zeros()
+            }
+
+            #[inline]
+            fn trailing_zeros(self) -> u32 {
+                self.trailing_zeros()
+            }
+
+            fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]) {
+                codes.$push(to, words);
+            }
+        }
+    };
+}
+
+word!(u64, push_narrow);
+
+word!(u128, push_wide);

@@ -1,0 +1,70 @@
+//! A column to sort by, and comparisons of rows by several.
+
+use std::cmp::Ordering;
+
+use arrow_array::ArrayRef;
+
+use crate::error::Result;
+use crate::rows::keys::{self, Comparator};
+use crate::rows::neighbours::Neighbours;
+
+/// A column to sort by.
+#[derive(Debug, Clone)]
+pub struct SortColumn {
+    /// The values.
+    pub values: ArrayRef,
+    /// Greatest first.
+    pub descending: bool,
+    /// Nulls before all values, whatever the direction.
+    pub nulls_first: bool,
+}
+
+impl SortColumn {
+    /// Ascending, nulls first: how partition keys are sorted.
+    #[must_use]
+    pub fn ascending(values: ArrayRef) -> Self {
+        Self { values, descending: false, nulls_first: true }
+    }
+
+    pub(crate) fn neighbours(&self) -> Result<Neighbours> {
+        Neighbours::directed(&self.values, self.descending, self.nulls_first)
+    }
+
+    fn comparator(&self) -> Result<Comparator> {
+        let values = keys::normalise(&self.values)?;
+        keys::comparator(&values, &values, self.descending, self.nulls_first)
+    }
+}
+
+/// A comparison by several columns.
+pub(crate) struct Comparators(Vec<Comparator>);
+
+/// The comparison of rows by `columns`.
+pub(crate) fn compare(columns: &[SortColumn]) -> Result<Comparators> {
+    Ok(Comparators(columns.iter().map(SortColumn::comparator).collect::<Result<_>>()?))
+}
+
+impl Comparators {
+    /// How one row stands to another.
+    pub(crate) fn compare(&self, left: usize, right: usize) -> Ordering {
+        let mut orders = self.0.iter().map(|compare| compare(left, right));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether the rows are equal in this column.
+    pub(crate) fn are_equal(&self, rows: &[u32], column: usize) -> bool {
+        let (Some(compare), Some((&first, others))) = (self.0.get(column), rows.split_first()) else { return true };
+        others.iter().all(|&row| compare(first as usize, row as usize).is_eq())
+    }
+
+    /// Puts the rows in order, ties by their numbers.
+    pub(crate) fn sort(&self, rows: &mut [u32]) {
+        // Looking at each row once shows which columns need not be compared again and again.
+        let equal = (0..self.0.len()).take_while(|&column| self.are_equal(rows, column)).count();
+        let comparators = &self.0[equal..];
+        rows.sort_unstable_by(|&left, &right| {
+            let mut orders = comparators.iter().map(|compare| compare(left as usize, right as usize));
+            orders.find(|order| order.is_ne()).unwrap_or_else(|| left.cmp(&right))
+        });
+    }
+}

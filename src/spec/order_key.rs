@@ -1,0 +1,31 @@
+//! A key of ORDER BY.
+
+/// A column to order by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OrderKey {
+    /// The column's name.
+    pub column: String,
+    /// Greatest first.
+    pub descending: bool,
+    /// Nulls before all values, whatever the direction.
+    pub nulls_first: bool,
+}
+
+impl OrderKey {
+    /// Ascending, nulls first: Spark's default.
+    pub fn asc(column: impl Into<String>) -> Self {
+        Self { column: column.into(), descending: false, nulls_first: true }
+    }
+
+    /// Descending, nulls last: Spark's default for DESC.
+    pub fn desc(column: impl Into<String>) -> Self {
+        Self { column: column.into(), descending: true, nulls_first: false }
+    }
+
+    /// Sets where nulls stand.
+    #[must_use]
+    pub fn nulls_first(mut self, nulls_first: bool) -> Self {
+        self.nulls_first = nulls_first;
+        self
+    }
+}

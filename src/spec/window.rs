@@ -1,0 +1,53 @@
+//! A window: how rows are partitioned and ordered, and the calls over it.
+
+use super::order_key::OrderKey;
+use crate::spec::Call;
+
+/// Calls over one partitioning and one order.
+///
+/// ```
+/// use windrow::{Arg, Call, OrderKey, WindowSpec};
+/// let spec = WindowSpec::new()
+///     .partition_by(["device"])
+///     .order_by([OrderKey::asc("id")])
+///     .call(Call::new("sum", [Arg::column("level")]).alias("total"));
+/// assert_eq!(spec.calls[0].name, "total");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WindowSpec {
+    /// The columns whose equal values make a partition; nulls are equal, so are NaNs, and -0.0 equals 0.0.
+    pub partition_by: Vec<String>,
+    /// The order of the rows within a partition.
+    pub order_by: Vec<OrderKey>,
+    /// What is asked.
+    pub calls: Vec<Call>,
+}
+
+impl WindowSpec {
+    /// One partition of all rows, in no order, asking nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the partition columns.
+    #[must_use]
+    pub fn partition_by<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.partition_by = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the order keys.
+    #[must_use]
+    pub fn order_by(mut self, keys: impl IntoIterator<Item = OrderKey>) -> Self {
+        self.order_by = keys.into_iter().collect();
+        self
+    }
+
+    /// Adds a call.
+    #[must_use]
+    pub fn call(mut self, call: Call) -> Self {
+        self.calls.push(call);
+        self
+    }
+}

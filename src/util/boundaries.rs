@@ -1,0 +1,102 @@
+//! Where runs of rows begin: partitions and peer groups of sorted rows.
+
+use std::ops::Range;
+
+use arrow_buffer::BooleanBuffer;
+
+use crate::bitmap::{next_set, previous_set};
+
+/// Where runs of rows begin. Row 0 always counts as a beginning.
+#[derive(Debug, Clone)]
+pub struct Edges {
+    starts: BooleanBuffer,
+}
+
+impl Edges {
+    /// Runs that begin at the set bits.
+    #[must_use]
+    pub fn new(starts: BooleanBuffer) -> Self {
+        Self { starts }
+    }
+
+    /// One run of `rows` rows.
+    #[must_use]
+    pub fn single(rows: usize) -> Self {
+        let mut words = vec![0_u64; rows.div_ceil(64)];
+        if let Some(first) = words.first_mut() {
+            *first = 1;
+        }
+        Self { starts: BooleanBuffer::new(words.into(), 0, rows) }
+    }
+
+    /// The bits.
+    #[must_use]
+    pub fn starts(&self) -> &BooleanBuffer {
+        &self.starts
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// No rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Whether a run begins at `row`.
+    #[must_use]
+    pub fn starts_at(&self, row: usize) -> bool {
+        row == 0 || self.starts.value(row)
+    }
+
+    /// The run that holds `row`.
+    #[must_use]
+    pub fn run(&self, row: usize) -> Range<usize> {
+        self.begin(row)..self.end(row)
+    }
+
+    /// The runs of some rows, the first of which begins one, in a bitmap of their own.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
+        if rows.len() == self.len() {
+            return self.clone();
+        }
+        let bits = self.starts.inner().bit_slice(self.starts.offset() + rows.start, rows.len());
+        Self { starts: BooleanBuffer::new(bits, 0, rows.len()) }
+    }
+
+    /// How many rows the longest run has.
+    pub(crate) fn longest(&self) -> usize {
+        let (mut longest, mut begin) = (0, 0);
+        for start in self.starts.set_indices().chain([self.len()]) {
+            longest = longest.max(start - begin);
+            begin = start;
+        }
+        longest
+    }
+
+    /// Calls `f` with each run.
+    pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
+        let mut begin = 0;
+        while begin < self.len() {
+            let end = self.end(begin);
+            f(begin..end);
+            begin = end;
+        }
+    }
+
+    /// The first row of the run that holds `row`.
+    #[must_use]
+    pub fn begin(&self, row: usize) -> usize {
+        previous_set(&self.starts, row).unwrap_or(0)
+    }
+
+    /// The row behind the run that holds `row`.
+    #[must_use]
+    pub fn end(&self, row: usize) -> usize {
+        next_set(&self.starts, row + 1).unwrap_or(self.starts.len())
+    }
+}

@@ -1,0 +1,16 @@
+//! Disjoint parts of one slice, for threads to write to.
+
+use std::ops::Range;
+
+/// The ranges, which follow each other with or without gaps, as slices of `values`.
+pub(crate) fn pieces<T>(
+    mut values: &mut [T],
+    ranges: impl IntoIterator<Item = Range<usize>>,
+) -> impl Iterator<Item = &mut [T]> {
+    let mut at = 0;
+    ranges.into_iter().map_while(move |range| {
+        values.split_off_mut(..range.start - at)?;
+        at = range.end;
+        values.split_off_mut(..range.len())
+    })
+}

@@ -1,0 +1,30 @@
+//! The known name closest to an unknown one, for messages.
+
+/// How many letters must change to make one name of the other (Levenshtein), for "did you mean".
+pub(crate) fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, left) in left.chars().flat_map(char::to_lowercase).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (place, &right) in right.iter().enumerate() {
+            let change = diagonal + usize::from(left != right);
+            diagonal = row[place + 1];
+            row[place + 1] = change.min(row[place] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// `did you mean "x"?` where a known name is close, else the names there are.
+pub(crate) fn near(name: &str, what: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 40;
+    let closest = known.iter().map(|known| (distance(name, known), known)).min();
+    match closest {
+        Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
+        _ => {
+            let more = if known.len() > SHOWN { ", ..." } else { "" };
+            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
+        }
+    }
+}
