@@ -18,10 +18,10 @@ use windrow::rows::edges::starts;
 use windrow::rows::gather::gather;
 use windrow::rows::restore::restore;
 use windrow::rows::sort::sort;
-use windrow::rows::uncached::Writes;
 use windrow::section::Section;
 use windrow::sort::sort_column::SortColumn;
 use windrow::util::boundaries::Edges;
+use windrow::util::streaming_store::Writes;
 use windrow::{Arg, Bound, Call, Cancel, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 #[global_allocator]

@@ -16,6 +16,7 @@ use windrow::bounds::frames::Frames;
 use windrow::bounds::plan::FramePlan;
 use windrow::carry::Carry;
 use windrow::evaluate::aggregate_evaluator;
+
 use windrow::util::boundaries::Edges;
 
 use windrow::section::Section;

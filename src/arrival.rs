@@ -8,11 +8,11 @@ use arrow_cast::display::array_value_to_string;
 use arrow_row::{RowConverter, SortField};
 use arrow_select::concat::concat;
 
-use crate::bitmap::next_set;
 use crate::error::{Error, Result};
 use crate::exec::columns::{edges, sort_columns};
 use crate::plan::{Order, Plan};
 use crate::rows::{edges, keys};
+use crate::util::bitmap::next_set;
 
 /// Checks the order of batches, one after another.
 #[derive(Debug)]

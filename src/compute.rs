@@ -16,7 +16,6 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::DataType;
 
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
@@ -26,7 +25,6 @@ use crate::exec::columns::{check_schema, column_of, columns_of, put, sort_column
 use crate::exec::ranges::{BLOCK, ranges};
 use crate::frame::{Bound, Exclude, Shape};
 use crate::functions::registry::Family;
-use crate::parallel::Threads;
 use crate::permute::broadcast;
 use crate::plan::planned::{Digits, PlannedArg, PlannedCall};
 use crate::plan::{Order, Plan};
@@ -41,6 +39,8 @@ use crate::sort::sort_column::SortColumn;
 use crate::spec::Nulls;
 use crate::spec::strategy::Strategy;
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
 const SPARE: usize = 2;

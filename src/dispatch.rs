@@ -11,7 +11,6 @@ pub(crate) mod totals;
 pub(crate) mod user;
 
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::catalog::shared_state::States;
@@ -25,10 +24,11 @@ use crate::functions::extrema::Extremum;
 use crate::functions::logic::Logic;
 use crate::functions::nth::{self, Nth};
 use crate::functions::rank::{self, Rank};
-use crate::parallel::Threads;
 use crate::plan::Plan;
 use crate::section::Section;
 use crate::spec::strategy::Strategy;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 impl Plan {
     /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its

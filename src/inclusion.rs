@@ -6,8 +6,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::bit_iterator::BitIndexIterator;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
-use crate::bitmap::{count_set, word};
 use crate::error::Result;
+use crate::util::bitmap::{count_set, word};
 
 /// The rows that take part.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl Inclusion {
         }
     }
 
-    /// Which of the [`WORD`](crate::bitmap::WORD) rows from `row` on take part, as bits.
+    /// Which of the [`WORD`](crate::util::bitmap::WORD) rows from `row` on take part, as bits.
     #[inline(always)]
     pub(crate) fn word(&self, row: usize) -> u64 {
         match self {

@@ -13,7 +13,7 @@ pub(crate) mod planned;
 pub(crate) mod resolve;
 pub(crate) mod stream_order;
 
-pub(crate) use crate::plan::planned::PlannedCall;
+pub(crate) use self::planned::PlannedCall;
 
 use arrow_schema::SchemaRef;
 

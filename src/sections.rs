@@ -26,7 +26,6 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
@@ -37,11 +36,12 @@ use crate::frame::{Bound, Exclude};
 use crate::functions::registry::Family;
 use crate::halo::{Halo, Pass};
 use crate::model::reach::Reach;
-use crate::parallel::Threads;
 use crate::plan::Plan;
 use crate::plan::planned::PlannedCall;
 use crate::plan::stream_order::longest_order;
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 impl Pass<'_> {
     /// The state of `rows` for those before whose frames reach to the end of the partition.

@@ -7,10 +7,10 @@ pub mod order_key;
 pub mod strategy;
 pub mod window;
 
+use self::argument::Arg;
+use self::order_key::OrderKey;
 use crate::frame::Frame;
 use crate::functions::user::UserFunction;
-use crate::spec::argument::Arg;
-use crate::spec::order_key::OrderKey;
 
 /// One function over one frame.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,7 +19,6 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, columns_of};
@@ -30,6 +29,7 @@ use crate::plan::Plan;
 use crate::plan::planned::PlannedCall;
 use crate::plan::stream_order::longest_order;
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.

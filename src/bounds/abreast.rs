@@ -109,8 +109,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vectors::both;
-    use crate::vectors::widest;
+    use crate::util::simd::both;
+    use crate::util::simd::widest;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]

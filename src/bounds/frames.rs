@@ -12,7 +12,7 @@ use super::runs::Runs;
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
 use crate::section::Section;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.
 #[derive(Debug, Clone)]

@@ -21,7 +21,7 @@ use super::key::{Key, KeyPlan, Keys};
 use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::runs::Runs;
 use crate::error::{Error, Result};
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(

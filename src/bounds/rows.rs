@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::runs::Runs;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// An offset past which every row number of a section is clipped: keeps the arithmetic in range.
 pub(super) const FAR: i64 = 1 << 33;
@@ -38,7 +38,7 @@ mod tests {
 
     use super::*;
     use crate::util::boundaries::Edges;
-    use crate::vectors::both;
+    use crate::util::simd::both;
 
     /// Partitions of one row, of few, and of many, from any row to any, against a row at a time.
     #[test]

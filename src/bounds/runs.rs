@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use crate::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD, word};
 use crate::util::boundaries::Edges;
 use crate::util::rank_select::Ranks;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Runs of rows.
 #[derive(Debug, Clone)]

@@ -5,7 +5,6 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
@@ -19,6 +18,7 @@ use crate::frame::{Exclude, Shape};
 use crate::functions::aggregate::udf::Folds;
 use crate::functions::user::{UserAggregate, UserFunction};
 use crate::spec::strategy::Strategy;
+use crate::util::cancel::Cancel;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

@@ -28,18 +28,18 @@ use super::present::Selected;
 use super::wavelet::{Cursor, Run, Wavelet};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::{Evaluator, FrameTraits, each_frame};
 use crate::inclusion::Inclusion;
-use crate::parallel::Threads;
 use crate::rows::gather::gather_on;
 use crate::section::Section;
 use crate::sort::sort_column::{Comparators, SortColumn, compare};
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
+use crate::util::threads::Threads;
 
 /// The rows of a section that take part, in an order of their own within each partition.
 pub(crate) struct Arranged {

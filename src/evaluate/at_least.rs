@@ -14,10 +14,10 @@ use arrow_schema::{DataType, Field};
 use arrow_select::nullif::nullif;
 
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::util::cancel::Cancel;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.
 pub struct AtLeast {

@@ -12,11 +12,11 @@ use arrow_select::concat::concat;
 use super::dense::Places;
 use crate::bounds::block::Bounds;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
 use crate::functions::user::{UserFrames, UserPartitions};
+use crate::util::cancel::Cancel;
 
 /// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.
 const BLOCK: usize = 1 << 20;

@@ -30,14 +30,14 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::{Evaluator, FrameTraits, each_block, each_frame};
 use crate::rows::restore::restore;
 use crate::spec::strategy::Strategy;
-use crate::vectors::widest;
+use crate::util::cancel::Cancel;
+use crate::util::simd::widest;
 
 /// Cancellation is looked for at least once in so many changes.
 const WORK: usize = 1 << 22;

@@ -20,16 +20,16 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_select::take::take;
 
 use super::index::Included;
-use crate::bitmap::next_set;
 use crate::error::Result;
 use crate::inclusion::Inclusion;
-use crate::parallel::Threads;
 use crate::rows::edges::starts;
 use crate::rows::gather::gather_on;
 use crate::rows::sort::arrange;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
+use crate::util::bitmap::next_set;
 use crate::util::boundaries::Edges;
+use crate::util::threads::Threads;
 
 /// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
 /// each thread sorts by itself.
@@ -211,7 +211,7 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::cancel::Cancel;
+    use crate::util::cancel::Cancel;
 
     #[test]
     fn codes_count_within_partitions() {

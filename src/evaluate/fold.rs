@@ -11,14 +11,14 @@ use arrow_array::{ArrayRef, RecordBatch};
 use crate::aggregate::Aggregate;
 use crate::bounds::block::{Bounds, FrameRuns};
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::Result;
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::parallel::Threads;
 use crate::rows::groups::Groups;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
 const WORK: usize = 1 << 24;

@@ -57,14 +57,14 @@ use arrow_array::{ArrayRef, RecordBatch};
 use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::frame::Exclude;
-use crate::parallel::Threads;
 use crate::rows::groups::Groups;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::strategy::Strategy;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
 pub const FRAMES_PER_BLOCK: usize = 1024;

@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use crate::bitmap::word;
+use crate::util::bitmap::word;
 use crate::util::rank_select::Ranks;
 
 /// So many rows are gone through for each frame, at the most.

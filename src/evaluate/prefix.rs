@@ -22,7 +22,7 @@ use crate::aggregate::{Removable, all_kept};
 use crate::bounds::block::FrameRuns;
 use crate::error::{Error, Result};
 use crate::evaluate::FRAMES_PER_BLOCK;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]

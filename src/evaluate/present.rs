@@ -12,7 +12,7 @@
 
 use std::hint::select_unpredictable;
 
-use crate::bitmap::{WORD as BITS, select_in};
+use crate::util::bitmap::{WORD as BITS, select_in};
 
 /// A set of codes, read in order.
 #[derive(Debug, Default)]

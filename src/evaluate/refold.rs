@@ -19,13 +19,13 @@ use super::fold::joined;
 use crate::aggregate::Aggregate;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, each_frame};
 use crate::rows::sort::sort;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
 
 /// An aggregate evaluated by updates alone.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::section::Section;
 use crate::util::boundaries::Edges;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
 const CHUNK: usize = 64;

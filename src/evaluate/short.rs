@@ -12,7 +12,7 @@
 
 use super::steps::move_by;
 use crate::bounds::block::FrameRuns;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Room for what is known of some frames that are answered together.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 
     use super::*;
-    use crate::vectors::both;
+    use crate::util::simd::both;
     use crate::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
     /// Whether frames grow, shrink, or are repeated.

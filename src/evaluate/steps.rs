@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::bounds::block::FrameRuns;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// So many frames are worth to be answered together, and their states stay in the first-level cache.
 pub(super) const TOGETHER: usize = 128;

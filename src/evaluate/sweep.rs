@@ -21,12 +21,12 @@ use arrow_array::{ArrayRef, RecordBatch};
 use super::state_tree::StateTree;
 use crate::aggregate::Aggregate;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::Values;
 use crate::evaluate::{Evaluator, each_frame};
 use crate::rows::restore::restore;
+use crate::util::cancel::Cancel;
 
 /// The value has not been met.
 const NOWHERE: usize = usize::MAX;

@@ -28,7 +28,7 @@ use super::steps;
 use crate::aggregate::{Aggregate, all_kept};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// A call for all rows of a front is worth it from so many on.
 const FEW: usize = 16;

@@ -30,8 +30,8 @@
 
 use std::ops::Range;
 
-use crate::cancel::Cancel;
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
 
 /// Ranks are narrower than this.
 const BITS: usize = 32;

@@ -23,11 +23,11 @@ use super::short::{self, Room};
 use super::steps::TOGETHER;
 use crate::aggregate::Aggregate;
 use crate::bounds::block::FrameRuns;
-use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::rows::groups::{Groups, Share};
-use crate::vectors::widest;
+use crate::util::cancel::Cancel;
+use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
 const SHORT: u32 = 32;

@@ -5,12 +5,12 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::plan::{Order, Plan};
 use crate::rows::edges;
 use crate::rows::restore::{Dealt, Restored};
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
+use crate::util::threads::Threads;
 
 /// Puts an answer into the columns of a pass, from the row `begin` on.
 pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Result<()> {

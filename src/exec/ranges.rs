@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::parallel::Threads;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
+use crate::util::threads::Threads;
 
 /// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
 pub(crate) const BLOCK: usize = 32 * 1024;

@@ -27,13 +27,13 @@ use super::extrema::Ordered;
 use super::native::{labelled, native};
 use super::saved_state::{saved, saved_column};
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
+use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 
 /// What a counter may count in.

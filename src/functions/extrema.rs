@@ -16,10 +16,10 @@ use super::native::{each_slot, labelled, native, present_or, scan_slots, scan_sl
 use super::results::{Results, in_slot};
 use super::saved_state::{saved, saved_column};
 use crate::aggregate::{Aggregate, Selective};
-use crate::bitmap::{WORD, word};
 use crate::error::Result;
 use crate::inclusion::Inclusion;
-use crate::vectors::widest;
+use crate::util::bitmap::{WORD, word};
+use crate::util::simd::widest;
 
 /// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
 const SHORT: usize = 16;
@@ -361,7 +361,7 @@ mod tests {
 
     use super::*;
     use crate::functions::readout::results;
-    use crate::vectors::both;
+    use crate::util::simd::both;
 
     fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
         let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();

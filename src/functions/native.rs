@@ -10,12 +10,12 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, make_arra
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::DataType;
 
-use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
 use crate::model::physical_type::Native;
 use crate::rows::groups::Groups;
 use crate::rows::keys::normalise;
+use crate::util::bitmap::{WORD, word};
 
 /// Whether an array of `from` becomes one of `to` by relabelling alone: the same native in the same bytes.
 fn same_layout(from: &DataType, to: &DataType) -> bool {

@@ -14,7 +14,6 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
@@ -23,11 +22,12 @@ use crate::evaluate::nearest::Nearest;
 use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::evaluate::{Evaluator, each_block};
 use crate::inclusion::Inclusion;
-use crate::parallel::Threads;
 use crate::rows::ends::ends;
 use crate::rows::groups::Groups;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// Which row of the frame.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,7 +19,6 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::frames::Frames;
-use crate::cancel::Cancel;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
@@ -29,6 +28,7 @@ use crate::evaluate::shift::shift;
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::inclusion::Inclusion;
 use crate::section::Section;
+use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 
 /// How many rows after the row; negative: before.

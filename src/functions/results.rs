@@ -6,8 +6,8 @@
 use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
-use crate::bitmap::packed;
 use crate::error::Result;
+use crate::util::bitmap::packed;
 
 /// A result as a slot has it.
 ///

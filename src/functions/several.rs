@@ -16,7 +16,7 @@ use arrow_schema::{Field, Fields};
 use super::readout::{NativeReadout, Readout};
 use super::results::Results;
 use crate::error::Result;
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Answers as they gather.
 pub trait Answers<S> {

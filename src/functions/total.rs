@@ -21,12 +21,12 @@ use super::exact::{Compensated, Wide};
 use super::native::{each_slot_of, or_zero, present_or, scan_slots, scan_slots_back, slot};
 use super::readout::{Accumulator, RetractableAccumulator};
 use super::saved_state::{Saved, saved, saved_value};
-use crate::bitmap::{WORD, word};
 use crate::error::{Error, Result};
 use crate::inclusion::Inclusion;
-use crate::parallel::Threads;
 use crate::rows::groups::Groups;
-use crate::vectors::widest;
+use crate::util::bitmap::{WORD, word};
+use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -592,7 +592,7 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::vectors::both;
+    use crate::util::simd::both;
 
     /// Blocks of values some of which are hidden, at any offset, against values one by one.
     #[test]

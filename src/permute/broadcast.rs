@@ -8,10 +8,10 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::rows::gather::gather_on;
 use crate::rows::groups::{GroupIds, Groups, Run, within};
-use crate::rows::room::appended;
+use crate::util::parallel_fill::appended;
+use crate::util::threads::Threads;
 
 /// For each row the value of its group, of `values`, one for each.
 ///
@@ -76,7 +76,7 @@ mod tests {
     use arrow_schema::{DataType, TimeUnit};
 
     use super::*;
-    use crate::cancel::Cancel;
+    use crate::util::cancel::Cancel;
 
     /// Of all kinds of types, with a null that some row has and without.
     #[test]

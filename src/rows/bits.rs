@@ -12,12 +12,12 @@
 
 use arrow_buffer::BooleanBuffer;
 
-use crate::bitmap::{WORD, word};
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::util::bitmap::{WORD, word};
+use crate::util::threads::Threads;
 
 #[cfg(target_arch = "x86_64")]
-use crate::vectors::x86::has_avx2;
+use crate::util::simd::x86::has_avx2;
 
 /// `bits` in the order of the row numbers `order`.
 pub(crate) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
@@ -74,7 +74,7 @@ mod x86 {
         _mm256_set1_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
     };
 
-    use crate::bitmap::WORD;
+    use crate::util::bitmap::WORD;
 
     /// As the loop over [`super::of_block`].
     #[target_feature(enable = "avx2")]
@@ -103,8 +103,8 @@ mod x86 {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::cancel::Cancel;
-    use crate::vectors::both;
+    use crate::util::cancel::Cancel;
+    use crate::util::simd::both;
 
     /// Of bits that begin anywhere in a byte, blocks and what is left of them.
     #[test]

@@ -21,7 +21,7 @@ use arrow_buffer::NullBuffer;
 use arrow_row::Rows;
 
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::util::threads::Threads;
 
 /// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
 const PLACES: usize = 20;

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 use arrow_buffer::Buffer;
 
-use super::room::zeros;
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::util::parallel_fill::zeros;
+use crate::util::threads::Threads;
 
 /// Room for the values of some rows.
 pub(crate) trait Cells: Send + Sync {

@@ -21,10 +21,10 @@ use arrow_schema::SortOptions;
 use super::bytes::{self, Packed, Texts};
 use super::keys::{self, Coded, match_coded};
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::sort::normalized_key::{Codes, Field, Push, Word};
 use crate::sort::sort_column::SortColumn;
-use crate::vectors::widest;
+use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// The fields of one column.
 pub(super) struct Fields {

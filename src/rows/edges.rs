@@ -16,11 +16,11 @@ use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 
 use super::neighbours::Neighbours;
-use crate::bitmap::{WORD, next_set};
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::sort::sort_column::SortColumn;
+use crate::util::bitmap::{WORD, next_set};
 use crate::util::boundaries::Edges;
+use crate::util::threads::Threads;
 
 /// So many rows are looked at before the others are.
 const PROBE: usize = 4096;
@@ -234,7 +234,7 @@ mod tests {
     use arrow_array::Int64Array;
 
     use super::*;
-    use crate::cancel::Cancel;
+    use crate::util::cancel::Cancel;
 
     /// Short runs and long ones, of one column or two, one of which may go down; and one row out of place.
     #[test]

@@ -12,9 +12,9 @@ use super::groups::{Groups, Share};
 use super::layout::Layout;
 use super::sort::{check_rows, rank_dictionaries};
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::sort::normalized_key::{self, Word};
 use crate::sort::sort_column::SortColumn;
+use crate::util::threads::Threads;
 
 /// Rows whose words are made at a time: they stay in the first level cache.
 const BLOCK: usize = 1024;
@@ -95,9 +95,9 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 
     use super::*;
-    use crate::cancel::Cancel;
     use crate::rows::number::number;
     use crate::rows::sort::sort;
+    use crate::util::cancel::Cancel;
 
     /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.
     #[test]

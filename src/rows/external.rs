@@ -22,9 +22,9 @@ use arrow_schema::{DataType, SchemaRef};
 use super::held::Held;
 use super::merge::Merge;
 use super::spill::{Disk, Spilled};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::external::sort_key::SortKey;
+use crate::util::cancel::Cancel;
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;

@@ -16,10 +16,10 @@ use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
 use super::bits::gather_bits;
-use super::room::appended;
-use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::util::cancel::Cancel;
+use crate::util::parallel_fill::appended;
+use crate::util::threads::Threads;
 
 /// Each column with its rows in the order of the row numbers `order`.
 ///

@@ -15,10 +15,10 @@ use arrow_array::ArrayRef;
 use super::edges::starts;
 use super::gather::gather_on;
 use super::sort::{arrange, check_rows};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
 ///

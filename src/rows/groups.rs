@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::parallel::Threads;
-use crate::vectors::widest;
+use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// So many rows at least are a share, and so many for each of its states.
 const SHARE: usize = 64 * 1024;
@@ -302,7 +302,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::cancel::Cancel;
+    use crate::util::cancel::Cancel;
 
     /// Ten rows of group 2, one of 0, none of 1, and so on.
     fn both() -> [Groups; 2] {

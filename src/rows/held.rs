@@ -12,11 +12,11 @@ use arrow_select::concat::{concat, concat_batches};
 use arrow_select::interleave::interleave_record_batch;
 
 use super::sort::arrange;
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::external::sort_key::SortKey;
-use crate::parallel::Threads;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
 const PAGE: u32 = 10;

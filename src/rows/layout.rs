@@ -11,9 +11,9 @@
 use super::codes::{self, Fields};
 use super::radix::{self, DIGIT};
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::sort::normalized_key::Field;
 use crate::sort::sort_column::SortColumn;
+use crate::util::threads::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
 /// data that crowds at one end of its range.

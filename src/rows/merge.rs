@@ -21,10 +21,10 @@ use arrow_array::RecordBatch;
 use super::held::Held;
 use super::keys;
 use super::spill::{SpillReader, Spilled};
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::external::sort_key::SortKey;
 use crate::sort::sort_column::SortColumn;
+use crate::util::cancel::Cancel;
 
 /// Runs being merged.
 pub(crate) struct Merge {

@@ -18,9 +18,9 @@ use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::keys::{self, Coded, match_coded};
-use crate::bitmap::{WORD, packed};
 use crate::error::Result;
-use crate::vectors::widest;
+use crate::util::bitmap::{WORD, packed};
+use crate::util::simd::widest;
 
 /// Bytes of a text that are compared as one number.
 const HEAD: usize = size_of::<u128>();
@@ -423,7 +423,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::vectors::both;
+    use crate::util::simd::both;
 
     /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
     #[test]

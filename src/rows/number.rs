@@ -20,14 +20,14 @@ use super::gather::gather_on;
 use super::groups::{Groups, Run};
 use super::layout::Layout;
 use super::neighbours::Neighbours;
-use super::room::appended;
 use super::sort::{Arranged, arrange, rank_dictionaries, ranks};
-use crate::bitmap::WORD;
-use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::sort::normalized_key;
 use crate::sort::sort_column::SortColumn;
+use crate::util::bitmap::WORD;
+use crate::util::cancel::Cancel;
+use crate::util::parallel_fill::appended;
+use crate::util::threads::Threads;
 
 /// Up to so many numbers are given out whatever the rows.
 const FEW: usize = 1 << 12;

@@ -15,8 +15,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::BytesMut;
 
-use super::uncached::Writes;
 use crate::error::{Error, Result};
+use crate::util::streaming_store::Writes;
 
 /// Room for a buffer, filled piece by piece.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Rooms {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::rows::uncached::BOTH;
+    use crate::util::streaming_store::BOTH;
 
     /// In whatever order they come, from several threads, and however they are written.
     #[test]

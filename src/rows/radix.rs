@@ -24,13 +24,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_buffer::BooleanBuffer;
 
-use super::room::filled;
-use super::turns::{count, deal, in_turns};
-use super::uncached::Writes;
-use crate::bitmap::WORD;
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::sort::normalized_key::{self, Field, Word};
+use crate::util::bitmap::WORD;
+use crate::util::parallel_fill::filled;
+use crate::util::streaming_store::Writes;
+use crate::util::threads::Threads;
+use crate::util::unrolled::{count, deal, in_turns};
 
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
 const BLOCK: usize = 1024;

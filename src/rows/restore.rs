@@ -23,12 +23,12 @@ use super::gather::gather_on;
 use super::pieces::Pieces;
 use super::route::Route;
 use super::tiles::Tiles;
-use super::uncached::Writes;
-use crate::bitmap::{WORD, word};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::permute::fixed_width::{fixed_column, values_of};
+use crate::util::bitmap::{WORD, word};
+use crate::util::cancel::Cancel;
+use crate::util::streaming_store::Writes;
+use crate::util::threads::Threads;
 
 /// A column in the order of the row numbers `order`, back in the order of the rows.
 ///

@@ -19,10 +19,10 @@
 
 use std::ops::Range;
 
-use super::turns::{count, deal};
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::util::slices::pieces;
+use crate::util::threads::Threads;
+use crate::util::unrolled::{count, deal};
 
 /// The most positions of a tile: their numbers within it take two bytes, and longs a quarter of a megabyte.
 const TILE: usize = 1 << 15;

@@ -22,12 +22,12 @@ use super::keys;
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::radix::{Keys, Ordered};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 use crate::sort::sort_column::{SortColumn, compare};
 use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
 use crate::util::slices::pieces;
+use crate::util::threads::Threads;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
 const COMPARED_ROWS: usize = 64;

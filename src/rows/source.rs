@@ -8,8 +8,8 @@ use super::gather::{gather_nulls, gather_on};
 use super::route::Route;
 use super::tiles::Tiles;
 use crate::error::Result;
-use crate::parallel::Threads;
 use crate::permute::fixed_width::{fixed_column, values_of};
+use crate::util::threads::Threads;
 
 /// Columns, and how they are read: as they come, by the row numbers of an order, or by the route to that order.
 pub(crate) struct Source<'a> {

@@ -14,12 +14,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::{Bytes, BytesMut};
 
-use super::room::{appended, in_chunks};
 use super::route::Route;
-use super::uncached::Writes;
 use crate::error::Result;
-use crate::parallel::Threads;
+use crate::util::parallel_fill::{appended, in_chunks};
 use crate::util::slices::pieces;
+use crate::util::streaming_store::Writes;
+use crate::util::threads::Threads;
 
 /// Bytes of values that are put together before they go to their tile.
 const TOGETHER: usize = 16 << 10;
@@ -199,8 +199,8 @@ fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::cancel::Cancel;
     use crate::rows::route::tests::order;
+    use crate::util::cancel::Cancel;
 
     /// Values of each width, which are read and answered in pieces that end where a tile does and where none does.
     #[test]

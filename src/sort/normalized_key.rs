@@ -6,7 +6,7 @@ use std::ops::{BitOr, BitOrAssign, BitXor, Shl, Shr};
 
 use arrow_buffer::ArrowNativeType;
 
-use crate::vectors::widest;
+use crate::util::simd::widest;
 
 /// Some bits of the sort word, and where they come from.
 pub(crate) struct Field {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_buffer::BooleanBuffer;
 
-use crate::bitmap::{next_set, previous_set};
+use super::bitmap::{next_set, previous_set};
 
 /// Where runs of rows begin. Row 0 always counts as a beginning.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@
 
 use arrow_buffer::BooleanBuffer;
 
-use crate::bitmap::{select_in, word};
+use super::bitmap::{select_in, word};
 
 /// Rows per counter of [`Ranks`]: a word of bits, so counters cost half as much as the bitmap.
 const RANK_BLOCK: usize = 64;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
+use super::bitmap::word;
 use super::boundaries::Edges;
 use super::rank_select::Ranks;
-use crate::bitmap::word;
 use crate::error::Result;
 
 /// The runs between edges, found in O(log n) from anywhere, where [`Edges`] scans.

@@ -16,9 +16,10 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::function_id::Kernel;
 use windrow::functions::registry;
+use windrow::literal;
+
 use windrow::functions::registry::{Distinct, FUNCTIONS, Family, Function};
 use windrow::functions::signature::{Modifiers, signature};
-use windrow::literal;
 
 use windrow::exec::sectioned::summary::Summary;
 use windrow::rows::gather::gather;

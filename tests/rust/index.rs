@@ -22,9 +22,11 @@ use windrow::bounds::plan::FramePlan;
 use windrow::carry::Carry;
 use windrow::evaluate::Evaluator;
 use windrow::functions::nth;
+use windrow::functions::rank;
+
 use windrow::functions::nth::Nth;
 use windrow::functions::offset::{By, Offset};
-use windrow::functions::rank;
+
 use windrow::functions::rank::Rank;
 use windrow::inclusion::Inclusion;
 use windrow::model::order_column::OrderColumn;

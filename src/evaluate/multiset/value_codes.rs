@@ -10,11 +10,11 @@ use crate::bounds::exclude::SubRanges;
 use crate::error::Result;
 use crate::evaluate::dense::{self, Dense, Places};
 use crate::inclusion::Inclusion;
-use crate::parallel::Threads;
 use crate::rows::gather::gather_on;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
+use crate::util::threads::Threads;
 
 /// No place has a value of this code.
 const NONE: u32 = u32::MAX;
@@ -133,7 +133,7 @@ impl Values {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::cancel::Cancel;
+    use crate::util::cancel::Cancel;
     use std::sync::Arc;
 
     use arrow_array::StringArray;

@@ -21,7 +21,6 @@ use crate::inclusion::Inclusion;
 use crate::literal;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
-use crate::parallel::Threads;
 use crate::permute::broadcast;
 use crate::plan::Plan;
 use crate::plan::planned::{PlannedArg, PlannedCall, integer, offset_of};
@@ -30,6 +29,7 @@ use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::Nulls;
 use crate::spec::strategy::Strategy;
+use crate::util::threads::Threads;
 
 /// A pass's arguments over a section.
 pub(crate) struct Inputs<'a> {

@@ -26,7 +26,7 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
 pub(crate) use x86::has_avx2;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod x86 {
+pub(crate) mod x86 {
     use std::arch::is_x86_feature_detected;
     use std::sync::LazyLock;
 

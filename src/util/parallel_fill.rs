@@ -13,9 +13,9 @@ use std::mem::{MaybeUninit, take};
 
 use arrow_buffer::ArrowNativeType;
 
-use super::uncached::Writes;
+use super::streaming_store::Writes;
+use super::threads::Threads;
 use crate::error::{Error, Result};
-use crate::parallel::Threads;
 
 /// A chunk of a vector, filled from its first value on.
 pub(crate) struct Chunk<'a, T> {
@@ -199,8 +199,8 @@ pub(crate) fn zeros<T: Copy + Default + Send>(values: usize, threads: &Threads) 
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::cancel::Cancel;
-    use crate::rows::uncached::BOTH;
+    use crate::util::cancel::Cancel;
+    use crate::util::streaming_store::BOTH;
 
     /// Few and many, one by one, as copies, and as they lie.
     #[test]

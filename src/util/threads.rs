@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::cancel::Cancel;
+use super::affinity::Processor;
+use super::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::processor::Processor;
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
