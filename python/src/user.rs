@@ -16,7 +16,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use pyo3_arrow::{PyArray, PyDataType};
-use windrow::functions::user::{
+use windrow::spec::udf::{
     BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState,
 };
 use windrow::{Error, Result};

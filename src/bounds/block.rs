@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::frame::Exclude;
+use crate::spec::frame::Exclude;
 
 /// A block of frames: for each of `rows`, the section rows `begin..end`, and what EXCLUDE takes out of them.
 ///

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use super::block::Bounds;
-use crate::frame::Exclude;
+use crate::spec::frame::Exclude;
 
 impl Bounds {
     /// What the frame of `row`, a row of `self.rows`, holds: ordered, disjoint ranges, some of them maybe empty.

@@ -11,10 +11,10 @@ use super::offset::{Offset, Side};
 use super::per_row::PerRow;
 use super::rows::FAR;
 use crate::error::{Error, Result};
-use crate::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::spec::argument::Arg;
+use crate::spec::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::spec::literal::Literal;
 
 /// A frame resolved against the order columns and the schema.

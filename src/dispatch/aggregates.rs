@@ -20,7 +20,7 @@ use crate::functions::native::native;
 use crate::functions::product::Product;
 use crate::model::physical_type::Native;
 use crate::plan::planned::PlannedArg;
-use crate::spec::Nulls;
+use crate::spec::call::Nulls;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

@@ -14,10 +14,10 @@ use crate::evaluate::blocks::{FrameBlocks, PartitionBlocks};
 use crate::evaluate::dense::Places;
 use crate::evaluate::refold::Refold;
 use crate::exec::build::inputs::Inputs;
-use crate::frame::{Exclude, Shape};
 use crate::functions::aggregate::udf::Folds;
-use crate::functions::user::{UserAggregate, UserFunction};
+use crate::spec::frame::{Exclude, Shape};
 use crate::spec::strategy::Strategy;
+use crate::spec::udf::{UserAggregate, UserFunction};
 use crate::util::cancel::Cancel;
 
 /// The evaluator of a call of this family.

@@ -15,7 +15,7 @@ use crate::bounds::frames::Frames;
 use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::functions::user::{UserFrames, UserPartitions};
+use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
 
 /// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.

@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::plan::FramePlan;
-    use crate::frame::Frame;
+    use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 
     /// The differences by both ways, and by a carry over each edge.

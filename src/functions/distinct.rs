@@ -18,7 +18,7 @@ use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::state_tree::StateTree;
 use crate::evaluate::sweep::Sweep;
 use crate::evaluate::{Evaluator, FrameTraits};
-use crate::frame::Exclude;
+use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate over the different values of frames of these traits.

@@ -321,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::plan::FramePlan;
-    use crate::frame::Frame;
+    use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 
     /// `fill` by both ways.

@@ -45,4 +45,3 @@ pub mod spread;
 pub mod sum;
 pub(crate) mod text;
 pub mod total;
-pub mod user;

@@ -253,7 +253,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::plan::FramePlan;
-    use crate::frame::{Bound, Frame};
+    use crate::spec::frame::{Bound, Frame};
     use crate::util::boundaries::Edges;
 
     #[allow(clippy::needless_pass_by_value)]

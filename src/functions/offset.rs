@@ -312,7 +312,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::plan::FramePlan;
-    use crate::frame::Frame;
+    use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 
     fn values(values: &[Option<i64>]) -> ArrayRef {

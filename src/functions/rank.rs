@@ -430,7 +430,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::plan::FramePlan;
-    use crate::frame::Frame;
+    use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 
     fn answers(section: &Section, which: Which) -> ArrayRef {

@@ -1,7 +1,7 @@
 //! The table of functions: names, arguments, what they may be asked, and what the plan needs to know of them.
 
-use super::user::UserFunction;
 use crate::catalog::function_id::Kernel;
+use crate::spec::udf::UserFunction;
 
 /// What kind of function it is, and so which parts of a call it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
 use super::registry::{Distinct, Family, Function};
-use super::user::UserFunction;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
+use crate::spec::udf::UserFunction;
 
 /// What the plan knows of a call once its types are known.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,15 +9,15 @@ use arrow_schema::{DataType, Field, Schema};
 use crate::bounds::plan::FramePlan;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::frame::Exclude;
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Function};
 use crate::functions::signature;
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
+use crate::spec::call::{Call, Nulls};
+use crate::spec::frame::Exclude;
 use crate::spec::literal::Literal;
-use crate::spec::{Call, Nulls};
+use crate::spec::{literal_array, sql_text};
 use crate::util::suggest::near;
-use crate::{explain, literal};
 
 /// What comes with a call is what its function takes.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
@@ -120,7 +120,7 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
             "the {what} of {} is a whole number{}, not {}",
             function.name,
             if least == 1 { " from 1" } else { "" },
-            explain::show(value)
+            sql_text::show(value)
         ))),
         Some(Arg::Column(_)) if function.kernel != Kernel::Ntile && types[index].is_integer() => Ok(()),
         Some(Arg::Column(name)) if function.kernel != Kernel::Ntile => Err(Error::spec(format!(
@@ -137,7 +137,7 @@ pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) ->
 fn deviation(arg: &Arg) -> bool {
     let value = match arg {
         Arg::Literal(Literal::Float(value)) => Some(*value),
-        Arg::Literal(literal @ Literal::Decimal { .. }) => explain::show(literal).parse().ok(),
+        Arg::Literal(literal @ Literal::Decimal { .. }) => sql_text::show(literal).parse().ok(),
         _ => None,
     };
     value.is_some_and(|value| value > 0.0 && value < 0.392)
@@ -157,13 +157,13 @@ fn quantile(function: &Function, call: &Call, types: &[DataType]) -> Result<()> 
         None => &[],
     };
     for share in shares {
-        let value = literal::one_row_as(share, &DataType::Float64)?;
+        let value = literal_array::one_row_as(share, &DataType::Float64)?;
         let value = value.as_primitive::<Float64Type>();
         if value.is_null(0) || !(0.0..=1.0).contains(&value.value(0)) {
             return Err(Error::spec(format!(
                 "the share of {} is a number from 0 to 1, not {}",
                 function.name,
-                explain::show(share)
+                sql_text::show(share)
             )));
         }
     }
@@ -184,7 +184,7 @@ fn within(function: &Function, call: &Call, index: usize, what: &str, most: i64)
     match call.args.get(index) {
         None => Ok(()),
         Some(Arg::Literal(Literal::Int(value))) if (1..=most).contains(value) => Ok(()),
-        Some(Arg::Literal(value)) => refuse(explain::show(value)),
+        Some(Arg::Literal(value)) => refuse(sql_text::show(value)),
         Some(Arg::Column(name)) => refuse(format!("the column {name:?}")),
     }
 }
@@ -194,7 +194,7 @@ fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
     let refuse = |index: usize, wanted: String| {
         let found = match &call.args[index] {
             Arg::Column(name) => format!("the column {name:?}"),
-            Arg::Literal(value) => explain::show(value),
+            Arg::Literal(value) => sql_text::show(value),
         };
         Err(Error::spec(format!("{} is {wanted}, not {found}", function.name)))
     };
@@ -202,7 +202,7 @@ fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
         matches!(call.args[index], Arg::Literal(Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. }))
     };
     let value = |index: usize| match &call.args[index] {
-        Arg::Literal(value) => literal::number(&literal::natural(value)?),
+        Arg::Literal(value) => literal_array::number(&literal_array::natural(value)?),
         Arg::Column(_) => Ok(f64::NAN),
     };
     if function.kernel == Kernel::EwmMean {
@@ -229,7 +229,7 @@ fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
 fn bins(function: &Function, call: &Call) -> Result<()> {
     let found = match call.args.get(1) {
         Some(Arg::Literal(Literal::Int(2..=MOST_BINS))) => return Ok(()),
-        Some(Arg::Literal(value)) => explain::show(value),
+        Some(Arg::Literal(value)) => sql_text::show(value),
         Some(Arg::Column(name)) => format!("the column {name:?}"),
         None => "none".into(),
     };

@@ -4,14 +4,14 @@ use super::planned::{PlannedArg, offset_of};
 use crate::bounds::plan::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
-use crate::frame::{Exclude, Shape};
 use crate::functions::registry::{Family, Function};
 use crate::functions::signature::Signature;
 use crate::model::physical_type::Native;
 use crate::model::reach::Reach;
 use crate::plan::Plan;
+use crate::spec::call::{Call, Nulls};
+use crate::spec::frame::{Exclude, Shape};
 use crate::spec::strategy::Strategy;
-use crate::spec::{Call, Nulls};
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
 /// (`benches/kernels.rs`). Sums and means are not, unless EXCLUDE makes holes in frames: many at a time cost less still.

@@ -2,10 +2,10 @@
 
 use arrow_schema::DataType;
 
-use crate::explain::{frame, order_key};
-use crate::frame::Shape;
 use crate::model::reach::Reach;
 use crate::plan::Plan;
+use crate::spec::frame::Shape;
+use crate::spec::sql_text::{frame, order_key};
 use crate::spec::strategy::Strategy;
 
 /// How one call will be answered.

@@ -11,11 +11,11 @@ use crate::catalog::function_id::Kernel;
 use crate::evaluate::FrameTraits;
 use crate::functions::registry::{ArgumentOrder, Function};
 use crate::functions::signature::Signature;
-use crate::functions::user::UserFunction;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
-use crate::spec::Nulls;
+use crate::spec::call::Nulls;
 use crate::spec::strategy::Strategy;
+use crate::spec::udf::UserFunction;
 
 /// A call with all that has been decided about it. Columns are places in its order's `columns`.
 #[derive(Debug, Clone)]

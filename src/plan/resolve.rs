@@ -11,19 +11,19 @@ use super::{check, choose};
 use crate::bounds::plan::FramePlan;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::explain::{self, display};
-use crate::frame::{Bound, Frame};
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function};
 use crate::functions::signature::{self, Modifiers, Signature};
-use crate::literal;
 use crate::model::order_column::OrderColumn;
 use crate::plan::{Order, Plan};
 use crate::spec::argument::Arg;
+use crate::spec::call::{Call, Nulls};
+use crate::spec::frame::{Bound, Frame};
+use crate::spec::literal_array;
 use crate::spec::options::Options;
 use crate::spec::order_key::OrderKey;
+use crate::spec::sql_text::{self, display};
 use crate::spec::strategy::Strategy;
 use crate::spec::window::WindowSpec;
-use crate::spec::{Call, Nulls};
 
 impl Plan {
     /// Checks `specs` against `schema` and decides how to answer them.
@@ -209,10 +209,10 @@ impl Plan {
                     // The default of lag and lead takes the type of what it stands in for.
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
-                            check::default(literal::natural(value)?.data_type(), target)?;
-                            literal::one_row_as(value, target)?
+                            check::default(literal_array::natural(value)?.data_type(), target)?;
+                            literal_array::one_row_as(value, target)?
                         }
-                        _ => literal::natural(value)?,
+                        _ => literal_array::natural(value)?,
                     };
                     let data_type = array.data_type().clone();
                     (PlannedArg::Literal(array), data_type)
@@ -271,7 +271,7 @@ impl Plan {
                     return Err(Error::spec(format!(
                         "{} has a frame of its own, {}; leave the frame out",
                         function.name,
-                        explain::frame(&required)
+                        sql_text::frame(&required)
                     )));
                 }
                 Some(&own)

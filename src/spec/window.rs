@@ -1,7 +1,7 @@
 //! A window: how rows are partitioned and ordered, and the calls over it.
 
+use super::call::Call;
 use super::order_key::OrderKey;
-use crate::spec::Call;
 
 /// Calls over one partitioning and one order.
 ///

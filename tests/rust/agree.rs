@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::function_id::Kernel;
 use windrow::functions::registry;
-use windrow::literal;
+use windrow::spec::literal_array;
 
 use windrow::functions::registry::{Distinct, FUNCTIONS, Family, Function};
 use windrow::functions::signature::{Modifiers, signature};
@@ -398,7 +398,7 @@ fn agree_on(
     for call in window.calls(function, batch) {
         let types = call.args.iter().map(|arg| match arg {
             Arg::Column(name) => batch.column_by_name(name).unwrap().data_type().clone(),
-            Arg::Literal(value) => literal::natural(value).unwrap().data_type().clone(),
+            Arg::Literal(value) => literal_array::natural(value).unwrap().data_type().clone(),
         });
         let types: Vec<_> = types.collect();
         let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
-use windrow::functions::user::{
+use windrow::spec::udf::{
     BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState,
 };
 use windrow::{

@@ -18,7 +18,6 @@ use crate::functions::logic::Logic;
 use crate::functions::offset::{By, Offset};
 use crate::functions::registry::Family;
 use crate::inclusion::Inclusion;
-use crate::literal;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::permute::broadcast;
@@ -27,7 +26,8 @@ use crate::plan::planned::{PlannedArg, PlannedCall, integer, offset_of};
 use crate::rows::groups::Run;
 use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
-use crate::spec::Nulls;
+use crate::spec::call::Nulls;
+use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
 
@@ -161,7 +161,7 @@ impl<'a> Inputs<'a> {
     /// The number given as the argument of this index.
     pub(crate) fn number(&self, index: usize) -> Result<f64> {
         match self.call.args.get(index) {
-            Some(PlannedArg::Literal(value)) => Ok(literal::number(value)?),
+            Some(PlannedArg::Literal(value)) => Ok(literal_array::number(value)?),
             _ => Err(Error::internal("a constant is a column")),
         }
     }

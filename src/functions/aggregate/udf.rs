@@ -9,8 +9,8 @@ use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch};
 use crate::aggregate::{Aggregate, Removable};
 use crate::error::{Error, Result};
 use crate::functions::saved_state::{saved, saved_column};
-use crate::functions::user::{BoundAggregate, UserResults, UserState};
 use crate::inclusion::Inclusion;
+use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
 /// A bound aggregate of a user's with the rows that take part: what strategies fold.
 pub(crate) struct Folds {

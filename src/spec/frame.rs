@@ -12,8 +12,8 @@
 
 use std::fmt;
 
-use crate::spec::argument::Arg;
-use crate::spec::literal::Literal;
+use super::argument::Arg;
+use super::literal::Literal;
 
 /// What a frame's offsets count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::frame::{Bound, Exclude, Frame, Units};
-use crate::spec::argument::Arg;
-use crate::spec::literal::Literal;
-use crate::spec::order_key::OrderKey;
-use crate::spec::window::WindowSpec;
-use crate::spec::{Call, Nulls};
+use super::argument::Arg;
+use super::call::{Call, Nulls};
+use super::frame::{Bound, Exclude, Frame, Units};
+use super::literal::Literal;
+use super::order_key::OrderKey;
+use super::window::WindowSpec;
 
 /// The call as SQL: what the user wrote where that is known.
 pub(crate) fn display(spec: &WindowSpec, call: &Call) -> String {
@@ -57,7 +57,7 @@ fn order_keys(keys: &[OrderKey]) -> String {
     keys.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {
+pub(crate) fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {
     let direction = if descending { " DESC" } else { "" };
     match (descending, nulls_first) {
         (false, false) => format!("{column} NULLS LAST"),

@@ -1,16 +1,9 @@
 //! The question, as plain data: which rows belong together, in which order, and what is asked of them.
 
-pub mod argument;
-pub mod literal;
-pub mod options;
-pub mod order_key;
-pub mod strategy;
-pub mod window;
-
-use self::argument::Arg;
-use self::order_key::OrderKey;
-use crate::frame::Frame;
-use crate::functions::user::UserFunction;
+use super::argument::Arg;
+use super::frame::Frame;
+use super::order_key::OrderKey;
+use super::udf::UserFunction;
 
 /// One function over one frame.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,9 +14,9 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field};
 use arrow_select::concat::concat;
 
+use super::literal::Literal;
+use super::sql_text::show;
 use crate::error::{Error, Result};
-use crate::explain::show;
-use crate::spec::literal::Literal;
 
 /// The literal as one row of the type it has by itself.
 ///
