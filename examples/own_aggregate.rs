@@ -11,15 +11,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
-use windrow::aggregate::Aggregate;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::plan::FramePlan;
-use windrow::carry::Carry;
 use windrow::evaluate::aggregate_evaluator;
+use windrow::model::aggregate::Aggregate;
+use windrow::model::carry::Carry;
 
 use windrow::util::boundaries::Edges;
 
-use windrow::section::Section;
+use windrow::model::section::Section;
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Result, Strategy};
 
 /// The geometric mean of a column; nulls do not take part, and a frame without values has none.

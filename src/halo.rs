@@ -13,14 +13,14 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
 use crate::exec::columns::edges;
+use crate::model::carry::Carry;
 use crate::model::reach::Reach;
+use crate::model::section::Section;
 use crate::plan::planned::PlannedCall;
 use crate::plan::{Order, Plan};
-use crate::section::Section;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;

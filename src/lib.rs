@@ -41,10 +41,8 @@
 //! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
 //! - a [`carry::Carry`] is what rows of other [`sections`] came to, or rows that have been let go of.
 
-pub mod aggregate;
 pub(crate) mod arrival;
 pub mod bounds;
-pub mod carry;
 pub mod catalog;
 pub(crate) mod compute;
 pub(crate) mod dispatch;
@@ -54,12 +52,10 @@ pub mod exec;
 pub mod external;
 pub mod functions;
 pub(crate) mod halo;
-pub mod inclusion;
 pub mod model;
 pub(crate) mod permute;
 pub mod plan;
 pub mod rows;
-pub mod section;
 pub mod sections;
 pub mod sort;
 pub mod spec;

@@ -26,7 +26,6 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
-use crate::carry::Carry;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, edges, put};
@@ -34,6 +33,7 @@ use crate::exec::ranges::ranges;
 use crate::exec::sectioned::summary::{Around, Before, Summary};
 use crate::functions::registry::Family;
 use crate::halo::{Halo, Pass};
+use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::plan::Plan;
 use crate::plan::planned::PlannedCall;

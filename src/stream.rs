@@ -19,11 +19,11 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat;
 
 use crate::arrival::Arrival;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, columns_of};
 use crate::external::sort_key::SortKey;
 use crate::halo::{Halo, Pass};
+use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::plan::Plan;
 use crate::plan::planned::PlannedCall;

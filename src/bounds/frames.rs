@@ -11,7 +11,7 @@ use super::plan::{Edge, FramePlan};
 use super::runs::Runs;
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
-use crate::section::Section;
+use crate::model::section::Section;
 use crate::util::simd::widest;
 
 /// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.

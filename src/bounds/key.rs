@@ -26,7 +26,7 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::calendar::Calendar;
 use crate::error::{Error, Result};
-use crate::section::Section;
+use crate::model::section::Section;
 
 /// The one order key of a RANGE frame with an offset.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@
 //! use windrow::bounds::block::Bounds;
 //! use windrow::bounds::frames::Frames;
 //! use windrow::bounds::plan::FramePlan;
-//! use windrow::section::Section;
+//! use windrow::model::section::Section;
 //! use windrow::{Bound, Error, Frame};
 //!
 //! # fn main() -> windrow::Result<()> {

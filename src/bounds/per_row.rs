@@ -17,7 +17,7 @@ use super::key::KeyPlan;
 use super::literal::{day_ticks, interval, refusal};
 use super::offset::{Offset, Side};
 use crate::error::{Error, Result};
-use crate::section::Section;
+use crate::model::section::Section;
 
 /// A column of offsets, resolved against the schema.
 #[derive(Debug, Clone)]

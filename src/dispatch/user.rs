@@ -5,7 +5,6 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
@@ -15,6 +14,7 @@ use crate::evaluate::dense::Places;
 use crate::evaluate::refold::Refold;
 use crate::exec::build::inputs::Inputs;
 use crate::functions::aggregate::udf::Folds;
+use crate::model::carry::Carry;
 use crate::spec::frame::{Exclude, Shape};
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::{UserAggregate, UserFunction};

@@ -2,10 +2,10 @@
 
 use super::fold::Folded;
 use super::{deque, naive, prefix, scan, segment_tree, two_stacks, whole};
-use crate::aggregate::{Aggregate, Removable, Selective};
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
-use crate::section::Section;
+use crate::model::aggregate::{Aggregate, Removable, Selective};
+use crate::model::section::Section;
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate.

@@ -14,9 +14,9 @@ use arrow_schema::{DataType, Field};
 use arrow_select::nullif::nullif;
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.

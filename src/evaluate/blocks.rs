@@ -12,9 +12,9 @@ use arrow_select::concat::concat;
 use super::dense::Places;
 use crate::bounds::block::Bounds;
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluator;
+use crate::model::carry::Carry;
 use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
 

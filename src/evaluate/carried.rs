@@ -13,9 +13,9 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use super::index::Included;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::model::carry::Carry;
 
 /// The values of rows outside the section that answers may need.
 ///

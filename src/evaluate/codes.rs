@@ -30,10 +30,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::{Evaluator, FrameTraits, each_block, each_frame};
+use crate::model::carry::Carry;
 use crate::rows::restore::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;

@@ -21,11 +21,11 @@ use arrow_select::take::take;
 
 use super::index::Included;
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
+use crate::model::section::Section;
 use crate::rows::edges::starts;
 use crate::rows::gather::gather_on;
 use crate::rows::sort::arrange;
-use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::bitmap::next_set;
 use crate::util::boundaries::Edges;

@@ -14,8 +14,8 @@
 use std::ops::Range;
 
 use super::fold::Fold;
-use crate::aggregate::Selective;
 use crate::error::Result;
+use crate::model::aggregate::Selective;
 
 /// Keeps the rows that may still be chosen.
 #[derive(Debug, Clone, Copy)]

@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use crate::aggregate::Aggregate;
 use crate::bounds::block::{Bounds, FrameRuns};
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::Result;
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::rows::groups::Groups;
-use crate::section::Section;
+use crate::model::aggregate::Aggregate;
+use crate::model::carry::Carry;
+use crate::model::group_ids::Groups;
+use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;

@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 use crate::util::rank_select::Ranks;
 
 /// The rows that take part, countable.

@@ -1,7 +1,7 @@
 //! Evaluators: from frames to a column.
 //!
 //! An [`Evaluator`] answers one call over one section. Ranking and value functions implement it directly;
-//! [`fold::Folded`] turns any [`Aggregate`](crate::aggregate::Aggregate) into one, by way of a strategy:
+//! [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
 //!
 //! | strategy | serves | cost per row | file |
 //! |---|---|---|---|
@@ -57,9 +57,9 @@ use arrow_array::{ArrayRef, RecordBatch};
 use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
-use crate::rows::groups::Groups;
+use crate::model::carry::Carry;
+use crate::model::group_ids::Groups;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::fold::Fold;
-use crate::aggregate::Aggregate;
 use crate::error::Result;
+use crate::model::aggregate::Aggregate;
 
 /// Remembers nothing.
 #[derive(Debug, Clone, Copy)]

@@ -14,9 +14,9 @@
 //! Recognition Letters 13, 1992); Gil and Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
 
 use super::steps::{Moves, steps};
-use crate::aggregate::Aggregate;
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
+use crate::model::aggregate::Aggregate;
 
 /// So many narrow frames are answered together: the more, the fewer rows are read twice, and their states stay in the
 /// first-level cache.

@@ -18,10 +18,10 @@ use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
 use super::steps::{Moves, TOGETHER, steps};
-use crate::aggregate::{Removable, all_kept};
 use crate::bounds::block::FrameRuns;
 use crate::error::{Error, Result};
 use crate::evaluate::FRAMES_PER_BLOCK;
+use crate::model::aggregate::{Removable, all_kept};
 use crate::util::simd::widest;
 
 /// Keeps the difference of two prefixes.

@@ -16,14 +16,14 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::fold::joined;
-use crate::aggregate::Aggregate;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, each_frame};
+use crate::model::aggregate::Aggregate;
+use crate::model::carry::Carry;
+use crate::model::section::Section;
 use crate::rows::sort::sort;
-use crate::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 

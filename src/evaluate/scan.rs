@@ -15,10 +15,10 @@ use std::ops::Range;
 use super::fold::{Fold, Work, aside, behind, states};
 use super::short::{self, Room};
 use super::steps::{TOGETHER, steps};
-use crate::aggregate::{Aggregate, all_kept};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::section::Section;
+use crate::model::aggregate::{Aggregate, all_kept};
+use crate::model::section::Section;
 use crate::util::boundaries::Edges;
 use crate::util::simd::widest;
 

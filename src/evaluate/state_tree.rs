@@ -11,8 +11,8 @@
 
 use std::ops::Range;
 
-use crate::aggregate::Aggregate;
 use crate::error::Result;
+use crate::model::aggregate::Aggregate;
 
 /// Leaves and their merges.
 #[derive(Debug)]

@@ -19,12 +19,12 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::state_tree::StateTree;
-use crate::aggregate::Aggregate;
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::Values;
 use crate::evaluate::{Evaluator, each_frame};
+use crate::model::aggregate::Aggregate;
+use crate::model::carry::Carry;
 use crate::rows::restore::restore;
 use crate::util::cancel::Cancel;
 

@@ -25,9 +25,9 @@ use std::ops::Range;
 use super::fold::{Fold, Work, aside, states};
 use super::narrow::{self, Narrow};
 use super::steps;
-use crate::aggregate::{Aggregate, all_kept};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
+use crate::model::aggregate::{Aggregate, all_kept};
 use crate::util::simd::widest;
 
 /// A call for all rows of a front is worth it from so many on.

@@ -166,7 +166,7 @@ mod tests {
     use crate::functions::readout::Accumulated;
     use crate::functions::readout::results;
     use crate::functions::sum::{decimals, integers};
-    use crate::inclusion::Inclusion;
+    use crate::model::row_mask::Inclusion;
 
     /// The mean of all of `values`, of so many digits and such a scale.
     fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {

@@ -17,7 +17,7 @@ use super::native::{each_value, labelled, native};
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// A bitwise operation, associative and commutative.
 pub trait Operation: Send + Sync {

@@ -23,10 +23,10 @@ use arrow_select::concat::concat;
 
 use super::extrema::Extremum;
 use super::saved_state::{Saved, saved, saved_column};
-use crate::aggregate::{Aggregate, Selective};
 use crate::error::{Error, Result};
 use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::inclusion::Inclusion;
+use crate::model::aggregate::{Aggregate, Selective};
+use crate::model::row_mask::Inclusion;
 use crate::rows::keys::normalise;
 
 /// What rows are compared by.

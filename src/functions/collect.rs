@@ -21,13 +21,13 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::codes::Tally;
 use crate::evaluate::dense::Places;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::present::Present;
 use crate::evaluate::{Evaluator, each_frame};
+use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 
 /// An answer made of the values at some places, in their order.

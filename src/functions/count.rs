@@ -11,9 +11,9 @@ use super::readout::NativeReadout;
 use super::saved_state::{Saved, saved, saved_value};
 use super::spread::Shifted;
 use super::total::Total;
-use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::aggregate::{Aggregate, Retractable};
+use crate::model::row_mask::Inclusion;
 
 /// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
 const NOTHING: [(); usize::MAX] = [(); usize::MAX];

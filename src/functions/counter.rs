@@ -27,12 +27,12 @@ use super::extrema::Ordered;
 use super::native::{labelled, native};
 use super::saved_state::{saved, saved_column};
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::inclusion::Inclusion;
-use crate::section::Section;
+use crate::model::carry::Carry;
+use crate::model::row_mask::Inclusion;
+use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 

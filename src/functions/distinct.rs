@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 use arrow_array::ArrayRef;
 
-use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
 use crate::evaluate::codes::{Codes, Tally};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::state_tree::StateTree;
 use crate::evaluate::sweep::Sweep;
 use crate::evaluate::{Evaluator, FrameTraits};
+use crate::model::aggregate::{Aggregate, Retractable};
 use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;
 

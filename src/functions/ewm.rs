@@ -24,7 +24,7 @@ use super::native::native;
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// A column of doubles in which rows without a value still make those before them older.
 #[derive(Debug, Clone)]
@@ -386,8 +386,8 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array};
 
     use super::*;
-    use crate::aggregate::Aggregate;
     use crate::functions::readout::results;
+    use crate::model::aggregate::Aggregate;
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
 

@@ -15,9 +15,9 @@ use arrow_schema::DataType;
 use super::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
 use super::results::{Results, in_slot};
 use super::saved_state::{saved, saved_column};
-use crate::aggregate::{Aggregate, Selective};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::aggregate::{Aggregate, Selective};
+use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
 use crate::util::simd::widest;
 

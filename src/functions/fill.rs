@@ -26,12 +26,12 @@ use arrow_schema::{DataType, TimeUnit};
 use super::native::{labelled, native};
 use crate::bounds::frames::Frames;
 use crate::bounds::key::{Keys, ordered};
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::inclusion::Inclusion;
-use crate::section::Section;
+use crate::model::carry::Carry;
+use crate::model::row_mask::Inclusion;
+use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 

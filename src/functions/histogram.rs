@@ -24,7 +24,7 @@ use super::native::{each_value, labelled};
 use super::readout::{Accumulated, Accumulator, Readout};
 use super::saved_state::{Saved, saved, saved_column, saved_value};
 use crate::error::{Error, Result};
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// Values near each other.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use super::native::count_rows;
 use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// How many values of a run are true, and how many false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! The functions, one family a file.
 //!
 //! [`registry`] is the table of them, [`signature`] their types. Aggregates are an
-//! [`Aggregate`](crate::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
+//! [`Aggregate`](crate::model::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
 pub mod aggregate;
 pub mod average;

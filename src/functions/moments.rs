@@ -15,8 +15,8 @@ use super::native::{each_slot_of, each_value, native, scan_slots, scan_slots_bac
 use super::readout::Accumulator;
 use crate::error::Result;
 use crate::functions::aggregate::lanes::{BLOCK, LANES};
-use crate::inclusion::Inclusion;
-use crate::rows::groups::Groups;
+use crate::model::group_ids::Groups;
+use crate::model::row_mask::Inclusion;
 
 /// The moments of some values, up to some order: gathered one by one, block by block, or merged.
 pub trait Moment: Copy + Default + Send + Sync {

@@ -11,9 +11,9 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
-use crate::inclusion::Inclusion;
+use crate::model::group_ids::Groups;
 use crate::model::physical_type::Native;
-use crate::rows::groups::Groups;
+use crate::model::row_mask::Inclusion;
 use crate::rows::keys::normalise;
 use crate::util::bitmap::{WORD, word};
 

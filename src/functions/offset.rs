@@ -19,15 +19,15 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::carried::{Around, Carried, Kept};
 use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::evaluate::shift::shift;
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::inclusion::Inclusion;
-use crate::section::Section;
+use crate::model::carry::Carry;
+use crate::model::row_mask::Inclusion;
+use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 

@@ -14,7 +14,7 @@ use super::native::{each_value, native};
 use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// A product: `mantissa * 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -23,10 +23,10 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
 
 use crate::bounds::frames::Frames;
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
-use crate::section::Section;
+use crate::model::carry::Carry;
+use crate::model::section::Section;
 use crate::util::bitmap::WORD;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
 use super::results::{Results, in_slot};
-use crate::aggregate::{Aggregate, Retractable};
 use crate::error::Result;
-use crate::rows::groups::Groups;
+use crate::model::aggregate::{Aggregate, Retractable};
+use crate::model::group_ids::Groups;
 
 /// The half of an [`Aggregate`] that turns rows into a state. Nothing in it can fail before a result is asked for.
 pub trait Accumulator: Send + Sync {

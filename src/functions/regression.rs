@@ -21,7 +21,7 @@ use super::native::native;
 use super::readout::{Accumulator, NativeReadout};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// The first two moments of some pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

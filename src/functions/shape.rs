@@ -135,7 +135,7 @@ mod tests {
     use crate::functions::moments::Values;
     use crate::functions::readout::Accumulated;
     use crate::functions::readout::results;
-    use crate::inclusion::Inclusion;
+    use crate::model::row_mask::Inclusion;
 
     /// Skewness and kurtosis of all of `values`.
     fn shape(values: &[f64]) -> [Option<f64>; 2] {

@@ -186,11 +186,11 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::aggregate::all_kept;
     use crate::functions::moments::Values;
     use crate::functions::readout::results;
     use crate::functions::readout::{Accumulated, Accumulator};
-    use crate::inclusion::Inclusion;
+    use crate::model::aggregate::all_kept;
+    use crate::model::row_mask::Inclusion;
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
     fn spreads(values: Vec<f64>) -> [Option<f64>; 4] {

@@ -24,7 +24,7 @@ use super::readout::NativeReadout;
 use super::results::{Results, in_slot};
 use super::total::{Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
-use crate::inclusion::Inclusion;
+use crate::model::row_mask::Inclusion;
 
 /// What to do where a result does not fit its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

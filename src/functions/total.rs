@@ -22,8 +22,8 @@ use super::native::{each_slot_of, or_zero, present_or, scan_slots, scan_slots_ba
 use super::readout::{Accumulator, RetractableAccumulator};
 use super::saved_state::{Saved, saved, saved_value};
 use crate::error::{Error, Result};
-use crate::inclusion::Inclusion;
-use crate::rows::groups::Groups;
+use crate::model::group_ids::Groups;
+use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
 use crate::util::simd::widest;
 use crate::util::threads::Threads;

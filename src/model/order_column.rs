@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 /// An order key, resolved against the schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderColumn {
-    /// The column's number in [`crate::section::Section::columns`].
+    /// The column's number in [`crate::model::section::Section::columns`].
     pub number: usize,
     /// Its type.
     pub data_type: DataType,

@@ -8,8 +8,8 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
+use crate::model::group_ids::{GroupIds, Groups, Run, within};
 use crate::rows::gather::gather_on;
-use crate::rows::groups::{GroupIds, Groups, Run, within};
 use crate::util::parallel_fill::appended;
 use crate::util::threads::Threads;
 

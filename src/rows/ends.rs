@@ -8,10 +8,10 @@
 //! The keys are compared as one word (`codes.rs`), so an order of any length and direction costs one comparison a row.
 //! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
 
-use super::groups::{Groups, Share};
 use super::layout::Layout;
 use super::sort::{check_rows, rank_dictionaries};
 use crate::error::Result;
+use crate::model::group_ids::{Groups, Share};
 use crate::sort::normalized_key::{self, Word};
 use crate::sort::sort_column::SortColumn;
 use crate::util::threads::Threads;

@@ -14,7 +14,6 @@ pub(crate) mod ends;
 pub mod external;
 pub mod gather;
 pub mod group;
-pub mod groups;
 pub(crate) mod held;
 pub(crate) mod keys;
 pub(crate) mod layout;

@@ -4,9 +4,9 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
-use crate::carry::Carry;
 use crate::error::{Error, Result};
 use crate::exec::sectioned::summary::{Before, Summary};
+use crate::model::carry::Carry;
 
 /// Stands for the length of what is not there.
 const NONE: u64 = u64::MAX;

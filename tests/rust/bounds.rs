@@ -17,7 +17,7 @@ use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::plan::FramePlan;
 use windrow::model::order_column::OrderColumn;
-use windrow::section::Section;
+use windrow::model::section::Section;
 use windrow::util::boundaries::Edges;
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 

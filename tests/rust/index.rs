@@ -19,19 +19,19 @@ use windrow::Cancel;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::plan::FramePlan;
-use windrow::carry::Carry;
 use windrow::evaluate::Evaluator;
 use windrow::functions::nth;
 use windrow::functions::rank;
+use windrow::model::carry::Carry;
 
 use windrow::functions::nth::Nth;
 use windrow::functions::offset::{By, Offset};
 
 use windrow::functions::rank::Rank;
-use windrow::inclusion::Inclusion;
 use windrow::model::order_column::OrderColumn;
 use windrow::model::reach::Reach;
-use windrow::section::Section;
+use windrow::model::row_mask::Inclusion;
+use windrow::model::section::Section;
 use windrow::util::boundaries::Edges;
 use windrow::{Bound, Error, Exclude, Frame, Units};
 

@@ -20,7 +20,6 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
-use windrow::aggregate::{Aggregate, Retractable, Selective};
 use windrow::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use windrow::functions::bits::{And, Bits, Or, Xor};
 use windrow::functions::choice::{Bytes, Choice, Numbers, Ties};
@@ -36,7 +35,8 @@ use windrow::functions::regression::{Pairs, Regression};
 use windrow::functions::shape::{FourMoments, Shape};
 use windrow::functions::spread::Spread;
 use windrow::functions::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
-use windrow::inclusion::Inclusion;
+use windrow::model::aggregate::{Aggregate, Retractable, Selective};
+use windrow::model::row_mask::Inclusion;
 use windrow::{Cancel, Threads};
 
 /// The longest column; long enough for several words of an inclusion.

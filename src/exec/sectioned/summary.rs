@@ -2,8 +2,8 @@
 
 use arrow_array::RecordBatch;
 
-use crate::carry::Carry;
 use crate::halo::Halo;
+use crate::model::carry::Carry;
 
 /// What other sections may need of one.
 #[derive(Debug, Clone)]

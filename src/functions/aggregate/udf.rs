@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch};
 
-use crate::aggregate::{Aggregate, Removable};
 use crate::error::{Error, Result};
 use crate::functions::saved_state::{saved, saved_column};
-use crate::inclusion::Inclusion;
+use crate::model::aggregate::{Aggregate, Removable};
+use crate::model::row_mask::Inclusion;
 use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
 /// A bound aggregate of a user's with the rows that take part: what strategies fold.

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::group_ids::Groups;
 use crate::error::{Error, Result};
-use crate::rows::groups::Groups;
 
 /// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
 ///
