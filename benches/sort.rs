@@ -10,10 +10,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
+use windrow::permute::column_writer::restore;
+use windrow::permute::gather::gather;
 use windrow::rows::edges::starts;
-use windrow::rows::gather::gather;
 use windrow::rows::group::group;
-use windrow::rows::restore::restore;
 use windrow::rows::sort::sort;
 use windrow::sort::sort_column::SortColumn;
 

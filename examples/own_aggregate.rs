@@ -14,6 +14,7 @@ use arrow_buffer::BooleanBuffer;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::plan::FramePlan;
 use windrow::evaluate::aggregate_evaluator;
+
 use windrow::model::aggregate::Aggregate;
 use windrow::model::carry::Carry;
 

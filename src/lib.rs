@@ -53,7 +53,7 @@ pub mod external;
 pub mod functions;
 pub(crate) mod halo;
 pub mod model;
-pub(crate) mod permute;
+pub mod permute;
 pub mod plan;
 pub mod rows;
 pub mod sections;

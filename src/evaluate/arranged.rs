@@ -34,7 +34,7 @@ use crate::evaluate::{Evaluator, FrameTraits, each_frame};
 use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
-use crate::rows::gather::gather_on;
+use crate::permute::gather::gather_on;
 use crate::sort::sort_column::{Comparators, SortColumn, compare};
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;

@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::evaluate::{Evaluator, FrameTraits, each_block, each_frame};
 use crate::model::carry::Carry;
-use crate::rows::restore::restore;
+use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::simd::widest;

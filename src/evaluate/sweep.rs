@@ -25,7 +25,7 @@ use crate::evaluate::multiset::value_codes::Values;
 use crate::evaluate::{Evaluator, each_frame};
 use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
-use crate::rows::restore::restore;
+use crate::permute::column_writer::restore;
 use crate::util::cancel::Cancel;
 
 /// The value has not been met.

@@ -5,9 +5,9 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
+use crate::permute::column_writer::{Dealt, Restored};
 use crate::plan::{Order, Plan};
 use crate::rows::edges;
-use crate::rows::restore::{Dealt, Restored};
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
 use crate::util::threads::Threads;

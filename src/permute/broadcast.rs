@@ -7,9 +7,9 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, UInt32Array, downcast_primiti
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_select::take::take;
 
+use super::gather::gather_on;
 use crate::error::{Error, Result};
 use crate::model::group_ids::{GroupIds, Groups, Run, within};
-use crate::rows::gather::gather_on;
 use crate::util::parallel_fill::appended;
 use crate::util::threads::Threads;
 

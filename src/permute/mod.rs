@@ -1,4 +1,12 @@
 //! Columns moved by an order of their rows: gathered, scattered, read and written in blocks.
 
 pub(crate) mod broadcast;
+pub(crate) mod column_reader;
+pub mod column_writer;
+pub(crate) mod decluster;
+pub(crate) mod decluster_tiles;
 pub(crate) mod fixed_width;
+pub mod gather;
+pub(crate) mod gather_bits;
+pub(crate) mod ordered_buffer;
+pub(crate) mod scatter;

@@ -13,9 +13,9 @@
 use arrow_array::ArrayRef;
 
 use super::edges::starts;
-use super::gather::gather_on;
 use super::sort::{arrange, check_rows};
 use crate::error::{Error, Result};
+use crate::permute::gather::gather_on;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;

@@ -5,14 +5,11 @@
 //! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
-pub(crate) mod bits;
 pub(crate) mod bytes;
-pub(crate) mod cells;
 pub(crate) mod codes;
 pub mod edges;
 pub(crate) mod ends;
 pub mod external;
-pub mod gather;
 pub mod group;
 pub(crate) mod held;
 pub(crate) mod keys;
@@ -20,11 +17,6 @@ pub(crate) mod layout;
 pub(crate) mod merge;
 pub(crate) mod neighbours;
 pub(crate) mod number;
-pub(crate) mod pieces;
 pub(crate) mod radix;
-pub mod restore;
-pub(crate) mod route;
 pub mod sort;
-pub(crate) mod source;
 pub(crate) mod spill;
-pub(crate) mod tiles;

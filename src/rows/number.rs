@@ -16,12 +16,12 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::gather::gather_on;
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::sort::{Arranged, arrange, rank_dictionaries, ranks};
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Run};
+use crate::permute::gather::gather_on;
 use crate::sort::normalized_key;
 use crate::sort::sort_column::SortColumn;
 use crate::util::bitmap::WORD;

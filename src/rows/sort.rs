@@ -17,12 +17,12 @@ use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 
 use super::edges::{first_descent_of_all, starts, starts_in_order};
-use super::gather::gather_on;
 use super::keys;
 use super::layout::Layout;
 use super::neighbours::Neighbours;
 use super::radix::{Keys, Ordered};
 use crate::error::{Error, Result};
+use crate::permute::gather::gather_on;
 use crate::sort::sort_column::{SortColumn, compare};
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
@@ -245,7 +245,7 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
 
     use super::*;
-    use crate::rows::gather::gather;
+    use crate::permute::gather::gather;
 
     /// Columns of `rows` rows of which the words hold all, a beginning, or much too little.
     fn columns(rows: usize) -> Vec<Vec<SortColumn>> {

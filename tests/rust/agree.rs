@@ -22,7 +22,7 @@ use windrow::functions::registry::{Distinct, FUNCTIONS, Family, Function};
 use windrow::functions::signature::{Modifiers, signature};
 
 use windrow::exec::sectioned::summary::Summary;
-use windrow::rows::gather::gather;
+use windrow::permute::gather::gather;
 use windrow::rows::sort::sort;
 use windrow::sort::sort_column::SortColumn;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};

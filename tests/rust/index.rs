@@ -22,6 +22,7 @@ use windrow::bounds::plan::FramePlan;
 use windrow::evaluate::Evaluator;
 use windrow::functions::nth;
 use windrow::functions::rank;
+
 use windrow::model::carry::Carry;
 
 use windrow::functions::nth::Nth;

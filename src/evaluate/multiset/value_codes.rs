@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::evaluate::dense::{self, Dense, Places};
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
-use crate::rows::gather::gather_on;
+use crate::permute::gather::gather_on;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
 use crate::util::threads::Threads;

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::{Bytes, BytesMut};
 
-use super::route::Route;
+use super::decluster::Route;
 use crate::error::Result;
 use crate::util::parallel_fill::{appended, in_chunks};
 use crate::util::slices::pieces;
@@ -199,7 +199,7 @@ fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::rows::route::tests::order;
+    use crate::permute::decluster::tests::order;
     use crate::util::cancel::Cancel;
 
     /// Values of each width, which are read and answered in pieces that end where a tile does and where none does.

@@ -18,13 +18,13 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::cells::{self, Cells};
+use super::decluster::Route;
+use super::decluster_tiles::Tiles;
+use super::fixed_width::{fixed_column, values_of};
 use super::gather::gather_on;
-use super::pieces::Pieces;
-use super::route::Route;
-use super::tiles::Tiles;
+use super::ordered_buffer::Pieces;
+use super::scatter::{self, Cells};
 use crate::error::{Error, Result};
-use crate::permute::fixed_width::{fixed_column, values_of};
 use crate::util::bitmap::{WORD, word};
 use crate::util::cancel::Cancel;
 use crate::util::streaming_store::Writes;
@@ -91,7 +91,7 @@ impl<'a> Restored<'a> {
         let room = match (data_type.primitive_width(), order, dealt) {
             (None, ..) => Room::None,
             (Some(_), None, _) => Room::Pieces(OnceLock::new()),
-            (Some(width), Some(_), None) => Room::Cells(cells::room(width, rows, threads)?),
+            (Some(width), Some(_), None) => Room::Cells(scatter::room(width, rows, threads)?),
             (Some(_), Some(_), Some(Dealt { route, room: Some(tiles) })) => Room::Lent(route, tiles),
             (Some(width), Some(_), Some(Dealt { route, room: None })) => Room::Own(route, Tiles::room(width, route)),
         };
@@ -199,7 +199,7 @@ impl<'a> Restored<'a> {
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
-        let inverse = cells::room(size_of::<u32>(), rows, threads)?;
+        let inverse = scatter::room(size_of::<u32>(), rows, threads)?;
         threads.map(threads.ranges(&(0..rows)), |share| {
             let positions: Vec<u32> = (share.start as u32..share.end as u32).collect();
             inverse.store(&Buffer::from_vec(positions), &order[share]);

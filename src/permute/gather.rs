@@ -15,7 +15,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Arr
 use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
-use super::bits::gather_bits;
+use super::gather_bits::gather_bits;
 use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::parallel_fill::appended;
@@ -26,8 +26,8 @@ use crate::util::threads::Threads;
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Array, ArrayRef, StringArray};
-/// # use windrow::rows::gather::gather;
-/// # use windrow::rows::restore::restore;
+/// # use windrow::permute::gather::gather;
+/// # use windrow::permute::column_writer::restore;
 /// let column: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
 /// let sorted = gather(&[column.clone()], &[2, 0, 1], 1, &Default::default())?;
 /// assert_eq!(sorted[0].as_ref(), &StringArray::from(vec!["c", "a", "b"]));

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
+use super::decluster::Route;
+use super::decluster_tiles::Tiles;
+use super::fixed_width::{fixed_column, values_of};
 use super::gather::{gather_nulls, gather_on};
-use super::route::Route;
-use super::tiles::Tiles;
 use crate::error::Result;
-use crate::permute::fixed_width::{fixed_column, values_of};
 use crate::util::threads::Threads;
 
 /// Columns, and how they are read: as they come, by the row numbers of an order, or by the route to that order.
