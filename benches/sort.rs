@@ -12,10 +12,10 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
 use windrow::permute::column_writer::restore;
 use windrow::permute::gather::gather;
-use windrow::rows::edges::starts;
 use windrow::rows::group::group;
-use windrow::rows::sort::sort;
+use windrow::sort::boundaries::starts;
 use windrow::sort::sort_column::SortColumn;
+use windrow::sort::sort_to_indices::sort;
 
 /// Numbers from a seed (splitmix64).
 struct Random(u64);

@@ -11,7 +11,7 @@ use arrow_select::concat::concat;
 use crate::error::{Error, Result};
 use crate::exec::columns::{edges, sort_columns};
 use crate::plan::{Order, Plan};
-use crate::rows::{edges, keys};
+use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;
 
 /// Checks the order of batches, one after another.
@@ -60,7 +60,7 @@ impl Arrival {
         let before = usize::from(self.last.is_some());
         let (partitions, _) = edges(order, &columns, before + batch.num_rows())?;
         let number = |row: usize| self.rows + (row - before) as u64;
-        if let Some(row) = edges::first_descent(&sort_columns(order, &columns), &partitions)? {
+        if let Some(row) = boundaries::first_descent(&sort_columns(order, &columns), &partitions)? {
             return Err(out_of_order(order, &columns, row, number(row)));
         }
         let mut begins = false;
@@ -136,7 +136,7 @@ impl SeenPartitions {
     fn new(plan: &Plan, order: &Order) -> Result<Self> {
         let fields = order.partition_by.iter().map(|&place| {
             let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
-            Ok(SortField::new(keys::normalise(&key)?.data_type().clone()))
+            Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
         });
         Ok(Self {
             converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
@@ -149,7 +149,7 @@ impl SeenPartitions {
 
     /// Sees the partition that begins at `row`; says what is wrong with it.
     fn see(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
-        let keys = keys.iter().map(|key| keys::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
+        let keys = keys.iter().map(|key| key_order::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
         let rows = self.converter.convert_columns(&keys)?;
         let key = rows.row(0);
         let descends = !self.last.is_empty() && key.as_ref() < self.last.as_slice();

@@ -32,9 +32,10 @@ use crate::permute::decluster::Route;
 use crate::permute::{broadcast, gather};
 use crate::plan::planned::{Digits, PlannedArg, PlannedCall};
 use crate::plan::{Order, Plan};
-use crate::rows::sort::{self, Arranged};
-use crate::rows::{edges, group, number};
+use crate::rows::{group, number};
+use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::{self, Arranged};
 use crate::spec::call::Nulls;
 use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
@@ -314,14 +315,14 @@ impl<'a> Work<'a> {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Edges::new(edges::starts(&keys, rows, None)?);
+            let edges = Edges::new(boundaries::starts(&keys, rows, None)?);
             return Ok(Sorted { order: grouped, partitions: edges.clone(), peers: edges });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
-        let Arranged { order, starts } = sort::arrange(&keys, &asked, threads)?;
+        let Arranged { order, starts } = sort_to_indices::arrange(&keys, &asked, threads)?;
         let mut edges = starts.into_iter().map(Edges::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.

@@ -23,8 +23,8 @@ use crate::evaluate::{Evaluator, each_frame};
 use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
 use crate::model::section::Section;
-use crate::rows::sort::sort;
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::sort;
 use crate::util::cancel::Cancel;
 
 /// An aggregate evaluated by updates alone.

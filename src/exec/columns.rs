@@ -7,7 +7,7 @@ use arrow_buffer::BooleanBuffer;
 use crate::error::{Error, Result};
 use crate::permute::column_writer::{Dealt, Restored};
 use crate::plan::{Order, Plan};
-use crate::rows::edges;
+use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
 use crate::util::threads::Threads;
@@ -84,9 +84,12 @@ pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<
     let partitions = if partition_by.is_empty() {
         Edges::single(rows).starts().clone()
     } else {
-        edges::starts(&partition_by, rows, None)?
+        boundaries::starts(&partition_by, rows, None)?
     };
-    let peers: BooleanBuffer =
-        if order_by.is_empty() { partitions.clone() } else { &partitions | &edges::starts(&order_by, rows, None)? };
+    let peers: BooleanBuffer = if order_by.is_empty() {
+        partitions.clone()
+    } else {
+        &partitions | &boundaries::starts(&order_by, rows, None)?
+    };
     Ok((Edges::new(partitions), Edges::new(peers)))
 }

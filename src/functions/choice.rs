@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::model::aggregate::{Aggregate, Selective};
 use crate::model::row_mask::Inclusion;
-use crate::rows::keys::normalise;
+use crate::sort::key_order::normalise;
 
 /// What rows are compared by.
 pub trait Keys: Send + Sync {

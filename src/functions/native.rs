@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::model::group_ids::Groups;
 use crate::model::physical_type::Native;
 use crate::model::row_mask::Inclusion;
-use crate::rows::keys::normalise;
+use crate::sort::key_order::normalise;
 use crate::util::bitmap::{WORD, word};
 
 /// Whether an array of `from` becomes one of `to` by relabelling alone: the same native in the same bytes.

@@ -8,12 +8,12 @@
 //! The keys are compared as one word (`codes.rs`), so an order of any length and direction costs one comparison a row.
 //! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
 
-use super::layout::Layout;
-use super::sort::{check_rows, rank_dictionaries};
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Share};
+use crate::sort::key_layout::Layout;
 use crate::sort::normalized_key::{self, Word};
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::{check_rows, rank_dictionaries};
 use crate::util::threads::Threads;
 
 /// Rows whose words are made at a time: they stay in the first level cache.
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::rows::number::number;
-    use crate::rows::sort::sort;
+    use crate::sort::sort_to_indices::sort;
     use crate::util::cancel::Cancel;
 
     /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.

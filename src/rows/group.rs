@@ -12,11 +12,11 @@
 
 use arrow_array::ArrayRef;
 
-use super::edges::starts;
-use super::sort::{arrange, check_rows};
 use crate::error::{Error, Result};
 use crate::permute::gather::gather_on;
+use crate::sort::boundaries::starts;
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::{arrange, check_rows};
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 

@@ -11,10 +11,10 @@ use arrow_array::RecordBatch;
 use arrow_select::concat::{concat, concat_batches};
 use arrow_select::interleave::interleave_record_batch;
 
-use super::sort::arrange;
 use crate::error::Result;
 use crate::external::sort_key::SortKey;
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::arrange;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 

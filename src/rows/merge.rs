@@ -19,10 +19,10 @@ use std::collections::VecDeque;
 use arrow_array::RecordBatch;
 
 use super::held::Held;
-use super::keys;
 use super::spill::{SpillReader, Spilled};
 use crate::error::Result;
 use crate::external::sort_key::SortKey;
+use crate::sort::key_order;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 
@@ -200,7 +200,7 @@ impl Cursor {
 fn columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
     let column = |key: &SortKey| {
         let column = key.over(batch);
-        Ok(SortColumn { values: keys::normalise(&column.values)?, ..column })
+        Ok(SortColumn { values: key_order::normalise(&column.values)?, ..column })
     };
     keys.iter().map(column).collect()
 }
@@ -208,7 +208,7 @@ fn columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
 /// How rows of `columns` stand to the one row of `row`.
 fn comparison(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
     let comparator = |(column, row): (&SortColumn, &SortColumn)| {
-        keys::comparator(&column.values, &row.values, column.descending, column.nulls_first)
+        key_order::comparator(&column.values, &row.values, column.descending, column.nulls_first)
     };
     let comparators = columns.iter().zip(row).map(comparator).collect::<Result<Vec<_>>>()?;
     Ok(move |number| {

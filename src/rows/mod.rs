@@ -5,18 +5,10 @@
 //! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
-pub(crate) mod bytes;
-pub(crate) mod codes;
-pub mod edges;
 pub(crate) mod ends;
 pub mod external;
 pub mod group;
 pub(crate) mod held;
-pub(crate) mod keys;
-pub(crate) mod layout;
 pub(crate) mod merge;
-pub(crate) mod neighbours;
 pub(crate) mod number;
-pub(crate) mod radix;
-pub mod sort;
 pub(crate) mod spill;

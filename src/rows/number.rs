@@ -16,14 +16,14 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::layout::Layout;
-use super::neighbours::Neighbours;
-use super::sort::{Arranged, arrange, rank_dictionaries, ranks};
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Run};
 use crate::permute::gather::gather_on;
+use crate::sort::adjacent::Neighbours;
+use crate::sort::key_layout::Layout;
 use crate::sort::normalized_key;
 use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::{Arranged, arrange, rank_dictionaries, ranks};
 use crate::util::bitmap::WORD;
 use crate::util::cancel::Cancel;
 use crate::util::parallel_fill::appended;

@@ -5,5 +5,13 @@
 //! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
 //! by element with nested nulls smallest; descending is the exact reverse. `key_order.rs` is where that order is written.
 
+pub(crate) mod adjacent;
+pub mod boundaries;
+pub(crate) mod key_fields;
+pub(crate) mod key_layout;
+pub(crate) mod key_order;
 pub(crate) mod normalized_key;
+pub(crate) mod radix;
 pub mod sort_column;
+pub mod sort_to_indices;
+pub(crate) mod string_key;

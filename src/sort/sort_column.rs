@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use arrow_array::ArrayRef;
 
+use super::adjacent::Neighbours;
+use super::key_order::{self, Comparator};
 use crate::error::Result;
-use crate::rows::keys::{self, Comparator};
-use crate::rows::neighbours::Neighbours;
 
 /// A column to sort by.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ impl SortColumn {
     }
 
     fn comparator(&self) -> Result<Comparator> {
-        let values = keys::normalise(&self.values)?;
-        keys::comparator(&values, &values, self.descending, self.nulls_first)
+        let values = key_order::normalise(&self.values)?;
+        key_order::comparator(&values, &values, self.descending, self.nulls_first)
     }
 }
 

@@ -23,8 +23,8 @@ use windrow::functions::signature::{Modifiers, signature};
 
 use windrow::exec::sectioned::summary::Summary;
 use windrow::permute::gather::gather;
-use windrow::rows::sort::sort;
 use windrow::sort::sort_column::SortColumn;
+use windrow::sort::sort_to_indices::sort;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
 /// A window over the columns of [`batch`].

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use windrow::external::sort_key::SortKey;
 use windrow::permute::gather::gather;
 use windrow::rows::external::ExternalSort;
-use windrow::rows::sort::sort;
 use windrow::sort::sort_column::SortColumn;
+use windrow::sort::sort_to_indices::sort;
 use windrow::{Cancel, ErrorKind};
 
 /// The columns of [`batch`], and the rows' numbers.

@@ -15,10 +15,10 @@ use proptest::prelude::*;
 use windrow::Cancel;
 use windrow::permute::column_writer::restore;
 use windrow::permute::gather::gather;
-use windrow::rows::edges::{first_descent, starts};
 use windrow::rows::group::group;
-use windrow::rows::sort::sort;
+use windrow::sort::boundaries::{first_descent, starts};
 use windrow::sort::sort_column::SortColumn;
+use windrow::sort::sort_to_indices::sort;
 use windrow::util::boundaries::Edges;
 
 /// A value as the naive comparison sees it.

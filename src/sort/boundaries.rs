@@ -15,9 +15,9 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 
-use super::neighbours::Neighbours;
+use super::adjacent::Neighbours;
+use super::sort_column::SortColumn;
 use crate::error::{Error, Result};
-use crate::sort::sort_column::SortColumn;
 use crate::util::bitmap::{WORD, next_set};
 use crate::util::boundaries::Edges;
 use crate::util::threads::Threads;
@@ -40,7 +40,7 @@ const BLOCK: usize = 16;
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, Float64Array};
 /// let key: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(-0.0), Some(0.0), Some(f64::NAN)]));
-/// let starts = windrow::rows::edges::starts(&[key], 5, None)?;
+/// let starts = windrow::sort::boundaries::starts(&[key], 5, None)?;
 /// assert_eq!(starts.iter().collect::<Vec<_>>(), [true, false, true, false, true]);
 /// # Ok::<(), windrow::Error>(())
 /// ```

@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_buffer::BooleanBuffer;
 
+use super::normalized_key::{self, Field, Word};
 use crate::error::Result;
-use crate::sort::normalized_key::{self, Field, Word};
 use crate::util::bitmap::WORD;
 use crate::util::parallel_fill::filled;
 use crate::util::streaming_store::Writes;

@@ -16,14 +16,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 
-use super::edges::{first_descent_of_all, starts, starts_in_order};
-use super::keys;
-use super::layout::Layout;
-use super::neighbours::Neighbours;
+use super::adjacent::Neighbours;
+use super::boundaries::{first_descent_of_all, starts, starts_in_order};
+use super::key_layout::Layout;
+use super::key_order;
 use super::radix::{Keys, Ordered};
+use super::sort_column::{SortColumn, compare};
 use crate::error::{Error, Result};
 use crate::permute::gather::gather_on;
-use crate::sort::sort_column::{SortColumn, compare};
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
 use crate::util::slices::pieces;
@@ -40,7 +40,7 @@ const DEPTH: usize = 32;
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int64Array, StringArray};
-/// # use windrow::rows::sort::sort;
+/// # use windrow::sort::sort_to_indices::sort;
 /// # use windrow::sort::sort_column::SortColumn;
 /// let device = SortColumn::ascending(Arc::new(StringArray::from(vec!["b", "a", "b", "a"])));
 /// let time = SortColumn { values: Arc::new(Int64Array::from(vec![1, 2, 3, 4])), descending: true, nulls_first: false };
@@ -93,11 +93,11 @@ pub(crate) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Re
         let Some(dictionary) = column.values.as_any_dictionary_opt() else { return Ok(column.clone()) };
         let (rows, values) = (column.values.len(), dictionary.values());
         let ranked: ArrayRef = if values.is_empty() || values.len() > rows {
-            keys::normalise(&column.values)?
+            key_order::normalise(&column.values)?
         } else {
             let ranks = ranks(std::slice::from_ref(values), threads)?;
             let keys = dictionary.normalized_keys().into_iter().map(|key| ranks[key]).collect();
-            Arc::new(UInt32Array::new(keys, keys::nulls(&column.values)))
+            Arc::new(UInt32Array::new(keys, key_order::nulls(&column.values)))
         };
         Ok(SortColumn { values: ranked, ..column.clone() })
     };

@@ -8,11 +8,11 @@
 //!   far too many              | a | b | c, its top bits |       d and e only order rows with equal words
 //! ```
 
-use super::codes::{self, Fields};
+use super::key_fields::{self, Fields};
+use super::normalized_key::Field;
 use super::radix::{self, DIGIT};
+use super::sort_column::SortColumn;
 use crate::error::Result;
-use crate::sort::normalized_key::Field;
-use crate::sort::sort_column::SortColumn;
 use crate::util::threads::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
@@ -51,7 +51,7 @@ impl Layout {
         let room = u128::BITS - 1 - row_bits;
         let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new(), last: 0 };
         for (number, column) in columns.iter().enumerate() {
-            let Fields { fields, exact } = codes::fields(column, threads)?;
+            let Fields { fields, exact } = key_fields::fields(column, threads)?;
             let bits: u32 = fields.iter().map(|field| field.bits).sum();
             let fits = layout.bits + bits <= room;
             match &mut layout.unsure {

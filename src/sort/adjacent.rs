@@ -17,7 +17,7 @@ use arrow_array::{ArrayRef, GenericByteArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::keys::{self, Coded, match_coded};
+use super::key_order::{self, Coded, match_coded};
 use crate::error::Result;
 use crate::util::bitmap::{WORD, packed};
 use crate::util::simd::widest;
@@ -69,9 +69,9 @@ impl Neighbours {
         let column = match column.data_type() {
             // Top level floats compare by code, without a copy.
             DataType::Float32 | DataType::Float64 => column.clone(),
-            _ => keys::normalise(column)?,
+            _ => key_order::normalise(column)?,
         };
-        Ok(Self { values: values(&column)?, nulls: keys::nulls(&column), descending, nulls_first })
+        Ok(Self { values: values(&column)?, nulls: key_order::nulls(&column), descending, nulls_first })
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
@@ -164,7 +164,7 @@ fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
 fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
     macro_rules! primitive {
         ($type:ty) => {
-            Box::new(Primitive(keys::scalars::<$type>(column)))
+            Box::new(Primitive(key_order::scalars::<$type>(column)))
         };
     }
     Ok(match_coded! {
@@ -178,7 +178,7 @@ fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
         DataType::Utf8View => views::<StringViewType>(column),
         DataType::BinaryView => views::<BinaryViewType>(column),
         _ => {
-            let compare = keys::comparator(column, column, false, true)?;
+            let compare = key_order::comparator(column, column, false, true)?;
             Box::new(Compared(move |row| compare(row, row - 1)))
         }
     })

@@ -18,11 +18,11 @@ use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
-use super::bytes::{self, Packed, Texts};
-use super::keys::{self, Coded, match_coded};
+use super::key_order::{self, Coded, match_coded};
+use super::normalized_key::{Codes, Field, Push, Word};
+use super::sort_column::SortColumn;
+use super::string_key::{self, Packed, Texts};
 use crate::error::{Error, Result};
-use crate::sort::normalized_key::{Codes, Field, Push, Word};
-use crate::sort::sort_column::SortColumn;
 use crate::util::simd::widest;
 use crate::util::threads::Threads;
 
@@ -161,7 +161,7 @@ pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let values = &column.values;
     macro_rules! fixed {
         ($type:ty) => {
-            match ranged::<$type>(column, keys::scalars(values), true, threads)? {
+            match ranged::<$type>(column, key_order::scalars(values), true, threads)? {
                 Some(fields) => Ok(fields),
                 // Wider than 64 bits.
                 None => encoded(column, threads),
@@ -183,7 +183,7 @@ pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
         DataType::BinaryView => packed(column, values.as_byte_view::<BinaryViewType>(), threads),
         DataType::FixedSizeBinary(_) => packed(column, values.as_fixed_size_binary(), threads),
         DataType::Float16 | DataType::RunEndEncoded(..) => {
-            fields(&SortColumn { values: keys::normalise(values)?, ..column.clone() }, threads)
+            fields(&SortColumn { values: key_order::normalise(values)?, ..column.clone() }, threads)
         }
         _ => encoded(column, threads),
     }
@@ -199,7 +199,7 @@ fn ranged<T: Coded>(
 where
     T::Code: Step,
 {
-    let nulls = keys::nulls(&column.values);
+    let nulls = key_order::nulls(&column.values);
     let ranges = threads.map(threads.ranges(&(0..values.len())), |rows| {
         let begin = rows.start;
         Ok(match &nulls {
@@ -262,16 +262,16 @@ where
 
 /// Fields of bytes.
 fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<Fields> {
-    let Packed { codes, exact } = bytes::pack(texts, threads)?;
+    let Packed { codes, exact } = string_key::pack(texts, threads)?;
     ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
 /// Nested values, and numbers too wide: as bytes that compare like the values.
 fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
-    let values = keys::normalise(&column.values)?;
+    let values = key_order::normalise(&column.values)?;
     // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
     let options = SortOptions { descending: false, nulls_first: true };
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
-    packed(column, &bytes::Encoded { rows: &rows, nulls: keys::nulls(&column.values) }, threads)
+    packed(column, &string_key::Encoded { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)
 }
