@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use crate::exec::ranges::{BLOCK, ranges};
 use crate::functions::registry::Family;
+use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
 use crate::model::section::Section;
@@ -32,7 +33,6 @@ use crate::permute::decluster::Route;
 use crate::permute::{broadcast, gather};
 use crate::plan::planned::{Digits, PlannedArg, PlannedCall};
 use crate::plan::{Order, Plan};
-use crate::rows::{group, number};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{self, Arranged};
@@ -168,16 +168,16 @@ impl<'a> Work<'a> {
             if self.order.order_by.is_empty() { answered.any(|one| one) } else { answered.all(|one| one) }
         };
         if worth(self.plan) {
-            let groups = number::number(keys, self.rows, 0, self.threads)?;
+            let groups = assign::number(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));
         }
         let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
         let most = passes.iter().map(|pass| self.holds(pass)).min().unwrap_or(0);
         // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
-        if !number::scattered(keys, self.rows)? {
+        if !assign::scattered(keys, self.rows)? {
             return Ok(None);
         }
-        let Some(groups) = number::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
+        let Some(groups) = assign::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
             return Ok(None);
         };
         Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
@@ -310,7 +310,7 @@ impl<'a> Work<'a> {
             return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = group::group_on(&partition, threads)?;
+            let grouped = cluster::group_on(&partition, threads)?;
             let keys = match &grouped {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,

@@ -51,6 +51,7 @@ pub mod evaluate;
 pub mod exec;
 pub mod external;
 pub mod functions;
+pub mod grouping;
 pub(crate) mod halo;
 pub mod model;
 pub mod permute;

@@ -5,10 +5,7 @@
 //! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
 //! by element with nested nulls smallest; descending is the exact reverse. `keys.rs` is where that order is written.
 
-pub(crate) mod ends;
 pub mod external;
-pub mod group;
 pub(crate) mod held;
 pub(crate) mod merge;
-pub(crate) mod number;
 pub(crate) mod spill;

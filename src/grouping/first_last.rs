@@ -95,7 +95,7 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 
     use super::*;
-    use crate::rows::number::number;
+    use crate::grouping::assign::number;
     use crate::sort::sort_to_indices::sort;
     use crate::util::cancel::Cancel;
 
