@@ -56,7 +56,6 @@ pub(crate) mod halo;
 pub mod model;
 pub mod permute;
 pub mod plan;
-pub mod rows;
 pub mod sections;
 pub mod sort;
 pub mod spec;

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
+use windrow::external::external_sort::{ExternalSort, InOrder};
 use windrow::external::sort_key::SortKey;
-use windrow::rows::external::{ExternalSort, InOrder};
 
 use crate::error::raise;
 use crate::work::Signals;

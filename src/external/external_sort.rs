@@ -19,11 +19,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::held::Held;
 use super::merge::Merge;
-use super::spill::{Disk, Spilled};
+use super::sort_key::SortKey;
+use super::sorted_run::Held;
+use super::spill_file::{Disk, Spilled};
 use crate::error::{Error, Result};
-use crate::external::sort_key::SortKey;
 use crate::util::cancel::Cancel;
 
 /// Runs that are merged at once.
@@ -51,7 +51,7 @@ const SORT_BYTES: usize = 48;
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
 /// use windrow::external::sort_key::SortKey;
-/// use windrow::rows::external::ExternalSort;
+/// use windrow::external::external_sort::ExternalSort;
 ///
 /// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
 /// let key = SortKey { column: 0, descending: false, nulls_first: true };

@@ -11,8 +11,8 @@ use arrow_array::RecordBatch;
 use arrow_select::concat::{concat, concat_batches};
 use arrow_select::interleave::interleave_record_batch;
 
+use super::sort_key::SortKey;
 use crate::error::Result;
-use crate::external::sort_key::SortKey;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::arrange;
 use crate::util::cancel::Cancel;

@@ -18,10 +18,10 @@ use std::collections::VecDeque;
 
 use arrow_array::RecordBatch;
 
-use super::held::Held;
-use super::spill::{SpillReader, Spilled};
+use super::sort_key::SortKey;
+use super::sorted_run::Held;
+use super::spill_file::{SpillReader, Spilled};
 use crate::error::Result;
-use crate::external::sort_key::SortKey;
 use crate::sort::key_order;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
