@@ -12,7 +12,7 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
 use windrow::bounds::frames::Frames;
-use windrow::bounds::plan::FramePlan;
+use windrow::bounds::resolve::FramePlan;
 use windrow::evaluate::aggregate_evaluator;
 
 use windrow::model::aggregate::Aggregate;

@@ -6,7 +6,7 @@
 use arrow_array::timezone::Tz;
 use arrow_schema::{DataType, TimeUnit};
 
-use super::zone::{DAY, Zone};
+use super::timezone::{DAY, Zone};
 
 /// Nanoseconds in a day that has no change of offset.
 pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;

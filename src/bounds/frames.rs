@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::Bounds;
-use super::key::Key;
-use super::offset::{Offset, Side};
-use super::per_row::PerRowValues;
-use super::plan::{Edge, FramePlan};
-use super::runs::Runs;
+use super::offset_column::PerRowValues;
+use super::range_key::Key;
+use super::range_offset::{Offset, Side};
+use super::resolve::{Edge, FramePlan};
+use super::run_walk::Runs;
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
 use crate::model::section::Section;

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::runs::Runs;
+use super::run_walk::Runs;
 
 /// Up to so many groups ahead the edge is stepped to, further off it is selected; both give the same row.
 const STEPS: i64 = 8;

@@ -8,7 +8,7 @@
 //! use windrow::util::boundaries::Edges;
 //! use windrow::bounds::block::Bounds;
 //! use windrow::bounds::frames::Frames;
-//! use windrow::bounds::plan::FramePlan;
+//! use windrow::bounds::resolve::FramePlan;
 //! use windrow::model::section::Section;
 //! use windrow::{Bound, Error, Frame};
 //!
@@ -27,19 +27,19 @@
 //! # }
 //! ```
 
-pub(crate) mod abreast;
 pub mod block;
 pub(crate) mod calendar;
 pub mod exclude;
 pub mod frames;
-pub(crate) mod gallop;
 pub(crate) mod groups;
-pub(crate) mod key;
-pub(crate) mod literal;
-pub(crate) mod offset;
-pub(crate) mod per_row;
-pub mod plan;
+pub(crate) mod offset_column;
+pub(crate) mod offset_literal;
 pub(crate) mod range;
+pub(crate) mod range_key;
+pub(crate) mod range_offset;
+pub(crate) mod range_search;
+pub(crate) mod range_search_simd;
+pub mod resolve;
 pub(crate) mod rows;
-pub(crate) mod runs;
-pub(crate) mod zone;
+pub(crate) mod run_walk;
+pub(crate) mod timezone;

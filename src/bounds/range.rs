@@ -14,12 +14,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::abreast;
 use super::calendar::{Mover, Step};
-use super::gallop::{Successor, seek};
-use super::key::{Key, KeyPlan, Keys};
-use super::offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
-use super::runs::Runs;
+use super::range_key::{Key, KeyPlan, Keys};
+use super::range_offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
+use super::range_search::{Successor, seek};
+use super::range_search_simd;
+use super::run_walk::Runs;
 use crate::error::{Error, Result};
 use crate::util::simd::widest;
 
@@ -49,7 +49,7 @@ pub(super) fn shift(
                 #[inline(always)]
                 |filled, rows, out| match distance {
                     Some(distance) if stays(&keys[rows.clone()], distance) => {
-                        abreast::search(
+                        range_search_simd::search(
                             keys,
                             filled,
                             rows,
@@ -208,7 +208,7 @@ fn each_abreast(
         rows,
         out,
         #[inline(always)]
-        |filled, rows, out| abreast::search(keys, filled, rows, first, out),
+        |filled, rows, out| range_search_simd::search(keys, filled, rows, first, out),
     );
 }
 

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::bounds::key::{Keys, ordered};
+use crate::bounds::range_key::{Keys, ordered};
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::Evaluator;

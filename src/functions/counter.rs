@@ -190,7 +190,7 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, TimestampMicrosecondArray};
 
     use super::*;
-    use crate::bounds::plan::FramePlan;
+    use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 

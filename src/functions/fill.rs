@@ -25,7 +25,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::native::{labelled, native};
 use crate::bounds::frames::Frames;
-use crate::bounds::key::{Keys, ordered};
+use crate::bounds::range_key::{Keys, ordered};
 use crate::error::{Error, Result};
 use crate::evaluate::index::{Included, Walk};
 use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
@@ -320,7 +320,7 @@ mod tests {
     use arrow_array::{Float64Array, Int32Array, Int64Array, UInt8Array};
 
     use super::*;
-    use crate::bounds::plan::FramePlan;
+    use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 

@@ -252,7 +252,7 @@ mod tests {
     use arrow_array::types::Int64Type;
 
     use super::*;
-    use crate::bounds::plan::FramePlan;
+    use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::{Bound, Frame};
     use crate::util::boundaries::Edges;
 

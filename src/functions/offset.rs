@@ -311,7 +311,7 @@ mod tests {
     use arrow_array::types::Int64Type;
 
     use super::*;
-    use crate::bounds::plan::FramePlan;
+    use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 

@@ -429,7 +429,7 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::bounds::plan::FramePlan;
+    use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Edges;
 

@@ -13,7 +13,7 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::native::native;
-use crate::bounds::zone::Zone;
+use crate::bounds::timezone::Zone;
 use crate::error::{Error, Result};
 
 const DAY: i64 = 86_400;

@@ -6,7 +6,7 @@ use arrow_array::types::Float64Type;
 use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
-use crate::bounds::plan::FramePlan;
+use crate::bounds::resolve::FramePlan;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Function};

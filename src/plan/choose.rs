@@ -1,7 +1,7 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
 use super::planned::{PlannedArg, offset_of};
-use crate::bounds::plan::FramePlan;
+use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::functions::registry::{Family, Function};

@@ -5,7 +5,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use crate::bounds::plan::FramePlan;
+use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::evaluate::FrameTraits;

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::passes::passes;
 use super::planned::{PlannedArg, PlannedCall};
 use super::{check, choose};
-use crate::bounds::plan::FramePlan;
+use crate::bounds::resolve::FramePlan;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function};

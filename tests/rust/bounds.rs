@@ -15,7 +15,7 @@ use arrow_schema::DataType;
 use proptest::prelude::*;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
-use windrow::bounds::plan::FramePlan;
+use windrow::bounds::resolve::FramePlan;
 use windrow::model::order_column::OrderColumn;
 use windrow::model::section::Section;
 use windrow::util::boundaries::Edges;

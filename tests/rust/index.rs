@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use windrow::Cancel;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
-use windrow::bounds::plan::FramePlan;
+use windrow::bounds::resolve::FramePlan;
 use windrow::evaluate::Evaluator;
 use windrow::functions::nth;
 use windrow::functions::rank;

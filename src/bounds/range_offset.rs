@@ -5,7 +5,7 @@
 use arrow_buffer::i256;
 
 use super::calendar::{Mover, Step};
-use super::key::{KeyPlan, decode_f32, decode_f64, encode_f32, encode_f64};
+use super::range_key::{KeyPlan, decode_f32, decode_f64, encode_f32, encode_f64};
 
 /// Which end of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

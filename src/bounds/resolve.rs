@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use arrow_schema::DataType;
 
 use super::calendar::Calendar;
-use super::key::{KeyPlan, takes_offsets};
-use super::literal::{literal, show, unorderable, zone};
-use super::offset::{Offset, Side};
-use super::per_row::PerRow;
+use super::offset_column::PerRow;
+use super::offset_literal::{literal, show, unorderable, zone};
+use super::range_key::{KeyPlan, takes_offsets};
+use super::range_offset::{Offset, Side};
 use super::rows::FAR;
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use arrow_buffer::i256;
 
-use super::offset::{Side, Target};
+use super::range_offset::{Side, Target};
 
 /// Keys with a next one.
 pub(super) trait Successor: Copy + Ord {

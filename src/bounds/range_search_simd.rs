@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use super::gallop::gallop_far;
+use super::range_search::gallop_far;
 
 /// Rows whose edges are looked for at once, and keys between two branches: two vectors of AVX2. With 12 or 16 keys it took
 /// 2.5 to 2.9 ns.

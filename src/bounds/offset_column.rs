@@ -13,9 +13,9 @@ use arrow_cast::CastOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::calendar::{DAY_NANOS, per_second};
-use super::key::KeyPlan;
-use super::literal::{day_ticks, interval, refusal};
-use super::offset::{Offset, Side};
+use super::offset_literal::{day_ticks, interval, refusal};
+use super::range_key::KeyPlan;
+use super::range_offset::{Offset, Side};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
 

@@ -6,8 +6,8 @@ use arrow_buffer::i256;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::calendar::{DAY_NANOS, Step, per_second};
-use super::key::KeyPlan;
-use super::offset::{Offset, Side};
+use super::range_key::KeyPlan;
+use super::range_offset::{Offset, Side};
 use crate::error::{Error, Result};
 use crate::spec::literal::Literal;
 
