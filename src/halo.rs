@@ -14,7 +14,7 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
+use crate::evaluate::evaluator::Evaluator;
 use crate::exec::columns::edges;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;

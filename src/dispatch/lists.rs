@@ -7,9 +7,9 @@ use arrow_schema::DataType;
 
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
-use crate::evaluate::Evaluator;
-use crate::evaluate::codes::Codes;
-use crate::evaluate::dense::Places;
+use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::sliding::Codes;
 use crate::evaluate::multiset::value_codes::Values;
 use crate::exec::build::inputs::Inputs;
 use crate::functions::collect::{Gather, InCodeOrder, InRowOrder, Lists};

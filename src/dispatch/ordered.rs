@@ -9,8 +9,8 @@ use arrow_schema::{DataType, FieldRef};
 
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
-use crate::evaluate::arranged::Arranged;
+use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::order_statistics::frame_order::Arranged;
 use crate::exec::build::inputs::Inputs;
 use crate::functions::by_order::{FirstByOrder, NthByOrder};
 use crate::functions::mad::{Mad, Metric};

@@ -4,7 +4,7 @@ use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type,
 
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
+use crate::evaluate::evaluator::Evaluator;
 use crate::exec::build::inputs::Inputs;
 use crate::functions::counter::CounterDiff;
 use crate::functions::fill::Fill;

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
-use crate::evaluate::Evaluator;
+use crate::evaluate::evaluator::Evaluator;
 use crate::exec::build::inputs::Inputs;
 use crate::functions::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::count::Counted;

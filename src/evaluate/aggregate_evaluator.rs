@@ -1,9 +1,9 @@
 //! The evaluator of an aggregate under a strategy: one constructor for each algebra, which names the strategies it can run.
 
+use super::evaluator::Evaluator;
 use super::fold::Folded;
 use super::{deque, naive, prefix, scan, segment_tree, two_stacks, whole};
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
 use crate::model::aggregate::{Aggregate, Removable, Selective};
 use crate::model::section::Section;
 use crate::spec::strategy::Strategy;

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::bounds::block::{Bounds, FrameRuns};
 use crate::bounds::frames::Frames;
 use crate::error::Result;
-use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
 use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;

@@ -1,7 +1,7 @@
 //! Evaluators: from frames to a column.
 //!
 //! An [`Evaluator`] answers one call over one section. Ranking and value functions implement it directly;
-//! [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
+//! [`fold::Folded`] turns any [`Aggregate`](crate::aggregate::Aggregate) into one, by way of a strategy:
 //!
 //! | strategy | serves | cost per row | file |
 //! |---|---|---|---|
@@ -22,143 +22,22 @@
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
 pub mod aggregate_evaluator;
-pub(crate) mod arranged;
-pub mod at_least;
-pub(crate) mod blocks;
-pub(crate) mod carried;
-pub(crate) mod codes;
-pub(crate) mod dense;
 pub mod deque;
+pub mod evaluator;
 pub mod fold;
-pub mod index;
+pub mod min_rows;
+pub(crate) mod motion;
 pub(crate) mod multiset;
 pub mod naive;
-pub(crate) mod narrow;
-pub(crate) mod nearest;
-pub(crate) mod positional;
+pub(crate) mod order_statistics;
+pub mod positional;
 pub mod prefix;
-pub(crate) mod present;
 pub mod refold;
 pub mod scan;
 pub mod segment_tree;
-pub(crate) mod shift;
-pub(crate) mod short;
+pub(crate) mod short_runs;
 pub(crate) mod state_tree;
-pub(crate) mod steps;
-pub(crate) mod sweep;
 pub mod two_stacks;
-pub(crate) mod wavelet;
+pub(crate) mod two_stacks_fixed;
+pub(crate) mod udf_blocks;
 pub mod whole;
-
-use std::ops::Range;
-
-use arrow_array::{ArrayRef, RecordBatch};
-
-use crate::bounds::block::Bounds;
-use crate::bounds::exclude::SubRanges;
-use crate::bounds::frames::Frames;
-use crate::error::{Error, Result};
-use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
-use crate::sort::sort_column::SortColumn;
-use crate::spec::frame::Exclude;
-use crate::spec::strategy::Strategy;
-use crate::util::cancel::Cancel;
-use crate::util::threads::Threads;
-
-/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
-pub const FRAMES_PER_BLOCK: usize = 1024;
-
-/// Computes one call over one section.
-///
-/// `evaluate` is pure in its rows: any rows, in any order, on any thread, give the same answers.
-pub trait Evaluator: Send + Sync {
-    /// The results of `rows`, one each, as a column of the call's type.
-    ///
-    /// # Errors
-    /// A result that does not fit its type, a value that cannot be read, or cancellation.
-    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef>;
-
-    /// What `rows`, which lie in one partition, appended to the right of what `state` covers came to.
-    ///
-    /// Called only where the plan says that a state stands for the rows before a section.
-    ///
-    /// # Errors
-    /// As for `evaluate`.
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
-
-    /// What the rows of `left` and then those of `right` came to, both by `advance`; a peer group begins with `right`.
-    ///
-    /// Called only where the plan says that states of sections can be joined.
-    ///
-    /// # Errors
-    /// As for `evaluate`.
-    fn join(&self, _left: &RecordBatch, _right: &RecordBatch) -> Result<RecordBatch> {
-        Err(Error::internal("the states of this call cannot be joined"))
-    }
-
-    /// One answer for each group of rows, whose order the sort columns say, if this is a call with one answer per partition
-    /// that takes its rows as they come; `None` otherwise. The section's edges play no part.
-    ///
-    /// # Errors
-    /// As for `evaluate`.
-    fn by_group(&self, _: &Groups, _: &[SortColumn], _: &Threads) -> Result<Option<ArrayRef>> {
-        Ok(None)
-    }
-
-    /// The first row whose answer may still change when more rows of an open section's last partition come.
-    fn settled(&self, frames: &Frames) -> usize {
-        frames.settled()
-    }
-
-    /// The first row that must stay once the rows before `answered` have been answered; rows before it are
-    /// needed by no later frame, or are covered by the carry.
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release(answered)
-    }
-}
-
-/// Calls `f` with each of `rows` and the pieces of its frame, in row order.
-///
-/// # Errors
-/// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_frame(
-    frames: &Frames,
-    rows: Range<usize>,
-    cancel: &Cancel,
-    mut f: impl FnMut(usize, SubRanges) -> Result<()>,
-) -> Result<()> {
-    each_block(frames, rows, cancel, |bounds| bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row))))
-}
-
-/// Calls `f` with each block of frames of `rows`, in row order.
-///
-/// # Errors
-/// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_block(
-    frames: &Frames,
-    rows: Range<usize>,
-    cancel: &Cancel,
-    mut f: impl FnMut(&Bounds) -> Result<()>,
-) -> Result<()> {
-    let mut bounds = Bounds::default();
-    let mut block = rows.start..rows.start;
-    while block.end < rows.end {
-        cancel.check()?;
-        block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-        frames.fill(block.clone(), &mut bounds)?;
-        f(&bounds)?;
-    }
-    Ok(())
-}
-
-/// What decides how an evaluator visits the frames of a call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FrameTraits {
-    /// The strategy that the plan chose.
-    pub(crate) strategy: Strategy,
-    /// Neither end of a frame moves back from one row to the next.
-    pub(crate) monotone: bool,
-    /// The rows that EXCLUDE takes out.
-    pub(crate) exclude: Exclude,
-}

@@ -16,11 +16,11 @@
 
 use std::ops::Range;
 
+use super::evaluator::FRAMES_PER_BLOCK;
 use super::fold::{Fold, Work, aside, states};
-use super::steps::{Moves, TOGETHER, steps};
+use super::motion::{Moves, TOGETHER, steps};
 use crate::bounds::block::FrameRuns;
 use crate::error::{Error, Result};
-use crate::evaluate::FRAMES_PER_BLOCK;
 use crate::model::aggregate::{Removable, all_kept};
 use crate::util::simd::widest;
 

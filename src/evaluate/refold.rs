@@ -15,11 +15,11 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::evaluator::{Evaluator, each_frame};
 use super::fold::joined;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluator, each_frame};
 use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
 use crate::model::section::Section;

@@ -13,8 +13,8 @@ use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, behind, states};
-use super::short::{self, Room};
-use super::steps::{TOGETHER, steps};
+use super::motion::{TOGETHER, steps};
+use super::short_runs::{self, Room};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::{Aggregate, all_kept};
@@ -183,7 +183,7 @@ impl<S: Clone> Forwards<S> {
         room.states.resize_with(runs.iter().len(), || aggregate.init());
         if goes_on && steps(runs).is_some_and(|(_, moves)| moves.end && !moves.begin) {
             aggregate.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
-        } else if (goes_on || first.len() == 1) && short::grow(runs) {
+        } else if (goes_on || first.len() == 1) && short_runs::grow(runs) {
             room.keep_longer(runs);
             aggregate.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
@@ -228,7 +228,8 @@ fn shrunk<A: Aggregate>(
     out: &mut A::Builder,
 ) -> Result<bool> {
     let mut each = runs.iter();
-    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short::shrink(runs)) else {
+    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short_runs::shrink(runs))
+    else {
         return Ok(false);
     };
     let mut state = aggregate.init();

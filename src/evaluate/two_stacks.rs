@@ -23,8 +23,8 @@ use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
-use super::narrow::{self, Narrow};
-use super::steps;
+use super::motion;
+use super::two_stacks_fixed::{self, Narrow};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::{Aggregate, all_kept};
@@ -100,7 +100,7 @@ impl<S: Clone> Back<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let Some((first, moves)) = steps::steps(runs) else { return Ok(0) };
+        let Some((first, moves)) = motion::steps(runs) else { return Ok(0) };
         self.move_to(aggregate, front, first.clone())?;
         // Once the front is used up the rows are folded into a new one.
         let left = self.middle - first.start;
@@ -181,8 +181,8 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
             let together = carried.is_none() && !needs_drop::<A::State>();
             let (some, others) = runs.split(match (together, wide) {
                 (false, _) => usize::MAX,
-                (true, true) => steps::TOGETHER,
-                (true, false) => narrow::TOGETHER,
+                (true, true) => motion::TOGETHER,
+                (true, false) => two_stacks_fixed::TOGETHER,
             });
             if together {
                 let answered = widest(

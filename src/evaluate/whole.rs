@@ -19,8 +19,8 @@ use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
 
 use super::fold::{Fold, Work, behind};
-use super::short::{self, Room};
-use super::steps::TOGETHER;
+use super::motion::TOGETHER;
+use super::short_runs::{self, Room};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;
@@ -59,7 +59,7 @@ impl<S: Clone> Known<S> {
     ) -> Result<bool> {
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
-        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !short::repeat(runs, SHORT) {
+        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !short_runs::repeat(runs, SHORT) {
             return Ok(false);
         }
         let Room { states, kept } = &mut self.short;

@@ -19,7 +19,7 @@ use arrow_select::take::take;
 use super::lists::Lists;
 use super::nth::Which;
 use crate::error::Result;
-use crate::evaluate::arranged::{Reading, View};
+use crate::evaluate::order_statistics::frame_order::{Reading, View};
 use crate::evaluate::positional::picks::{Pick, Picks};
 
 /// One row of the frame, by its place in the argument order.

@@ -8,7 +8,7 @@
 //!
 //! Cost: in the rows' order O(1) per row as list views, which share one child; as plain lists the sum of the lists'
 //! lengths, which is what such a column holds. In an argument's order, or of different values, the present ones are
-//! kept in a bitmap by their order ([`crate::evaluate::codes`]), so an answer costs its length and no sort.
+//! kept in a bitmap by their order ([`crate::evaluate::multiset::sliding`]), so an answer costs its length and no sort.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,11 +22,11 @@ use arrow_select::take::take;
 
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::codes::Tally;
-use crate::evaluate::dense::Places;
+use crate::evaluate::evaluator::{Evaluator, each_frame};
+use crate::evaluate::multiset::bitset::Present;
+use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
-use crate::evaluate::present::Present;
-use crate::evaluate::{Evaluator, each_frame};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 

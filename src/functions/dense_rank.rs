@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array};
 
 use crate::error::Result;
-use crate::evaluate::codes::Tally;
 use crate::evaluate::multiset::fenwick::Ranked;
+use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 
 /// The place of the row's value among the frame's.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 
 use crate::error::Result;
-use crate::evaluate::codes::Tally;
+use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 
 /// The entropy of the values; each counts once if `distinct`.

@@ -21,7 +21,7 @@ use arrow_schema::DataType;
 use super::native::labelled;
 use super::quantile::{Between, position};
 use crate::error::{Error, Result};
-use crate::evaluate::arranged::{Reading, View};
+use crate::evaluate::order_statistics::frame_order::{Reading, View};
 
 /// Values with distances between them.
 pub(crate) trait Metric: Between {

@@ -13,7 +13,6 @@ pub mod count;
 pub mod counter;
 pub mod decimal;
 pub(crate) mod dense_rank;
-pub(crate) mod distinct;
 pub(crate) mod entropy;
 pub mod ewm;
 pub mod exact;

@@ -15,7 +15,7 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::codes::Tally;
+use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 
 /// The most frequent value.

@@ -4,7 +4,7 @@
 //! RESPECT NULLS without FILTER is `Inclusion::All`; IGNORE NULLS and FILTER are the mask. `any_value` is
 //! `first_value`, as in Spark.
 //!
-//! Cost: see [`crate::evaluate::index`]; the naive twin walks each frame. A state is the first n values that
+//! Cost: see [`crate::evaluate::positional::index`]; the naive twin walks each frame. A state is the first n values that
 //! take part and the last one.
 
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::carried::{Around, Carried, Kept};
-use crate::evaluate::index::{Included, Walk};
-use crate::evaluate::nearest::Nearest;
+use crate::evaluate::evaluator::{Evaluator, each_block};
+use crate::evaluate::positional::carried::{Around, Carried, Kept};
+use crate::evaluate::positional::index::{Included, Walk};
+use crate::evaluate::positional::nearest::Nearest;
 use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::evaluate::{Evaluator, each_block};
 use crate::grouping::first_last::ends;
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;

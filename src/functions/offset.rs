@@ -10,7 +10,7 @@
 //! by row number and never interpreted, so every type serves and the result has the column's.
 //!
 //! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/shift.rs`); else see
-//! [`crate::evaluate::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
+//! [`crate::evaluate::positional::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
 //! a section as its halo; with distances of the rows' own that is the partition. The state of IGNORE NULLS is the n
 //! values that take part nearest to the section: for `lag` the last of those before, for `lead` the first of those behind.
 
@@ -20,11 +20,11 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::carried::{Around, Carried, Kept};
-use crate::evaluate::index::{Included, Walk};
+use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::positional::carried::{Around, Carried, Kept};
+use crate::evaluate::positional::index::{Included, Walk};
 use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::evaluate::shift::shift;
-use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::positional::shift::shift;
 use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;

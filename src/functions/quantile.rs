@@ -24,7 +24,7 @@ use arrow_select::take::take;
 use super::lists::Lists;
 use super::native::labelled;
 use crate::error::{Error, Result};
-use crate::evaluate::arranged::{Reading, View};
+use crate::evaluate::order_statistics::frame_order::{Reading, View};
 
 /// The shares asked for, and whether they were a list.
 #[derive(Debug, Clone, PartialEq)]

@@ -24,7 +24,7 @@ use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, UInt64Array};
 
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
 use crate::util::bitmap::WORD;

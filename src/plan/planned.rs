@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
-use crate::evaluate::FrameTraits;
+use crate::evaluate::evaluator::FrameTraits;
 use crate::functions::registry::{ArgumentOrder, Function};
 use crate::functions::signature::Signature;
 use crate::model::order_column::OrderColumn;

@@ -19,7 +19,7 @@ use windrow::Cancel;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::resolve::FramePlan;
-use windrow::evaluate::Evaluator;
+use windrow::evaluate::evaluator::Evaluator;
 use windrow::functions::nth;
 use windrow::functions::rank;
 

@@ -1,4 +1,9 @@
 //! Frames as multisets: how often each different value is in the frame.
 
+pub(crate) mod bitset;
+pub(crate) mod distinct;
+pub(crate) mod distinct_sweep;
 pub(crate) mod fenwick;
+pub(crate) mod rank_codes;
+pub(crate) mod sliding;
 pub(crate) mod value_codes;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
+use super::rank_codes::{self, Dense, Places};
 use crate::bounds::exclude::SubRanges;
 use crate::error::Result;
-use crate::evaluate::dense::{self, Dense, Places};
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
@@ -75,7 +75,7 @@ impl Values {
         threads: &Threads,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion);
-        let sorted = dense::sorted(&places, keys, threads)?;
+        let sorted = rank_codes::sorted(&places, keys, threads)?;
         let mut codes = vec![0; sorted.len()];
         places.partitions.each(|partition| {
             for (code, &place) in sorted[partition].iter().enumerate() {

@@ -9,10 +9,10 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
 use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
+use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::multiset::distinct;
 use crate::evaluate::multiset::value_codes::Values;
-use crate::functions::distinct;
 use crate::functions::logic::Logic;
 use crate::functions::offset::{By, Offset};
 use crate::functions::registry::Family;

@@ -13,8 +13,8 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 
 use super::index::Included;
+use super::picks::{Pick, Picks};
 use crate::error::{Error, Result};
-use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::model::carry::Carry;
 
 /// The values of rows outside the section that answers may need.

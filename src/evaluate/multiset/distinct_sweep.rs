@@ -18,11 +18,11 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::state_tree::StateTree;
+use super::value_codes::Values;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::value_codes::Values;
-use crate::evaluate::{Evaluator, each_frame};
+use crate::evaluate::evaluator::{Evaluator, each_frame};
+use crate::evaluate::state_tree::StateTree;
 use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;

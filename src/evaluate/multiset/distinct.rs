@@ -4,19 +4,19 @@
 //! row is retracted, or its leaf in a tree of states becomes that of no rows. The row is the value's first in the
 //! partition: the same one for every frame that holds the value.
 //!
-//! Cost: see [`crate::evaluate::codes`] and [`crate::evaluate::sweep`]; O(1) per change where the aggregate
+//! Cost: see [`crate::evaluate::multiset::sliding`] and [`crate::evaluate::multiset::distinct_sweep`]; O(1) per change where the aggregate
 //! retracts, O(log n) merges where it merges. The naive twin counts each frame anew and folds one row of each value.
 
 use std::collections::BTreeMap;
 
 use arrow_array::ArrayRef;
 
+use super::distinct_sweep::Sweep;
+use super::sliding::{Codes, Tally};
+use super::value_codes::{Partition, Values};
 use crate::error::Result;
-use crate::evaluate::codes::{Codes, Tally};
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits};
 use crate::evaluate::state_tree::StateTree;
-use crate::evaluate::sweep::Sweep;
-use crate::evaluate::{Evaluator, FrameTraits};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;

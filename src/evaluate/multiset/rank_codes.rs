@@ -19,8 +19,8 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBufferBuilder;
 use arrow_select::take::take;
 
-use super::index::Included;
 use crate::error::Result;
+use crate::evaluate::positional::index::Included;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;

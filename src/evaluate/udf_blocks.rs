@@ -9,11 +9,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat;
 
-use super::dense::Places;
+use super::evaluator::Evaluator;
 use crate::bounds::block::Bounds;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
+use crate::evaluate::multiset::rank_codes::Places;
 use crate::model::carry::Carry;
 use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;

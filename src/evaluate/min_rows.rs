@@ -13,9 +13,9 @@ use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::nullif::nullif;
 
+use super::evaluator::Evaluator;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluator;
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 

@@ -22,15 +22,15 @@ use std::sync::OnceLock;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::codes::{Codes, Tally};
-use super::dense::{self, Dense, Places};
-use super::present::Selected;
 use super::wavelet::{Cursor, Run, Wavelet};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_frame};
+use crate::evaluate::multiset::bitset::Selected;
+use crate::evaluate::multiset::rank_codes::{self, Dense, Places};
+use crate::evaluate::multiset::sliding::{Codes, Tally};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
-use crate::evaluate::{Evaluator, FrameTraits, each_frame};
 use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
@@ -243,7 +243,7 @@ impl Arranged {
         let Dense { codes, sorted } = if ranked {
             Dense::new(&places, keys, threads)?
         } else {
-            Dense { codes: Vec::new(), sorted: dense::sorted(&places, keys, threads)? }
+            Dense { codes: Vec::new(), sorted: rank_codes::sorted(&places, keys, threads)? }
         };
         let ranked = ranked.then(|| {
             let mut at = vec![0; sorted.len()];

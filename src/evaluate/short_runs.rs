@@ -10,7 +10,7 @@
 //! and whether a state is kept is a choice and no branch (`Aggregate::accumulate`). Cost: O(1) per row, the states of some
 //! frames of memory.
 
-use super::steps::move_by;
+use super::motion::move_by;
 use crate::bounds::block::FrameRuns;
 use crate::util::simd::widest;
 

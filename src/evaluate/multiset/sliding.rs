@@ -28,11 +28,11 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::value_codes::{Partition, Values};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::value_codes::{Partition, Values};
-use crate::evaluate::{Evaluator, FrameTraits, each_block, each_frame};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_block, each_frame};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;

@@ -13,7 +13,7 @@
 //! Source: van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels" (Pattern
 //! Recognition Letters 13, 1992); Gil and Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
 
-use super::steps::{Moves, steps};
+use super::motion::{Moves, steps};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;

@@ -1,0 +1,135 @@
+//! Evaluators: from frames to a column.
+//!
+//! An [`Evaluator`] answers one call over one section. Ranking and value functions implement it directly;
+//! [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
+//!
+//! | strategy | serves | cost per row | file |
+//! |---|---|---|---|
+//! | whole | the entire partition: one state, repeated | O(1) | `whole.rs` |
+//! | scan | growing and shrinking frames | O(1) | `scan.rs` |
+//! | prefix | moving frames of exact, invertible states | O(1) amortised | `prefix.rs` |
+//! | index | first, last, nth, lag, lead, ranks | O(1) | `index.rs` |
+//! | deque | moving min, max | O(1) amortised | `deque.rs` |
+//! | two stacks | moving frames of any mergeable state | O(1) amortised | `two_stacks.rs` |
+//! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
+//! | wavelet | places and values by another order; quantiles where frames jump | O(log n) | `wavelet.rs` |
+//! | codes | DISTINCT, modes and other questions of how often; quantiles | O(log n) amortised | `codes.rs` |
+//! | blocks | functions of a user's that answer many frames at once | theirs | `blocks.rs` |
+//! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
+//!
+//! [`refold::Refold`] takes the place of whole, scan and naive for aggregates whose states cannot be merged.
+//!
+//! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
+
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, RecordBatch};
+
+use crate::bounds::block::Bounds;
+use crate::bounds::exclude::SubRanges;
+use crate::bounds::frames::Frames;
+use crate::error::{Error, Result};
+use crate::model::carry::Carry;
+use crate::model::group_ids::Groups;
+use crate::sort::sort_column::SortColumn;
+use crate::spec::frame::Exclude;
+use crate::spec::strategy::Strategy;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
+
+/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
+pub const FRAMES_PER_BLOCK: usize = 1024;
+
+/// Computes one call over one section.
+///
+/// `evaluate` is pure in its rows: any rows, in any order, on any thread, give the same answers.
+pub trait Evaluator: Send + Sync {
+    /// The results of `rows`, one each, as a column of the call's type.
+    ///
+    /// # Errors
+    /// A result that does not fit its type, a value that cannot be read, or cancellation.
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef>;
+
+    /// What `rows`, which lie in one partition, appended to the right of what `state` covers came to.
+    ///
+    /// Called only where the plan says that a state stands for the rows before a section.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
+
+    /// What the rows of `left` and then those of `right` came to, both by `advance`; a peer group begins with `right`.
+    ///
+    /// Called only where the plan says that states of sections can be joined.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn join(&self, _left: &RecordBatch, _right: &RecordBatch) -> Result<RecordBatch> {
+        Err(Error::internal("the states of this call cannot be joined"))
+    }
+
+    /// One answer for each group of rows, whose order the sort columns say, if this is a call with one answer per partition
+    /// that takes its rows as they come; `None` otherwise. The section's edges play no part.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn by_group(&self, _: &Groups, _: &[SortColumn], _: &Threads) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+
+    /// The first row whose answer may still change when more rows of an open section's last partition come.
+    fn settled(&self, frames: &Frames) -> usize {
+        frames.settled()
+    }
+
+    /// The first row that must stay once the rows before `answered` have been answered; rows before it are
+    /// needed by no later frame, or are covered by the carry.
+    fn release(&self, frames: &Frames, answered: usize) -> usize {
+        frames.release(answered)
+    }
+}
+
+/// Calls `f` with each of `rows` and the pieces of its frame, in row order.
+///
+/// # Errors
+/// Cancellation, bounds that cannot be found, the first error of `f`.
+pub(crate) fn each_frame(
+    frames: &Frames,
+    rows: Range<usize>,
+    cancel: &Cancel,
+    mut f: impl FnMut(usize, SubRanges) -> Result<()>,
+) -> Result<()> {
+    each_block(frames, rows, cancel, |bounds| bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row))))
+}
+
+/// Calls `f` with each block of frames of `rows`, in row order.
+///
+/// # Errors
+/// Cancellation, bounds that cannot be found, the first error of `f`.
+pub(crate) fn each_block(
+    frames: &Frames,
+    rows: Range<usize>,
+    cancel: &Cancel,
+    mut f: impl FnMut(&Bounds) -> Result<()>,
+) -> Result<()> {
+    let mut bounds = Bounds::default();
+    let mut block = rows.start..rows.start;
+    while block.end < rows.end {
+        cancel.check()?;
+        block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
+        frames.fill(block.clone(), &mut bounds)?;
+        f(&bounds)?;
+    }
+    Ok(())
+}
+
+/// What decides how an evaluator visits the frames of a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FrameTraits {
+    /// The strategy that the plan chose.
+    pub(crate) strategy: Strategy,
+    /// Neither end of a frame moves back from one row to the next.
+    pub(crate) monotone: bool,
+    /// The rows that EXCLUDE takes out.
+    pub(crate) exclude: Exclude,
+}
