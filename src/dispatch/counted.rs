@@ -9,11 +9,11 @@ use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
 use crate::evaluate::multiset::sliding::Codes;
 use crate::exec::build::inputs::Inputs;
-use crate::functions::collect::{InCodeOrder, Lists};
-use crate::functions::count::Count;
-use crate::functions::dense_rank::DenseRank;
-use crate::functions::entropy::Entropy;
-use crate::functions::mode::Mode;
+use crate::functions::aggregate::count::Count;
+use crate::functions::multiset::collect::{InCodeOrder, Lists};
+use crate::functions::multiset::dense_rank_in_frame::DenseRank;
+use crate::functions::multiset::entropy::Entropy;
+use crate::functions::multiset::mode::Mode;
 use crate::functions::native::canonical;
 
 /// The evaluator of a call of this family; `None`: it is none.

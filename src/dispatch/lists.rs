@@ -12,10 +12,10 @@ use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::multiset::sliding::Codes;
 use crate::evaluate::multiset::value_codes::Values;
 use crate::exec::build::inputs::Inputs;
-use crate::functions::collect::{Gather, InCodeOrder, InRowOrder, Lists};
-use crate::functions::listagg::Joined;
+use crate::functions::cast_text::texts;
+use crate::functions::multiset::collect::{Gather, InCodeOrder, InRowOrder, Lists};
+use crate::functions::multiset::listagg::Joined;
 use crate::functions::native::canonical;
-use crate::functions::text::texts;
 use crate::plan::planned::PlannedArg;
 
 /// The evaluator of a call of this family.

@@ -12,11 +12,11 @@ use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::order_statistics::frame_order::Arranged;
 use crate::exec::build::inputs::Inputs;
-use crate::functions::by_order::{FirstByOrder, NthByOrder};
-use crate::functions::mad::{Mad, Metric};
 use crate::functions::native::{canonical, native};
-use crate::functions::place::{Place, Share};
-use crate::functions::quantile::{Discrete, Interpolated, Shares};
+use crate::functions::ordered::mad::{Mad, Metric};
+use crate::functions::ordered::quantile::{Discrete, Interpolated, Shares};
+use crate::functions::ordered::rank_in_frame::{Place, Share};
+use crate::functions::ordered::value_by_order::{FirstByOrder, NthByOrder};
 use crate::functions::registry::Family;
 use crate::model::physical_type::Native;
 use crate::model::row_mask::Inclusion;
@@ -50,7 +50,7 @@ fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: 
 }
 
 fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use crate::functions::rank::Which;
+    use crate::functions::positional::rank::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.kernel {
         Kernel::RowNumber => arranged.read(inputs.call.frame_traits(), Place(Which::RowNumber)),
@@ -65,7 +65,7 @@ fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 }
 
 fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use crate::functions::nth::Which;
+    use crate::functions::positional::nth::Which;
     let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
     let which = match inputs.call.function.kernel {
         Kernel::First => Which::First,

@@ -6,8 +6,8 @@ use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::exec::build::inputs::Inputs;
-use crate::functions::counter::CounterDiff;
-use crate::functions::fill::Fill;
+use crate::functions::positional::counter_diff::CounterDiff;
+use crate::functions::positional::fill::Fill;
 use crate::model::physical_type::Native;
 
 /// The evaluator of a call of this family.

@@ -20,15 +20,15 @@ use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::resolve::FramePlan;
 use windrow::evaluate::evaluator::Evaluator;
-use windrow::functions::nth;
-use windrow::functions::rank;
+use windrow::functions::positional::nth;
+use windrow::functions::positional::rank;
 
 use windrow::model::carry::Carry;
 
-use windrow::functions::nth::Nth;
-use windrow::functions::offset::{By, Offset};
+use windrow::functions::positional::lag_lead::{By, Offset};
+use windrow::functions::positional::nth::Nth;
 
-use windrow::functions::rank::Rank;
+use windrow::functions::positional::rank::Rank;
 use windrow::model::order_column::OrderColumn;
 use windrow::model::reach::Reach;
 use windrow::model::row_mask::Inclusion;

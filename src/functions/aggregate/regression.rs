@@ -17,10 +17,10 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::native;
-use super::readout::{Accumulator, NativeReadout};
-use super::saved_state::{Saved, saved, saved_value};
+use super::accumulator::{Accumulator, NativeReadout};
 use crate::error::Result;
+use crate::functions::native::native;
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// The first two moments of some pairs.
@@ -204,8 +204,8 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::Accumulated;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::Accumulated;
+    use crate::functions::aggregate::accumulator::results;
 
     use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
 

@@ -23,13 +23,13 @@ use arrow_buffer::i256;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 
-use super::extrema::Ordered;
-use super::native::{labelled, native};
-use super::saved_state::{saved, saved_column};
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::evaluate::positional::index::{Included, Walk};
+use crate::functions::aggregate::min_max::Ordered;
+use crate::functions::native::{labelled, native};
+use crate::functions::saved_state::{saved, saved_column};
 use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;

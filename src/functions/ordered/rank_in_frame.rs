@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array};
 
-use super::rank::Which;
 use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{Counted, Reading, View};
+use crate::functions::positional::rank::Which;
 
 /// A place within the frame that is a whole number: INT, NULL for a bucket of an empty frame.
 #[derive(Debug)]

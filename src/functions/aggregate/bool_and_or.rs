@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_array::builder::BooleanBuilder;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 
-use super::native::count_rows;
-use super::readout::{Accumulated, Accumulator, Readout, RetractableAccumulator};
-use super::saved_state::{Saved, saved, saved_value};
+use super::accumulator::{Accumulated, Accumulator, Readout, RetractableAccumulator};
 use crate::error::Result;
+use crate::functions::native::count_rows;
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// How many values of a run are true, and how many false.
@@ -114,7 +114,7 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     #[test]
     fn nulls_do_not_vote() {

@@ -23,12 +23,12 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::native::{labelled, native};
 use crate::bounds::frames::Frames;
 use crate::bounds::range_key::{Keys, ordered};
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::evaluate::positional::index::{Included, Walk};
+use crate::functions::native::{labelled, native};
 use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;

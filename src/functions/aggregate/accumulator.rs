@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 
-use super::results::{Results, in_slot};
 use crate::error::Result;
+use crate::functions::results::{Results, in_slot};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::group_ids::Groups;
 

@@ -21,10 +21,10 @@ use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::extrema::Extremum;
-use super::saved_state::{Saved, saved, saved_column};
+use super::min_max::Extremum;
 use crate::error::{Error, Result};
 use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::functions::saved_state::{Saved, saved, saved_column};
 use crate::model::aggregate::{Aggregate, Selective};
 use crate::model::row_mask::Inclusion;
 use crate::sort::key_order::normalise;
@@ -295,7 +295,7 @@ mod tests {
     use arrow_array::{DictionaryArray, Int32Array, RunArray, StringArray};
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     #[test]
     fn encodings_stay() {

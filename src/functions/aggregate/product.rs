@@ -10,10 +10,10 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{each_value, native};
-use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
-use super::saved_state::{Saved, saved, saved_value};
+use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only};
 use crate::error::Result;
+use crate::functions::native::{each_value, native};
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// A product: `mantissa * 2^exponent`.
@@ -168,7 +168,7 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     fn answer(which: Product, values: &[f64]) -> Option<f64> {
         let column = Float64Array::from(values.to_vec());

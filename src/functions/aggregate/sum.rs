@@ -17,13 +17,13 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::DataType;
 
-use super::decimal::{DecimalColumn, Unscaled};
+use super::accumulator::NativeReadout;
 use super::exact::{Compensated, Wide};
-use super::native::{labelled, native};
-use super::readout::NativeReadout;
-use super::results::{Results, in_slot};
 use super::total::{Exact, Integer, Summand, Sums, Total};
 use crate::error::{Error, Result};
+use crate::functions::decimal::{DecimalColumn, Unscaled};
+use crate::functions::native::{labelled, native};
+use crate::functions::results::{Results, in_slot};
 use crate::model::row_mask::Inclusion;
 
 /// What to do where a result does not fit its type.
@@ -206,8 +206,8 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::Accumulated;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::Accumulated;
+    use crate::functions::aggregate::accumulator::results;
 
     fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
         let column: ArrayRef = Arc::new(Int64Array::from(values));

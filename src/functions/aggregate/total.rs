@@ -17,11 +17,11 @@ use std::ops::{BitOr, Range};
 use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 
+use super::accumulator::{Accumulator, RetractableAccumulator};
 use super::exact::{Compensated, Wide};
-use super::native::{each_slot_of, or_zero, present_or, scan_slots, scan_slots_back, slot};
-use super::readout::{Accumulator, RetractableAccumulator};
-use super::saved_state::{Saved, saved, saved_value};
 use crate::error::{Error, Result};
+use crate::functions::native::{each_slot_of, or_zero, present_or, scan_slots, scan_slots_back, slot};
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::group_ids::Groups;
 use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};

@@ -20,10 +20,10 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::native::native;
-use super::readout::{Accumulated, Accumulator, NativeReadout, Only};
-use super::saved_state::{Saved, saved, saved_value};
+use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only};
 use crate::error::Result;
+use crate::functions::native::native;
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// A column of doubles in which rows without a value still make those before them older.
@@ -386,7 +386,7 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array};
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
     use crate::model::aggregate::Aggregate;
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];

@@ -18,10 +18,10 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::native::labelled;
 use super::quantile::{Between, position};
 use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{Reading, View};
+use crate::functions::native::labelled;
 
 /// Values with distances between them.
 pub(crate) trait Metric: Between {

@@ -12,10 +12,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
-use super::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
-use super::results::{Results, in_slot};
-use super::saved_state::{saved, saved_column};
 use crate::error::Result;
+use crate::functions::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
+use crate::functions::results::{Results, in_slot};
+use crate::functions::saved_state::{saved, saved_column};
 use crate::model::aggregate::{Aggregate, Selective};
 use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
@@ -360,7 +360,7 @@ mod tests {
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
     use crate::util::simd::both;
 
     fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {

@@ -8,11 +8,11 @@
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
+use super::accumulator::NativeReadout;
+use super::lanes::BLOCK;
 use super::moments::{Moment, offset, summed};
-use super::readout::NativeReadout;
-use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::functions::aggregate::lanes::BLOCK;
+use crate::functions::saved_state::{Saved, saved, saved_value};
 
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -132,9 +132,9 @@ mod tests {
     use arrow_array::types::Float64Type;
 
     use super::*;
-    use crate::functions::moments::Values;
-    use crate::functions::readout::Accumulated;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::Accumulated;
+    use crate::functions::aggregate::accumulator::results;
+    use crate::functions::aggregate::moments::Values;
     use crate::model::row_mask::Inclusion;
 
     /// Skewness and kurtosis of all of `values`.

@@ -16,11 +16,11 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_schema::FieldRef;
 use arrow_select::take::take;
 
-use super::lists::Lists;
-use super::nth::Which;
 use crate::error::Result;
 use crate::evaluate::order_statistics::frame_order::{Reading, View};
 use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::functions::list_builder::Lists;
+use crate::functions::positional::nth::Which;
 
 /// One row of the frame, by its place in the argument order.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{Field, Fields};
 
-use super::readout::{NativeReadout, Readout};
-use super::results::Results;
+use super::accumulator::{NativeReadout, Readout};
 use crate::error::Result;
+use crate::functions::results::Results;
 use crate::util::simd::widest;
 
 /// Answers as they gather.

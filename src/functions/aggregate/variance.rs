@@ -17,12 +17,12 @@ use std::hint::select_unpredictable;
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
+use super::accumulator::NativeReadout;
+use super::lanes::BLOCK;
 use super::moments::{Moment, offset, summed};
-use super::native::{or_zero, present_or};
-use super::readout::NativeReadout;
-use super::saved_state::{Saved, saved, saved_value};
 use crate::error::Result;
-use crate::functions::aggregate::lanes::BLOCK;
+use crate::functions::native::{or_zero, present_or};
+use crate::functions::saved_state::{Saved, saved, saved_value};
 
 /// The greatest share of the squares that the pivot's distance from the mean makes up: a variance loses two bits and a half.
 const FAR: f64 = 0.8;
@@ -186,9 +186,9 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
-    use crate::functions::moments::Values;
-    use crate::functions::readout::results;
-    use crate::functions::readout::{Accumulated, Accumulator};
+    use crate::functions::aggregate::accumulator::results;
+    use crate::functions::aggregate::accumulator::{Accumulated, Accumulator};
+    use crate::functions::aggregate::moments::Values;
     use crate::model::aggregate::all_kept;
     use crate::model::row_mask::Inclusion;
 

@@ -13,10 +13,10 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::native::{each_value, labelled, native};
-use super::readout::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
-use super::saved_state::{Saved, saved, saved_value};
+use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
 use crate::error::Result;
+use crate::functions::native::{each_value, labelled, native};
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// A bitwise operation, associative and commutative.
@@ -168,7 +168,7 @@ mod tests {
     use arrow_array::{Int8Array, UInt8Array, UInt64Array};
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     /// `bit_and`, `bit_or`, `bit_xor` of all values, and of none.
     fn answers<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> [T::Native; 3] {

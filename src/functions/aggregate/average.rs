@@ -9,13 +9,13 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::decimal::{DecimalColumn, Unscaled};
+use super::accumulator::NativeReadout;
 use super::exact::{Compensated, divide_half_up};
-use super::native::labelled;
-use super::readout::NativeReadout;
 use super::sum::OnOverflow;
 use super::total::{Exact, Integer, Summand, Total};
 use crate::error::{Error, Result};
+use crate::functions::decimal::{DecimalColumn, Unscaled};
+use crate::functions::native::labelled;
 
 /// Reads the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
@@ -163,9 +163,9 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
-    use crate::functions::readout::Accumulated;
-    use crate::functions::readout::results;
-    use crate::functions::sum::{decimals, integers};
+    use crate::functions::aggregate::accumulator::Accumulated;
+    use crate::functions::aggregate::accumulator::results;
+    use crate::functions::aggregate::sum::{decimals, integers};
     use crate::model::row_mask::Inclusion;
 
     /// The mean of all of `values`, of so many digits and such a scale.

@@ -11,10 +11,10 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
-use super::readout::Accumulator;
+use super::accumulator::Accumulator;
+use super::lanes::{BLOCK, LANES};
 use crate::error::Result;
-use crate::functions::aggregate::lanes::{BLOCK, LANES};
+use crate::functions::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
 use crate::model::group_ids::Groups;
 use crate::model::row_mask::Inclusion;
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::native::{count_rows, scan_slots};
-use super::readout::NativeReadout;
-use super::saved_state::{Saved, saved, saved_value};
-use super::spread::Shifted;
+use super::accumulator::NativeReadout;
 use super::total::Total;
+use super::variance::Shifted;
 use crate::error::Result;
+use crate::functions::native::{count_rows, scan_slots};
+use crate::functions::saved_state::{Saved, saved, saved_value};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::row_mask::Inclusion;
 
@@ -134,7 +134,7 @@ mod tests {
     use arrow_array::types::Int64Type;
 
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     #[test]
     fn no_rows_are_zero_not_null() {

@@ -19,11 +19,11 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 
-use super::extrema::Ordered;
-use super::native::{each_value, labelled};
-use super::readout::{Accumulated, Accumulator, Readout};
-use super::saved_state::{Saved, saved, saved_column, saved_value};
+use super::accumulator::{Accumulated, Accumulator, Readout};
+use super::min_max::Ordered;
 use crate::error::{Error, Result};
+use crate::functions::native::{each_value, labelled};
+use crate::functions::saved_state::{Saved, saved, saved_column, saved_value};
 use crate::model::row_mask::Inclusion;
 
 /// Values near each other.
@@ -239,7 +239,7 @@ fn centres(centres: impl Iterator<Item = f64>, output: &DataType) -> Result<Arra
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use super::*;
-    use crate::functions::readout::results;
+    use crate::functions::aggregate::accumulator::results;
 
     fn output(data_type: &DataType) -> DataType {
         let fields = vec![Field::new("x", data_type.clone(), true), Field::new("y", DataType::Float64, true)];

@@ -21,10 +21,10 @@ use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::take::take;
 
-use super::lists::Lists;
-use super::native::labelled;
 use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{Reading, View};
+use crate::functions::list_builder::Lists;
+use crate::functions::native::labelled;
 
 /// The shares asked for, and whether they were a list.
 #[derive(Debug, Clone, PartialEq)]
