@@ -18,11 +18,11 @@ use arrow_schema::DataType;
 
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::Family;
 use crate::dispatch;
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use crate::exec::ranges::{BLOCK, ranges};
-use crate::functions::registry::Family;
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;

@@ -27,11 +27,11 @@ use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::Family;
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, edges, put};
 use crate::exec::ranges::ranges;
 use crate::exec::sectioned::summary::{Around, Before, Summary};
-use crate::functions::registry::Family;
 use crate::halo::{Halo, Pass};
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;

@@ -12,7 +12,7 @@ mod work;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use windrow::functions::registry::{ArgumentOrder, Distinct, FUNCTIONS, Family};
+use windrow::catalog::functions::{ArgumentOrder, Distinct, FUNCTIONS, Family};
 
 #[global_allocator]
 static ALLOCATOR: windrow::HugePages = windrow::HugePages;

@@ -2,4 +2,6 @@
 
 pub mod algebra;
 pub mod function_id;
+pub mod functions;
 pub(crate) mod shared_state;
+pub mod signature;

@@ -8,6 +8,7 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, FieldRef};
 
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::Family;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::order_statistics::frame_order::Arranged;
@@ -17,7 +18,6 @@ use crate::functions::ordered::mad::{Mad, Metric};
 use crate::functions::ordered::quantile::{Discrete, Interpolated, Shares};
 use crate::functions::ordered::rank_in_frame::{Place, Share};
 use crate::functions::ordered::value_by_order::{FirstByOrder, NthByOrder};
-use crate::functions::registry::Family;
 use crate::model::physical_type::Native;
 use crate::model::row_mask::Inclusion;
 use crate::plan::planned::PlannedArg;

@@ -11,7 +11,5 @@ pub(crate) mod multiset;
 pub(crate) mod native;
 pub(crate) mod ordered;
 pub mod positional;
-pub mod registry;
 pub mod results;
 pub(crate) mod saved_state;
-pub mod signature;

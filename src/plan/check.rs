@@ -8,9 +8,9 @@ use arrow_schema::{DataType, Field, Schema};
 
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::{self, ArgumentOrder, Distinct, Function};
+use crate::catalog::signature;
 use crate::error::{Error, Result};
-use crate::functions::registry::{self, ArgumentOrder, Distinct, Function};
-use crate::functions::signature;
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
@@ -301,7 +301,7 @@ pub(super) fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a F
 
 /// There is no function of this name.
 pub(super) fn unknown_function(name: &str) -> Error {
-    let names: Vec<_> = registry::FUNCTIONS
+    let names: Vec<_> = functions::FUNCTIONS
         .iter()
         .flat_map(|function| std::iter::once(&function.name).chain(function.aliases))
         .copied()

@@ -10,9 +10,9 @@ use super::planned::{PlannedArg, PlannedCall};
 use super::{check, choose};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::{self, ArgumentOrder, Distinct, Family, Function};
+use crate::catalog::signature::{self, Modifiers, Signature};
 use crate::error::{Error, Result};
-use crate::functions::registry::{self, ArgumentOrder, Distinct, Family, Function};
-use crate::functions::signature::{self, Modifiers, Signature};
 use crate::model::order_column::OrderColumn;
 use crate::plan::{Order, Plan};
 use crate::spec::argument::Arg;
@@ -57,8 +57,8 @@ impl Plan {
     /// The call as it will be answered, its order and columns noted in the plan.
     pub(super) fn resolve(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
         let function = match &call.user {
-            Some(user) => registry::of_user(user),
-            None => registry::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?,
+            Some(user) => functions::of_user(user),
+            None => functions::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?,
         };
         check::modifiers(function, call)?;
         let order = self.order(spec)?;

@@ -15,11 +15,11 @@ use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::function_id::Kernel;
-use windrow::functions::registry;
+use windrow::catalog::functions;
 use windrow::spec::literal_array;
 
-use windrow::functions::registry::{Distinct, FUNCTIONS, Family, Function};
-use windrow::functions::signature::{Modifiers, signature};
+use windrow::catalog::functions::{Distinct, FUNCTIONS, Family, Function};
+use windrow::catalog::signature::{Modifiers, signature};
 
 use windrow::exec::sectioned::summary::Summary;
 use windrow::permute::gather::gather;
@@ -452,7 +452,7 @@ proptest! {
     ) {
         let batch = batch(&rows);
         let ordered = sorted(&batch, &window);
-        for function in ["collect_list", "collect_set"].map(|name| registry::find(name).unwrap()) {
+        for function in ["collect_list", "collect_set"].map(|name| functions::find(name).unwrap()) {
             for call in window.calls(function, &batch) {
                 let plan = |list_views| {
                     let options = Options { threads: 1, list_views, ..Options::default() };
@@ -507,7 +507,7 @@ fn every_function_has_calls() {
     for function in functions() {
         assert!(!window.calls(function, &batch).is_empty(), "{}", function.name);
     }
-    assert_eq!(registry::find("ANY").unwrap().name, "bool_or");
+    assert_eq!(functions::find("ANY").unwrap().name, "bool_or");
 }
 
 /// Quantiles and deviations over more rows than a word or two has bits, cut between threads: as rows come and go, by

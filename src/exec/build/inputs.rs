@@ -8,6 +8,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::Family;
 use crate::error::{Error, Result};
 use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
 use crate::evaluate::evaluator::Evaluator;
@@ -15,7 +16,6 @@ use crate::evaluate::multiset::distinct;
 use crate::evaluate::multiset::value_codes::Values;
 use crate::functions::aggregate::bool_and_or::Logic;
 use crate::functions::positional::lag_lead::{By, Offset};
-use crate::functions::registry::Family;
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::group_ids::Run;
 use crate::model::order_column::OrderColumn;

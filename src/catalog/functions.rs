@@ -1,6 +1,6 @@
 //! The table of functions: names, arguments, what they may be asked, and what the plan needs to know of them.
 
-use crate::catalog::function_id::Kernel;
+use super::function_id::Kernel;
 use crate::spec::udf::UserFunction;
 
 /// What kind of function it is, and so which parts of a call it takes.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
-use super::registry::{Distinct, Family, Function};
-use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
+use super::algebra::Algebra;
+use super::function_id::Kernel;
+use super::functions::{Distinct, Family, Function};
 use crate::error::{Error, Result};
 use crate::spec::udf::UserFunction;
 
