@@ -10,7 +10,7 @@ use arrow_select::concat::concat;
 
 use crate::error::{Error, Result};
 use crate::exec::columns::{edges, sort_columns};
-use crate::plan::{Order, Plan};
+use crate::plan::planned::{Order, Plan};
 use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;
 

@@ -25,7 +25,7 @@ use crate::functions::aggregate::min_max::Extremum;
 use crate::functions::positional::nth::{self, Nth};
 use crate::functions::positional::rank::{self, Rank};
 use crate::model::section::Section;
-use crate::plan::Plan;
+use crate::plan::planned::Plan;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;

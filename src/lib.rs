@@ -63,8 +63,8 @@ pub mod stream;
 pub mod util;
 
 pub use error::{Error, ErrorKind, Result};
-pub use plan::Plan;
 pub use plan::explain::Explanation;
+pub use plan::planned::Plan;
 pub use spec::argument::Arg;
 pub use spec::call::{Call, Nulls};
 pub use spec::frame::{Bound, Exclude, Frame, Shape, Units};

@@ -6,7 +6,7 @@ use arrow_buffer::BooleanBuffer;
 
 use crate::error::{Error, Result};
 use crate::permute::column_writer::{Dealt, Restored};
-use crate::plan::{Order, Plan};
+use crate::plan::planned::{Order, Plan};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;

@@ -1,6 +1,6 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::planned::{PlannedArg, offset_of};
+use super::planned::{Plan, PlannedArg, offset_of};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
@@ -8,7 +8,6 @@ use crate::catalog::functions::{Family, Function};
 use crate::catalog::signature::Signature;
 use crate::model::physical_type::Native;
 use crate::model::reach::Reach;
-use crate::plan::Plan;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Exclude, Shape};
 use crate::spec::strategy::Strategy;

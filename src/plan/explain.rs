@@ -2,8 +2,8 @@
 
 use arrow_schema::DataType;
 
+use super::planned::Plan;
 use crate::model::reach::Reach;
-use crate::plan::Plan;
 use crate::spec::frame::Shape;
 use crate::spec::sql_text::{frame, order_key};
 use crate::spec::strategy::Strategy;

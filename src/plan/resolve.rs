@@ -5,16 +5,15 @@ use std::sync::Arc;
 use arrow_array::Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::passes::passes;
-use super::planned::{PlannedArg, PlannedCall};
-use super::{check, choose};
+use super::planned::{Order, Plan, PlannedArg, PlannedCall};
+use super::shared_passes::passes;
+use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::function_id::Kernel;
 use crate::catalog::functions::{self, ArgumentOrder, Distinct, Family, Function};
 use crate::catalog::signature::{self, Modifiers, Signature};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
-use crate::plan::{Order, Plan};
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Bound, Frame};
@@ -58,9 +57,9 @@ impl Plan {
     pub(super) fn resolve(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
         let function = match &call.user {
             Some(user) => functions::of_user(user),
-            None => functions::find(&call.function).ok_or_else(|| check::unknown_function(&call.function))?,
+            None => functions::find(&call.function).ok_or_else(|| validate::unknown_function(&call.function))?,
         };
-        check::modifiers(function, call)?;
+        validate::modifiers(function, call)?;
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
         let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
@@ -85,8 +84,8 @@ impl Plan {
         }
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
-        check::exclude(function, &frame)?;
-        check::line(function, &self.orders[order].order_by)?;
+        validate::exclude(function, &frame)?;
+        validate::line(function, &self.orders[order].order_by)?;
         let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let joins = choose::joins(signature.algebra);
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
@@ -116,8 +115,8 @@ impl Plan {
     fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
         let mut partition = Vec::new();
         for name in &spec.partition_by {
-            let (number, field) = check::lookup(&self.schema, name)?;
-            check::key(field, "PARTITION BY")?;
+            let (number, field) = validate::lookup(&self.schema, name)?;
+            validate::key(field, "PARTITION BY")?;
             if !partition.contains(&number) {
                 partition.push(number);
             }
@@ -147,8 +146,8 @@ impl Plan {
     /// The columns of order keys.
     fn keys<'a>(&self, keys: &'a [OrderKey]) -> Result<Vec<(usize, &'a OrderKey)>> {
         let key = |key: &'a OrderKey| {
-            let (number, field) = check::lookup(&self.schema, &key.column)?;
-            check::key(field, "ORDER BY")?;
+            let (number, field) = validate::lookup(&self.schema, &key.column)?;
+            validate::key(field, "ORDER BY")?;
             Ok((number, key))
         };
         keys.iter().map(key).collect()
@@ -160,7 +159,7 @@ impl Plan {
         match function.argument_order() {
             ArgumentOrder::Refused | ArgumentOrder::Idle => Ok(Vec::new()),
             ArgumentOrder::Values | ArgumentOrder::Rows => {
-                check::within_group(function, call)?;
+                validate::within_group(function, call)?;
                 let Self { schema, orders, .. } = self;
                 Ok(keys.into_iter().map(|(number, key)| orders[order].order_column(schema, number, key)).collect())
             }
@@ -169,7 +168,7 @@ impl Plan {
 
     /// The place of the schema's column of this name among the order's columns, and its field.
     fn column(&mut self, order: usize, name: &str) -> Result<(usize, Field)> {
-        let (number, field) = check::lookup(&self.schema, name)?;
+        let (number, field) = validate::lookup(&self.schema, name)?;
         let field = field.clone();
         Ok((self.orders[order].place(number), field))
     }
@@ -209,7 +208,7 @@ impl Plan {
                     // The default of lag and lead takes the type of what it stands in for.
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
-                            check::default(literal_array::natural(value)?.data_type(), target)?;
+                            validate::default(literal_array::natural(value)?.data_type(), target)?;
                             literal_array::one_row_as(value, target)?
                         }
                         _ => literal_array::natural(value)?,
@@ -221,9 +220,9 @@ impl Plan {
             args.push(arg);
             types.push(data_type);
         }
-        check::constants(function, call, &types)?;
+        validate::constants(function, call, &types)?;
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
-            check::default(default, value)?;
+            validate::default(default, value)?;
         }
         Ok((args, types))
     }
@@ -237,8 +236,8 @@ impl Plan {
         // A default in another type is cast, and a cast may fail to NULL outside ANSI mode.
         let casts = match (call.args.first(), call.args.get(2)) {
             (Some(Arg::Column(value)), Some(Arg::Column(default))) => {
-                check::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
-                    != check::lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
+                validate::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
+                    != validate::lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
             }
             _ => false,
         };
@@ -291,7 +290,7 @@ impl Plan {
         let keys = orders[order].order_by.clone();
         let places = std::cell::RefCell::new(&mut orders[order]);
         let column = |name: &str| {
-            let (number, field) = check::lookup(schema, name)?;
+            let (number, field) = validate::lookup(schema, name)?;
             Ok((places.borrow_mut().place(number), field.data_type().clone()))
         };
         FramePlan::resolve(asked, &keys, &column, &options.timezone)

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::planned::{Order, Plan};
 use crate::error::{Error, Result};
-use crate::plan::{Order, Plan};
 
 /// The order that all of the plan's orders are beginnings of.
 pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {

@@ -1,10 +1,9 @@
 //! Passes: calls that ask different things of the same values over the same frames are answered together.
 
-use super::planned::{PlannedArg, PlannedCall};
+use super::planned::{Plan, PlannedArg, PlannedCall};
 use crate::catalog::function_id::Kernel;
 use crate::catalog::shared_state::States;
 use crate::model::physical_type::Native;
-use crate::plan::Plan;
 
 /// What a call's answers are read off, if other calls may read theirs off it too.
 fn states(call: &PlannedCall) -> Option<States> {

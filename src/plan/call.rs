@@ -1,1 +1,0 @@
-//! A call as it is planned.
