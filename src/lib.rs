@@ -41,28 +41,23 @@
 //! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
 //! - a [`carry::Carry`] is what rows of other [`sections`] came to, or rows that have been let go of.
 
-pub(crate) mod arrival;
 pub mod bounds;
 pub mod catalog;
-pub(crate) mod compute;
-pub(crate) mod dispatch;
 pub mod error;
 pub mod evaluate;
 pub mod exec;
 pub mod external;
 pub mod functions;
 pub mod grouping;
-pub(crate) mod halo;
 pub mod model;
 pub mod permute;
 pub mod plan;
-pub mod sections;
 pub mod sort;
 pub mod spec;
-pub mod stream;
 pub mod util;
 
 pub use error::{Error, ErrorKind, Result};
+pub use exec::stream::Stream;
 pub use plan::explain::Explanation;
 pub use plan::planned::Plan;
 pub use spec::argument::Arg;
@@ -73,7 +68,6 @@ pub use spec::options::Options;
 pub use spec::order_key::OrderKey;
 pub use spec::strategy::Strategy;
 pub use spec::window::WindowSpec;
-pub use stream::Stream;
 pub use util::cancel::Cancel;
 pub use util::huge_pages::HugePages;
 pub use util::threads::Threads;

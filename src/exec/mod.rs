@@ -1,6 +1,10 @@
 //! Running a plan: whole batches, streams, sections of a sorted input.
 
+pub(crate) mod batch;
 pub(crate) mod build;
 pub(crate) mod columns;
+pub(crate) mod halo;
+pub(crate) mod input_order;
 pub(crate) mod ranges;
 pub mod sectioned;
+pub mod stream;

@@ -1,5 +1,144 @@
 //! The one match over types: a planned call and a section's columns become an evaluator.
 //!
-//! A family of functions with types of its own has a file of its own here; nothing else matches on functions and types.
+//! A family of functions with types of its own has a file of its own here; nothing else matches on kernels and types.
 
+pub(crate) mod aggregates;
 pub(crate) mod inputs;
+pub(crate) mod lists;
+pub(crate) mod multiset;
+pub(crate) mod ordered;
+pub(crate) mod running;
+pub(crate) mod totals;
+pub(crate) mod udf;
+
+use self::inputs::Inputs;
+use crate::bounds::frames::Frames;
+use crate::catalog::algebra::Algebra;
+use crate::catalog::function_id::Kernel;
+use crate::catalog::shared_state::States;
+use crate::error::{Error, Result};
+use crate::evaluate::aggregate_evaluator::retractable;
+use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::min_rows::AtLeast;
+use crate::functions::aggregate::bool_and_or::Logic;
+use crate::functions::aggregate::count::Count;
+use crate::functions::aggregate::min_max::Extremum;
+use crate::functions::positional::nth::{self, Nth};
+use crate::functions::positional::rank::{self, Rank};
+use crate::model::section::Section;
+use crate::plan::planned::Plan;
+use crate::spec::strategy::Strategy;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
+
+impl Plan {
+    /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its
+    /// frames: for those who sort and cut by themselves.
+    ///
+    /// # Errors
+    /// No such call, a section that lacks columns, values that cannot be read.
+    pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
+        if call >= self.calls.len() {
+            return Err(Error::spec(format!("the plan has no call {call}")));
+        }
+        let threads = Threads::new(self.options.threads, &Cancel::default());
+        self.pass(&[call], section, 0, &threads)
+    }
+
+    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
+    pub(crate) fn pass(
+        &self,
+        pass: &[usize],
+        section: &Section,
+        base: usize,
+        threads: &Threads,
+    ) -> Result<(Box<dyn Evaluator>, Frames)> {
+        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
+        Ok((evaluator(self, pass, section, false, threads)?, frames))
+    }
+}
+
+/// The evaluator of a pass over `section`: of its calls' columns as a struct, or of the very column of an only call.
+///
+/// `once`: each row is folded once, and mostly with others side by side, so that a look at all values beforehand costs more
+/// than it saves.
+///
+/// # Errors
+/// A value that cannot be read as the type the function needs.
+pub(crate) fn evaluator(
+    plan: &Plan,
+    pass: &[usize],
+    section: &Section,
+    once: bool,
+    threads: &Threads,
+) -> Result<Box<dyn Evaluator>> {
+    let inputs = Inputs { once, ..Inputs::new(plan, pass, section, threads)? };
+    let evaluator = dispatch(&inputs)?;
+    match inputs.call.min_rows {
+        None => Ok(evaluator),
+        Some(rows) => {
+            let strategy = match inputs.call.strategy {
+                Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes | Strategy::Blocks => {
+                    Strategy::Prefix
+                }
+                other => other,
+            };
+            let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
+            Ok(Box::new(AtLeast::new(evaluator, count, rows)))
+        }
+    }
+}
+
+/// The evaluator of the call that says how a pass is answered.
+fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let Inputs { call, section, inclusion, .. } = inputs;
+    let (strategy, inclusion) = (call.strategy, inclusion.clone());
+    let naive = strategy == Strategy::Naive;
+    let ranking = |which| Ok(Box::new(Rank::new(section, which, naive)?) as Box<dyn Evaluator>);
+    let value = |which| {
+        let column = inputs.first()?.clone();
+        Ok(Box::new(Nth::new(section, column, inclusion.clone(), which, naive)?) as Box<dyn Evaluator>)
+    };
+    if let Some(evaluator) = multiset::evaluator(inputs)? {
+        return Ok(evaluator);
+    }
+    if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
+        return ordered::evaluator(inputs);
+    }
+    if let Some(states) = States::of(call.function.kernel) {
+        return match states {
+            States::Totals => totals::totals(inputs, inputs.first()?),
+            States::Moments => totals::spreads(inputs),
+            States::Shape => totals::shapes(inputs),
+            States::Pairs => totals::regressions(inputs),
+        };
+    }
+    match call.function.kernel {
+        Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => udf::evaluator(inputs),
+        Kernel::Count | Kernel::RegrCount => inputs.retractable(Count::new(inclusion)),
+        Kernel::CountIf => inputs.retractable(Count::new(inputs.where_true()?)),
+        Kernel::RegrAvgx | Kernel::RegrAvgy => {
+            totals::totals(inputs, &inputs.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
+        }
+        Kernel::Min => aggregates::extremum(inputs, Extremum::Min),
+        Kernel::Max => aggregates::extremum(inputs, Extremum::Max),
+        Kernel::BoolAnd => inputs.logic(Logic::And),
+        Kernel::BoolOr => inputs.logic(Logic::Or),
+        Kernel::First => value(nth::Which::First),
+        Kernel::Last => value(nth::Which::Last),
+        Kernel::Nth => value(match inputs.per_row(1)? {
+            Some(n) => nth::Which::NthPerRow(n),
+            None => nth::Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+        }),
+        Kernel::Lag | Kernel::Lead => inputs.offset(naive),
+        Kernel::RowNumber => ranking(rank::Which::RowNumber),
+        Kernel::Rank => ranking(rank::Which::Rank),
+        Kernel::DenseRank => ranking(rank::Which::DenseRank),
+        Kernel::PercentRank => ranking(rank::Which::PercentRank),
+        Kernel::CumeDist => ranking(rank::Which::CumeDist),
+        Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0, 1)?).unwrap_or(1))),
+        Kernel::CollectList | Kernel::Listagg => lists::evaluator(inputs),
+        Kernel::Fill | Kernel::CounterDiff => running::evaluator(inputs),
+        _ => aggregates::evaluator(inputs),
+    }
+}

@@ -1,3 +1,324 @@
-//! TODO
+//! Sections: sorted rows in pieces, each answered where it is, by whatever thread, disk or worker has it.
+//!
+//! ```text
+//!   sections    [ a a a b b | b b b b b | b c c ]     cut where a peer group begins
+//!   summarise        S1          S2         S3        of each the first rows, the last rows, and states between
+//!   scan               |---> before: b, state         left to right: what lies before each section
+//!                       behind: b, state <---|        right to left: what lies behind it
+//!   answer            each section with what lies around it, in any order
+//! ```
+//!
+//! A section needs the rows around it that its frames reach, its halo, and a state for the rows beyond. A summary has
+//! what others may need of a section, so that all are known to all after one exchange. Which rows these are is up to the
+//! evaluators: as many of the last ones as they would not let go of in a stream, and as many of the first as a frame of
+//! the row before the section could hold.
+//!
+//! Cost: each row is read once more, for the states; the scan costs a halo and a merge per section and pass. Memory: a
+//! section, its halo and results; a summary is two halos and two states per pass.
+//! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
 
+pub(crate) mod bytes;
 pub mod summary;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use arrow_select::concat::concat_batches;
+
+use self::summary::{Around, Before, Summary};
+use crate::catalog::function_id::Kernel;
+use crate::catalog::functions::Family;
+use crate::error::{Error, Result};
+use crate::exec::columns::{check_schema, column_of, edges, put};
+use crate::exec::halo::{Halo, Pass};
+use crate::exec::ranges::ranges;
+use crate::model::carry::Carry;
+use crate::model::reach::Reach;
+use crate::plan::planned::{Plan, PlannedCall};
+use crate::plan::stream_order::longest_order;
+use crate::spec::frame::{Bound, Exclude};
+use crate::util::boundaries::Edges;
+use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
+
+impl Pass<'_> {
+    /// The state of `rows` for those before whose frames reach to the end of the partition.
+    fn ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
+        let reached = self.call.after == Reach::State && !rows.is_empty();
+        reached.then(|| self.of_call(self.evaluator.advance(None, rows))).transpose()
+    }
+
+    /// Whether the rows of the section are all that its first one needs, but for a number of rows and a state.
+    fn reached(&self) -> bool {
+        match self.call.after {
+            Reach::Groups(_) | Reach::Within => self.evaluator.settled(&self.frames) == 1,
+            Reach::State => self.frames.begun(),
+            _ => true,
+        }
+    }
+}
+
+/// A state per pass, where there is one.
+type States = Vec<Option<RecordBatch>>;
+
+impl Plan {
+    /// Why rows cannot be answered in sections; `None`: they can.
+    #[must_use]
+    pub fn refuses_sections(&self) -> Option<String> {
+        if let Err(error) = longest_order(self) {
+            return Some(error.message().to_string());
+        }
+        self.calls.iter().find_map(|call| {
+            if self.orders[call.order].order_by.is_empty() && call.frame.needs_peers() {
+                return Some(format!("{}: without ORDER BY all rows of a partition are peers", call.display));
+            }
+            let reaches = [call.before, call.after];
+            if reaches.contains(&Reach::Everything) {
+                return Some(format!("{}: each answer needs all rows of its partition at once", call.display));
+            }
+            let state = reaches.contains(&Reach::State) && !call.joins;
+            state.then(|| format!("{}: the states of two parts of a partition cannot be merged", call.display))
+        })
+    }
+
+    /// Whether a call looks at all rows of its partition behind its row: a stream must wait for them, and a section needs
+    /// what they came to.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        self.calls.iter().any(|call| call.after == Reach::State)
+    }
+
+    /// Whether rows come to the same for other sections in whatever order they are summed up, but for the last digits of
+    /// floats: all that others need of them is a state that takes rows as they come.
+    #[must_use]
+    pub fn sums_up_any_order(&self) -> bool {
+        let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
+        // A frame that ends before its row leaves out the last rows of a section, or begins behind it the first.
+        let at_row =
+            |bound: &Bound| matches!(bound, Bound::UnboundedPreceding | Bound::CurrentRow | Bound::UnboundedFollowing);
+        self.calls.iter().all(|call| {
+            let frame = call.frame.frame();
+            let counts = call.function.family == Family::Ranking
+                && matches!(call.function.kernel, Kernel::RowNumber | Kernel::Ntile)
+                && call.argument_order.is_empty();
+            // Which rows are the first and the last partition's is a matter of order.
+            self.orders[call.order].partition_by.is_empty()
+                && without_rows(call.before)
+                && without_rows(call.after)
+                && at_row(&frame.start)
+                && at_row(&frame.end)
+                && frame.exclude == Exclude::NoOthers
+                && (counts || call.takes_any_order().is_some())
+        })
+    }
+
+    /// The last row of `rows`, in order, with which a section may begin: one that begins a peer group of every order.
+    ///
+    /// # Errors
+    /// Rows of another schema.
+    pub fn last_cut(&self, rows: &RecordBatch) -> Result<Option<usize>> {
+        check_schema(self, rows)?;
+        let mut cuts: Option<arrow_buffer::BooleanBuffer> = None;
+        // Without an order rows may be parted anywhere.
+        for order in self.orders.iter().filter(|order| !order.order_by.is_empty()) {
+            let columns: Vec<_> = order.columns.iter().map(|&column| rows.column(column).clone()).collect();
+            let starts = edges(order, &columns, rows.num_rows())?.1.starts().clone();
+            cuts = Some(cuts.map_or_else(|| starts.clone(), |cuts| &cuts & &starts));
+        }
+        Ok(match cuts {
+            None => rows.num_rows().checked_sub(1).filter(|&row| row > 0),
+            Some(cuts) => (1..cuts.len()).rev().find(|&row| cuts.value(row)),
+        })
+    }
+
+    /// What other sections may need of the one that has `rows`, in order.
+    ///
+    /// # Errors
+    /// No rows, rows of another schema, values that cannot be read.
+    pub fn summarise(&self, rows: &RecordBatch) -> Result<Summary> {
+        check_schema(self, rows)?;
+        let kept = rows.project(&self.columns())?;
+        let end = rows.num_rows();
+        let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
+        let (passes, partitions) = self.all(&kept)?;
+        let first_end = partitions.end(0);
+        let head = self.head(&kept.slice(0, first_end))?;
+        let after = passes.iter().map(|pass| pass.ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
+        let none = vec![Carry::default(); passes.len()];
+        let before = Before::new(&kept, Halo::of(&passes, &none, false, partitions.begin(last), end)?);
+        Ok(Summary { rows: end, single: first_end == end, head, before, after })
+    }
+
+    /// As many of `rows`, the first of a section, as frames of rows before them may hold: a frame of the last of those
+    /// ends no later than the first row's own would.
+    fn head(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let mut length = self.rows_after().saturating_add(1).min(rows.num_rows());
+        while length < rows.num_rows() && !self.reached(&rows.slice(0, length))? {
+            length = (2 * length).min(rows.num_rows());
+        }
+        Ok(rows.slice(0, length))
+    }
+
+    /// How many rows after theirs frames by ROWS, and `lead`, reach.
+    fn rows_after(&self) -> usize {
+        let rows = |call: &PlannedCall| match call.after {
+            Reach::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        self.calls.iter().map(rows).max().unwrap_or(0)
+    }
+
+    /// Whether `rows` are all that their first one needs.
+    fn reached(&self, rows: &RecordBatch) -> Result<bool> {
+        let passes = || self.over(rows.columns(), rows.num_rows(), 0..1, true, false, &[]);
+        Ok(rows.num_rows() > self.rows_after() && passes()?.0.iter().all(Pass::reached))
+    }
+
+    /// What lies around each of the sections that these are the summaries of, in order.
+    ///
+    /// # Errors
+    /// States that do not fit each other.
+    pub fn scan(&self, summaries: &[Summary]) -> Result<Vec<Around>> {
+        let schema: SchemaRef = Arc::new(self.schema.project(&self.columns())?);
+        let mut arounds = Vec::with_capacity(summaries.len());
+        let mut last: Option<Before> = None;
+        // Whether a section's first row is of the partition of the last row before it.
+        let mut goes_on = Vec::with_capacity(summaries.len());
+        for summary in summaries {
+            let before = match last.take() {
+                Some(before) if self.one_partition(&before.rows, &summary.head)? => Some(before),
+                _ => None,
+            };
+            goes_on.push(before.is_some());
+            last = Some(match &before {
+                Some(before) if summary.single => self.append(before, summary)?,
+                _ => summary.before.clone(),
+            });
+            arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
+        }
+        // Per section what the rows of its first partition came to, its own and those behind.
+        let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
+        let none = || vec![None; self.passes.len()];
+        let states = self.looks_ahead();
+        for (number, summary) in summaries.iter().enumerate().rev() {
+            let on = |next: usize| goes_on.get(next) == Some(&true);
+            let rest = |of: &Summary, next: usize| if of.single && on(next) { onward[next].clone() } else { none() };
+            let last = summary.before.rows.slice(summary.before.rows.num_rows() - 1, 1);
+            let (mut heads, mut next, mut after) = (vec![last], number + 1, none());
+            while on(next) {
+                let of = &summaries[next];
+                heads.push(of.head.clone());
+                next += 1;
+                let whole = of.single && of.head.num_rows() == of.rows;
+                if !whole || self.reached(&concat_batches(&schema, &heads)?)? {
+                    if states {
+                        after = self.joined(&of.head, &of.after, &rest(of, next))?;
+                    }
+                    break;
+                }
+            }
+            arounds[number].behind = concat_batches(&schema, &heads[1..])?;
+            arounds[number].after = after;
+            let rest = rest(summary, number + 1);
+            onward[number] = if states {
+                let first = self.joined(&summary.head, &self.states(&summary.head)?, &summary.after)?;
+                self.joined(&summary.head, &first, &rest)?
+            } else {
+                none()
+            };
+        }
+        Ok(arounds)
+    }
+
+    /// The calls' columns for `rows`, in order, a section with what lies around it.
+    ///
+    /// # Errors
+    /// As for [`Plan::compute`].
+    pub fn answer(&self, rows: &RecordBatch, around: &Around, cancel: &Cancel) -> Result<RecordBatch> {
+        check_schema(self, rows)?;
+        let kept = rows.project(&self.columns())?;
+        let Around { before, behind, after } = around;
+        let (ahead, continues, carries) = match before {
+            None => (RecordBatch::new_empty(kept.schema()), false, vec![Carry::default(); self.passes.len()]),
+            Some(before) => (before.rows.clone(), before.continues, before.carries.clone()),
+        };
+        let carries: Vec<_> =
+            carries.into_iter().zip(after).map(|(c, after)| Carry { after: after.clone(), ..c }).collect();
+        let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
+        let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
+        let threads = Threads::new(self.options.threads, cancel);
+        let mut results = Vec::with_capacity(self.calls.len());
+        let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
+        for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
+            let columns = calls.iter().map(|&call| column_of(self, call, rows.num_rows(), None, None, &threads));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let evaluate = |rows: Range<usize>| {
+                let begin = rows.start - own.start;
+                put(&columns, begin, pass.evaluator.evaluate(&pass.frames, rows, carry, cancel)?)
+            };
+            pass.of_call(threads.map(ranges(pass.call, &own, &threads), evaluate))?;
+            for (call, column) in calls.iter().zip(columns) {
+                results.push((call, column.finish(&threads)?));
+            }
+        }
+        results.sort_unstable_by_key(|(call, _)| **call);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        let columns: Vec<ArrayRef> = results.into_iter().map(|(_, column)| column).collect();
+        Ok(RecordBatch::try_new_with_options(self.output_schema().clone(), columns, &options)?)
+    }
+
+    /// Every pass over rows before which nothing is.
+    fn all(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Edges)> {
+        self.over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
+    }
+
+    /// Whether the last row of `left` and the first of `right` are of one partition.
+    fn one_partition(&self, left: &RecordBatch, right: &RecordBatch) -> Result<bool> {
+        let last = left.slice(left.num_rows() - 1, 1);
+        let rows = concat_batches(&left.schema(), [&last, &right.slice(0, 1)])?;
+        Ok(!self.partitions(rows.columns(), 2)?.starts().value(1))
+    }
+
+    /// What lies before the section behind one that goes on a partition, and that has no other.
+    fn append(&self, before: &Before, summary: &Summary) -> Result<Before> {
+        if !summary.before.continues {
+            // All of its rows are in the summary.
+            let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;
+            let end = rows.num_rows();
+            let (passes, _) = self.over(rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+            return Ok(Before::new(&rows, Halo::of(&passes, &before.carries, before.continues, 0, end)?));
+        }
+        // None of the rows before are needed any more.
+        let end = before.rows.num_rows();
+        let (passes, _) = self.over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+        let mut carries = Vec::with_capacity(passes.len());
+        for ((pass, old), new) in passes.iter().zip(&before.carries).zip(&summary.before.carries) {
+            let Some(state) = &new.state else {
+                carries.push(new.clone());
+                continue;
+            };
+            let left = pass.of_call(pass.evaluator.advance(old.state.as_ref(), old.base..end))?;
+            let state = pass.of_call(pass.evaluator.join(&left, state))?;
+            carries.push(Carry { state: Some(state), ..new.clone() });
+        }
+        Ok(Before { carries, ..summary.before.clone() })
+    }
+
+    /// Per pass the state of `rows`, where frames reach to the end of their partition.
+    fn states(&self, rows: &RecordBatch) -> Result<States> {
+        let (passes, _) = self.all(rows)?;
+        passes.iter().map(|pass| pass.ahead(0..rows.num_rows())).collect()
+    }
+
+    /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
+    fn joined(&self, some: &RecordBatch, left: &States, right: &States) -> Result<States> {
+        let (passes, _) = self.all(some)?;
+        let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
+            (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),
+            (one, other) => Ok(one.as_ref().or(other.as_ref()).cloned()),
+        };
+        passes.iter().zip(left).zip(right).map(join).collect()
+    }
+}

@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 
-use crate::halo::Halo;
+use crate::exec::halo::Halo;
 use crate::model::carry::Carry;
 
 /// What other sections may need of one.

@@ -8,8 +8,8 @@ use arrow_cast::display::array_value_to_string;
 use arrow_row::{RowConverter, SortField};
 use arrow_select::concat::concat;
 
+use super::columns::{edges, sort_columns};
 use crate::error::{Error, Result};
-use crate::exec::columns::{edges, sort_columns};
 use crate::plan::planned::{Order, Plan};
 use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;

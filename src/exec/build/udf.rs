@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::inputs::Inputs;
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
@@ -12,7 +13,6 @@ use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::refold::Refold;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
-use crate::exec::build::inputs::Inputs;
 use crate::functions::aggregate::udf::Folds;
 use crate::model::carry::Carry;
 use crate::spec::frame::{Exclude, Shape};

@@ -7,12 +7,12 @@ use arrow_buffer::BooleanBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, FieldRef};
 
+use super::inputs::Inputs;
 use crate::catalog::function_id::Kernel;
 use crate::catalog::functions::Family;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::order_statistics::frame_order::Arranged;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::native::{canonical, native};
 use crate::functions::ordered::mad::{Mad, Metric};
 use crate::functions::ordered::quantile::{Discrete, Interpolated, Shares};

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::DataType;
 
+use super::build;
+use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
+use super::ranges::{BLOCK, ranges};
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::catalog::functions::Family;
-use crate::dispatch;
 use crate::error::{Error, Result};
-use crate::exec::columns::{check_schema, column_of, columns_of, put, sort_columns};
-use crate::exec::ranges::{BLOCK, ranges};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
@@ -146,7 +146,7 @@ impl<'a> Work<'a> {
                 if !answers_groups(self.order, plan.leader(pass)) {
                     return Ok(None);
                 }
-                let evaluator = dispatch::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
+                let evaluator = build::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
                 let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| broadcast::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)

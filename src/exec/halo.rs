@@ -12,10 +12,10 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
+use super::columns::edges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
-use crate::exec::columns::edges;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::model::section::Section;

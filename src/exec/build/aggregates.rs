@@ -5,12 +5,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::inputs::Inputs;
 use crate::bounds::range_key::{Keys, ordered};
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::selective;
 use crate::evaluate::evaluator::Evaluator;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
 use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
 use crate::functions::aggregate::ewm::{ByTimes, EwmMean};

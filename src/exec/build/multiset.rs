@@ -1,6 +1,7 @@
 //! Questions of how often values are in a frame: `mode`, `entropy`, `collect_set`, `dense_rank` within a frame, distinct
 //! counts. DISTINCT of any other aggregate is found where the aggregate is made ([`Inputs::mergeable`]).
 
+use super::inputs::Inputs;
 use super::ordered;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
@@ -8,7 +9,6 @@ use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
 use crate::evaluate::multiset::sliding::Codes;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::aggregate::count::Count;
 use crate::functions::multiset::collect::{InCodeOrder, Lists};
 use crate::functions::multiset::dense_rank_in_frame::DenseRank;

@@ -6,10 +6,10 @@ use arrow_array::ArrayRef;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 
+use super::inputs::Inputs;
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::aggregate::accumulator::{Accumulated, Accumulator};
 use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::aggregate::count::Counted;

@@ -5,13 +5,13 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
+use super::inputs::Inputs;
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::multiset::sliding::Codes;
 use crate::evaluate::multiset::value_codes::Values;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::cast_text::texts;
 use crate::functions::multiset::collect::{Gather, InCodeOrder, InRowOrder, Lists};
 use crate::functions::multiset::listagg::Joined;

@@ -4,8 +4,8 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 
+use super::summary::{Before, Summary};
 use crate::error::{Error, Result};
-use crate::exec::sectioned::summary::{Before, Summary};
 use crate::model::carry::Carry;
 
 /// Stands for the length of what is not there.

@@ -18,11 +18,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Schema, SchemaRef};
 use arrow_select::concat::concat;
 
-use crate::arrival::Arrival;
+use super::columns::{check_schema, columns_of};
+use super::halo::{Halo, Pass};
+use super::input_order::Arrival;
 use crate::error::{Error, Result};
-use crate::exec::columns::{check_schema, columns_of};
 use crate::external::sort_key::SortKey;
-use crate::halo::{Halo, Pass};
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::plan::planned::{Plan, PlannedCall};

@@ -2,10 +2,10 @@
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 
+use super::inputs::Inputs;
 use crate::catalog::function_id::Kernel;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
-use crate::exec::build::inputs::Inputs;
 use crate::functions::positional::counter_diff::CounterDiff;
 use crate::functions::positional::fill::Fill;
 use crate::model::physical_type::Native;
