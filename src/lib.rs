@@ -28,18 +28,22 @@
 //! # How an answer comes about
 //!
 //! ```text
-//! batches -> rows: sort, find edges, cut -> Section -> Bounds (a block of frames) -> evaluate -> column
+//! batches -> sort, find boundaries, cut -> Section -> Bounds (a block of frames) -> evaluate -> column
 //!                         plan decides all before the first row;  carry joins neighbouring sections
 //! ```
 //!
 //! Each stage knows only the type on its left:
 //!
-//! - [`rows`] puts rows in order and finds where partitions and peer groups begin;
-//! - a [`section::Section`] is rows in order: many whole partitions, or a cut of one;
+//! - [`sort`] puts rows in order and finds where partitions and peer groups begin; [`grouping`] does without an order;
+//! - a [`model::section::Section`] is rows in order: many whole partitions, or a cut of one;
 //! - [`bounds`] says which rows each frame holds, and is the only code that knows EXCLUDE;
-//! - [`aggregate::Aggregate`] is the algebra of a function, [`functions`] has one family a file;
+//! - [`model::aggregate::Aggregate`] is the algebra of a function, [`functions`] has one family a file;
 //! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
-//! - a [`carry::Carry`] is what rows of other [`sections`] came to, or rows that have been let go of.
+//! - a [`model::carry::Carry`] is what rows of another section came to, or rows that are no longer held;
+//! - [`exec`] runs a plan over whole batches, streams and sections.
+//!
+//! A folder imports only from those that stand before it here: util, spec, model, permute, sort, grouping, external,
+//! bounds, evaluate, functions, catalog, plan, exec. A name is imported from the file that defines it.
 
 pub mod bounds;
 pub mod catalog;

@@ -1,20 +1,20 @@
 //! Evaluators: from frames to a column.
 //!
-//! An [`Evaluator`] answers one call over one section. Ranking and value functions implement it directly;
-//! [`fold::Folded`] turns any [`Aggregate`](crate::aggregate::Aggregate) into one, by way of a strategy:
+//! An [`Evaluator`](evaluator::Evaluator) answers one call over one section. Ranking and value functions implement it directly;
+//! [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
 //!
 //! | strategy | serves | cost per row | file |
 //! |---|---|---|---|
 //! | whole | the entire partition: one state, repeated | O(1) | `whole.rs` |
 //! | scan | growing and shrinking frames | O(1) | `scan.rs` |
 //! | prefix | moving frames of exact, invertible states | O(1) amortised | `prefix.rs` |
-//! | index | first, last, nth, lag, lead, ranks | O(1) | `index.rs` |
+//! | index | first, last, nth, lag, lead, ranks | O(1) | `positional/index.rs` |
 //! | deque | moving min, max | O(1) amortised | `deque.rs` |
 //! | two stacks | moving frames of any mergeable state | O(1) amortised | `two_stacks.rs` |
 //! | segment tree | any frames, any mergeable state | O(log W) | `segment_tree.rs` |
-//! | wavelet | places and values by another order; quantiles where frames jump | O(log n) | `wavelet.rs` |
-//! | codes | DISTINCT, modes and other questions of how often; quantiles | O(log n) amortised | `codes.rs` |
-//! | blocks | functions of a user's that answer many frames at once | theirs | `blocks.rs` |
+//! | wavelet | places and values by another order; quantiles where frames jump | O(log n) | `order_statistics/wavelet.rs` |
+//! | codes | DISTINCT, modes and other questions of how often; quantiles | O(log n) amortised | `multiset/sliding.rs` |
+//! | blocks | functions of a user's that answer many frames at once | theirs | `udf_blocks.rs` |
 //! | naive | the oracle, and tiny frames | O(W) | `naive.rs` |
 //!
 //! [`refold::Refold`] takes the place of whole, scan and naive for aggregates whose states cannot be merged.

@@ -5,7 +5,7 @@
 //!              held -> sorted, spilled as a run -> merged (`merge.rs`) -> batches in order
 //! ```
 //!
-//! What is held is sorted like any rows ([`mod@super::sort`]) and gathered as it is handed on. A run is written in many
+//! What is held is sorted like any rows ([`sort_to_indices`](crate::sort::sort_to_indices)) and gathered as it is handed on. A run is written in many
 //! small batches, as a merge reads some of each run.
 //!
 //! Cost: O(n log n) time, a write and a read of each row per level of the merge, one level up to 64 runs. Memory: the

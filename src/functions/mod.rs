@@ -1,6 +1,6 @@
 //! The functions, one family a file.
 //!
-//! [`registry`] is the table of them, [`signature`] their types. Aggregates are an
+//! [`catalog`](crate::catalog) has the table of them and their types. Aggregates are an
 //! [`Aggregate`](crate::model::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
 
 pub mod aggregate;

@@ -5,7 +5,7 @@
 //!   number  2 0 2 1 2        k - 5: a number may belong to no row, so that none has to be looked up
 //! ```
 //!
-//! A key's number is its code (`codes.rs`), several keys' codes side by side. Cost: two passes over each key column, and
+//! A key's number is its code (`sort/key_fields.rs`), several keys' codes side by side. Cost: two passes over each key column, and
 //! 4 bytes per row. Keys whose codes are too many for the rows are not numbered: they are grouped by sorting.
 //!
 //! Where the rows of a partition are side by side one pass finds the runs, and the number of a run is the rank of its

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Rows that come in runs, as grouped or nearly grouped input does, are handled run by run: only each run's first row is
-//! sorted. Other rows are sorted one by one, which for keys of few bits is two passes of counting (`radix.rs`) and beats
+//! sorted. Other rows are sorted one by one, which for keys of few bits is two passes of counting (`sort/radix.rs`) and beats
 //! a hash table from the start. Cost: that of finding the runs, below a nanosecond per row and fixed width column, and
 //! of sorting them. Deterministic, and input order within a group.
 
@@ -32,7 +32,7 @@ use crate::util::threads::Threads;
 /// ```
 ///
 /// # Errors
-/// As [`sort`](super::sort()).
+/// As [`sort`](crate::sort::sort_to_indices::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     group_on(columns, &Threads::new(threads, cancel))
 }

@@ -20,7 +20,7 @@ pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
 
 /// An aggregate bound to its argument columns in one section. Rows are section row numbers.
 ///
-/// Laws, held by `tests/rust/laws.rs`: `merge` is associative and `init` its neutral element, left comes
+/// Laws, held by `tests/rust/functions/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
 /// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `merged` reads as `merge` does;
 /// `evaluate` leaves the state as it was.

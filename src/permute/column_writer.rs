@@ -1,12 +1,12 @@
-//! Results back in the order of the rows: the inverse of [`gather`](super::gather()).
+//! Results back in the order of the rows: the inverse of [`gather`](super::gather::gather()).
 //!
 //! ```text
 //!   order     2 0 1            out[order[i]] = in[i]     c a b -> a b c
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a [`Route`] values are dealt first
-//! (`tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place (`pieces.rs`). Text, bytes
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `Route` values are dealt first
+//! (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place (`ordered_buffer.rs`). Text, bytes
 //! and nested values wait, and are gathered in the end. Memory: the column itself; of values that wait or are dealt, twice.
 
 use std::sync::atomic::Ordering::Relaxed;

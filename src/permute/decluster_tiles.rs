@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each tile has room of its own in one allocation, which whoever answers its rows fills from one end to the other; so no
-//! byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see `route.rs`.
+//! byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see `decluster.rs`.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

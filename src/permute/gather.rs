@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Cost: a random read per row and column, about 1 ns while the column fits the cache and 5 to 15 ns beyond; on several
-//! threads each works on its share of the rows. Columns beyond the caches go by a route (`route.rs`) where it pays.
+//! threads each works on its share of the rows. Columns beyond the caches go by a route (`decluster.rs`) where it pays.
 //! Text, bytes and nested columns go through arrow's take.
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! 1. Rows already in order are found in one pass that stops at the first descent. Rows in the order of the last keys
 //!    alone, such as readings in time order to be partitioned by device, are sorted by the first keys only.
-//! 2. Keys become fields of a word (`codes.rs`), most significant first, as many as fit, beside the row number; words are
+//! 2. Keys become fields of a word (`key_fields.rs`), most significant first, as many as fit, beside the row number; words are
 //!    radix sorted (`radix.rs`). The word is 64 bits wide if that is enough, else 128.
 //! 3. Where the word holds the beginning of the keys only (long texts, many wide columns), each run of rows with equal
 //!    words is sorted again by what is left. Nothing but the run's own values counts then, so texts get on by their

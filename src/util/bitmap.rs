@@ -1,7 +1,7 @@
 //! Bitmaps of starts (partitions, peer groups) and counts over bitmaps.
 //!
 //! A set bit says "something begins at this row". Edges are looked up by scanning words, so a long run costs
-//! one step per 64 rows; [`Ranks`] answers "how many bits before this row" and "where is the k-th bit" in
+//! one step per 64 rows; [`Ranks`](super::rank_select::Ranks) answers "how many bits before this row" and "where is the k-th bit" in
 //! O(1) and O(log n).
 
 use std::ops::Range;

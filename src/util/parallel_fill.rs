@@ -5,7 +5,7 @@
 //! Cost: a write of each value, by the thread that has its chunk. Eight calls over a million rows in any order took 95 ms with
 //! one thread and 55 with two; 80 and 46 once their columns were zeroed so, and 88 and 49 where pieces were copied to their
 //! place instead. Values that come from the first of a chunk to its last are written over no zeros, 0.2 ms less for a column
-//! of a million, and past the caches where these would not hold them (`uncached.rs`).
+//! of a million, and past the caches where these would not hold them (`streaming_store.rs`).
 
 #![allow(unsafe_code)] // memory that nobody has written yet; figures above
 

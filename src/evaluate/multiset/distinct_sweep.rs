@@ -10,7 +10,7 @@
 //! that end where the sweep stands find each of their values there exactly once, whatever their begins.
 //!
 //! Cost: O(log n) merges per row of the partition and per frame, and a sort of the frames by their ends; two states per
-//! place. For any mergeable state and frames of one piece; what EXCLUDE leaves may be several (`codes.rs`).
+//! place. For any mergeable state and frames of one piece; what EXCLUDE leaves may be several (`sliding.rs`).
 //! Source: the offline form of counting distinct values in ranges, as in R. Wesley, F. Xu, "Incremental Computation of
 //! Common Windowed Holistic Aggregates" (PVLDB 9, 2016), section 4.
 

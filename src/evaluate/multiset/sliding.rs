@@ -17,7 +17,7 @@
 //! Cost: O(1) changes per row, amortised, at the tally's price each (at most O(log n)); 8 bytes per row of a section and
 //! 4 per value of a partition. Frames that jump are answered in Mo's order (by begin in strides of n / sqrt(n), and by
 //! end, up and down in turn, within a stride), O(sqrt(n)) changes per row: nothing better is known for modes, and
-//! none for unions of runs such as EXCLUDE leaves. DISTINCT of an aggregate has a faster way, `sweep.rs`.
+//! none for unions of runs such as EXCLUDE leaves. DISTINCT of an aggregate has a faster way, `distinct_sweep.rs`.
 //!
 //! Source: R. Wesley, F. Xu, "Incremental Computation of Common Windowed Holistic Aggregates" (PVLDB 9, 2016); Mo's
 //! order: D. Mount et al. for range modes in D. Krizanc, P. Morin, M. Smid, "Range Mode and Range Median Queries on

@@ -1,5 +1,5 @@
 //! One accumulator, several answers: the sum and the average of a column are read off the same state,
-//! those of one pass by [`super::several`].
+//! those of one pass by [`super::shared_state`].
 //!
 //! [`Accumulator`] is the algebra over a state, [`Readout`] what a state says in the end, and [`Accumulated`] the
 //! [`Aggregate`] the two make. No cost of its own: both halves are inlined.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Only row numbers and keys are compared and kept; values are gathered at the end, so a value has any type. Keys are
-//! ordered integers where the type fits one (`bounds/key.rs`), else arrow-row bytes: NaN is greatest and -0.0 equals
+//! ordered integers where the type fits one (`bounds/range_key.rs`), else arrow-row bytes: NaN is greatest and -0.0 equals
 //! 0.0. A state is one row number, or a carried value and its key.
 
 use std::ops::Range;

@@ -1,5 +1,5 @@
 //! min, max of numbers, dates, times, decimals ...: the least and the greatest value of the frame; of equal values the
-//! first met is kept. What has no native order (text, booleans, nested ...) is chosen by row, in `choice.rs`.
+//! first met is kept. What has no native order (text, booleans, nested ...) is chosen by row, in `arg_min_max.rs`.
 //!
 //! NaN is greatest and -0.0 equals 0.0, as in Spark. The state is the value; results are labelled back to the column's
 //! exact type.

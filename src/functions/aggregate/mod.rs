@@ -17,6 +17,7 @@ pub mod regression;
 pub mod shared_state;
 pub mod skewness_kurtosis;
 pub mod sum;
+pub mod sum_state;
 pub mod total;
 pub(crate) mod udf;
 pub mod variance;

@@ -1,4 +1,4 @@
-//! The moments of a column of doubles, for variances (`spread.rs`) and for skewness and kurtosis (`shape.rs`).
+//! The moments of a column of doubles, for variances (`variance.rs`) and for skewness and kurtosis (`skewness_kurtosis.rs`).
 //!
 //! Values are added one by one, or a block at a time, read twice: its mean, then the distances from it. Distances are taken from
 //! one of the values first, so the mean of equal values is exactly theirs, and that of values near 1e9 costs no more digits than

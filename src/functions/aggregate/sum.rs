@@ -19,7 +19,8 @@ use arrow_schema::DataType;
 
 use super::accumulator::NativeReadout;
 use super::exact::{Compensated, Wide};
-use super::total::{Exact, Integer, Summand, Sums, Total};
+use super::sum_state::{Exact, Integer, Summand};
+use super::total::{Sums, Total};
 use crate::error::{Error, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::{labelled, native};

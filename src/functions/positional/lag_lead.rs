@@ -9,7 +9,7 @@
 //! A negative offset looks the other way, and 0 is the row itself, even if it takes no part. Values are gathered
 //! by row number and never interpreted, so every type serves and the result has the column's.
 //!
-//! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/shift.rs`); else see
+//! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/positional/shift.rs`); else see
 //! [`crate::evaluate::positional::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
 //! a section as its halo; with distances of the rows' own that is the partition. The state of IGNORE NULLS is the n
 //! values that take part nearest to the section: for `lag` the last of those before, for `lead` the first of those behind.

@@ -1,9 +1,5 @@
 //! Each strategy agrees with `naive`, and a stream cut anywhere agrees with the whole, for every function, frame
 //! shape, EXCLUDE mode and type family.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
-mod common;
-
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -11,21 +7,19 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
-use common::{Row, VALUES, batch, check, frame, row, units};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::function_id::Kernel;
-use windrow::catalog::functions;
-use windrow::spec::literal_array;
-
-use windrow::catalog::functions::{Distinct, FUNCTIONS, Family, Function};
+use windrow::catalog::functions::{self, Distinct, FUNCTIONS, Family, Function};
 use windrow::catalog::signature::{Modifiers, signature};
-
 use windrow::exec::sectioned::summary::Summary;
 use windrow::permute::gather::gather;
 use windrow::sort::sort_column::SortColumn;
 use windrow::sort::sort_to_indices::sort;
+use windrow::spec::literal_array;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
+
+use crate::support::{Row, VALUES, batch, check, frame, row, units};
 
 /// A window over the columns of [`batch`].
 #[derive(Debug, Clone)]

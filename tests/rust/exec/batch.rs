@@ -1,7 +1,5 @@
 //! Many partitions in many blocks say what each partition says alone. In any order their columns go by a route, those of a
 //! partition alone do not.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::sync::Arc;
 
 use arrow_array::types::{

@@ -1,7 +1,5 @@
 //! Row order, grouping, edges and gathering against a naive comparison of values, for every type that has an order.
 
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::cmp::Ordering;
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
 //! Frames against their plain definition: a row of the partition is in the frame or not, tested row by row.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,10 +19,10 @@ use windrow::model::section::Section;
 use windrow::util::boundaries::Edges;
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
-#[path = "bounds/per_row.rs"]
-mod per_row;
-#[path = "bounds/zoned.rs"]
-mod zoned;
+#[path = "offset_column.rs"]
+mod offset_column;
+#[path = "timezone.rs"]
+mod timezone;
 
 /// What the order key is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,5 @@
 //! The golden tables of `tests/cases`, which Python and Spark are held to as well; here in every strategy.
 //! `tests/cases/README.md` has the format.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,14 +1,8 @@
 //! Sorting by way of the disk against sorting in memory: the same rows in the same order, ties included.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
-#[allow(dead_code, reason = "each test crate uses its share")]
-mod common;
-
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat_batches;
-use common::{Row, VALUES, batch, row};
 use proptest::prelude::*;
 use windrow::external::external_sort::ExternalSort;
 use windrow::external::sort_key::SortKey;
@@ -16,6 +10,8 @@ use windrow::permute::gather::gather;
 use windrow::sort::sort_column::SortColumn;
 use windrow::sort::sort_to_indices::sort;
 use windrow::{Cancel, ErrorKind};
+
+use crate::support::{Row, VALUES, batch, row};
 
 /// The columns of [`batch`], and the rows' numbers.
 fn numbered(rows: &[Row]) -> RecordBatch {

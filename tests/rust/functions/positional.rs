@@ -1,6 +1,4 @@
 //! Value and ranking functions against their definitions: over any frame, of any type, whole and cut into sections.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,26 +13,20 @@ use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, TimeUnit};
 use proptest::prelude::*;
-use windrow::Cancel;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
 use windrow::bounds::resolve::FramePlan;
 use windrow::evaluate::evaluator::Evaluator;
-use windrow::functions::positional::nth;
-use windrow::functions::positional::rank;
-
-use windrow::model::carry::Carry;
-
 use windrow::functions::positional::lag_lead::{By, Offset};
-use windrow::functions::positional::nth::Nth;
-
-use windrow::functions::positional::rank::Rank;
+use windrow::functions::positional::nth::{self, Nth};
+use windrow::functions::positional::rank::{self, Rank};
+use windrow::model::carry::Carry;
 use windrow::model::order_column::OrderColumn;
 use windrow::model::reach::Reach;
 use windrow::model::row_mask::Inclusion;
 use windrow::model::section::Section;
 use windrow::util::boundaries::Edges;
-use windrow::{Bound, Error, Exclude, Frame, Units};
+use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
 
 /// Rows in order: where partitions and peer groups begin, the order key, a value, and whether a filter passes.
 #[derive(Debug, Clone)]

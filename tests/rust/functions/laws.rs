@@ -2,8 +2,6 @@
 //!
 //! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
 //! where a run is split decides how its sum is rounded.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};

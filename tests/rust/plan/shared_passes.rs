@@ -1,16 +1,12 @@
 //! Calls that are answered together say what each says alone, over all rows and in a stream.
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
-#[allow(dead_code, reason = "each test crate uses its share")]
-mod common;
-
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_select::concat::concat_batches;
-use common::{Row, batch, check, frame, row, units};
 use proptest::prelude::*;
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Stream, WindowSpec};
+
+use crate::support::{Row, batch, check, frame, row, units};
 
 const COLUMNS: [&str; 8] = ["i32", "i64", "u64", "finite", "dec128", "dec256", "duration", "utf8"];
 

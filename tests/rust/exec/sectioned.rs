@@ -1,7 +1,5 @@
 //! Rows in sections: where they may be cut, what cannot be, and what is carried between many.
 //! That answers are those of the whole is in `agree.rs`, for every function.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::pedantic)]
-
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;

@@ -1,0 +1,336 @@
+//! What a sum is kept in: an integer, a decimal, or a compensated double, and how values are added to it.
+
+use std::hint::select_unpredictable;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::{ArrowNativeType, i256};
+
+use super::exact::{Compensated, Wide};
+use crate::error::{Error, Result};
+use crate::functions::native::{or_zero, present_or};
+use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::util::bitmap::WORD;
+
+/// Values that are summed.
+pub trait Summand: ArrowNativeType {
+    /// The value where it takes part, else zero; without a branch.
+    #[must_use]
+    fn or_zero(self, takes_part: bool) -> Self;
+}
+
+macro_rules! summand {
+    ($($native:ty),*) => {$(
+        impl Summand for $native {
+            #[inline]
+            fn or_zero(self, takes_part: bool) -> Self {
+                select_unpredictable(takes_part, self, 0)
+            }
+        }
+    )*};
+}
+
+summand!(i32, i64, u64, i128);
+
+impl Summand for f64 {
+    #[inline]
+    fn or_zero(self, takes_part: bool) -> Self {
+        // Adding +0.0 changes no sum that began with it.
+        present_or(self, 0.0, takes_part)
+    }
+}
+
+impl Summand for i256 {
+    #[inline]
+    fn or_zero(self, takes_part: bool) -> Self {
+        if takes_part { self } else { Self::ZERO }
+    }
+}
+
+/// What values are summed in.
+pub trait Sum: Copy + Send + Sync {
+    /// The sum of nothing.
+    const ZERO: Self;
+
+    /// The sum where all bits of `kept` are set, that of nothing where none is.
+    #[must_use]
+    fn or_zero(self, kept: u64) -> Self;
+
+    /// Adds another sum.
+    fn merge(&mut self, right: &Self);
+
+    /// The sum and its number of values as one row of Arrow data.
+    ///
+    /// # Errors
+    /// The state does not make an array.
+    fn save(&self, count: u64) -> Result<RecordBatch>;
+
+    /// The sum that `save` wrote, in whatever width.
+    ///
+    /// # Errors
+    /// The data is not what `save` writes.
+    fn load(saved: &RecordBatch) -> Result<Self>;
+}
+
+/// A sum that takes values of this type.
+pub trait Adds<N>: Sum {
+    /// Adds one value.
+    fn add(&mut self, value: N);
+
+    /// Adds the values whose bit is set.
+    #[inline(always)]
+    fn add_present(&mut self, values: &[N; WORD], present: u64)
+    where
+        N: Summand,
+    {
+        for (bit, value) in values.iter().enumerate() {
+            self.add(value.or_zero((present >> bit) & 1 != 0));
+        }
+    }
+
+    /// Adds values.
+    #[inline]
+    fn add_all(&mut self, values: &[N])
+    where
+        N: Copy,
+    {
+        for &value in values {
+            self.add(value);
+        }
+    }
+}
+
+/// A sum without error, which can be taken out of another.
+pub trait Exact: Sum {
+    /// The bits of the greatest sum it holds.
+    const BITS: u32;
+
+    /// Takes another sum out again.
+    fn retract(&mut self, gone: &Self);
+
+    /// The same number.
+    fn wide(&self) -> Wide;
+}
+
+/// A sum that fits 128 bits.
+pub trait Integer: Exact {
+    /// The same number.
+    fn number(&self) -> i128;
+
+    /// The double nearest to it.
+    fn double(&self) -> f64;
+}
+
+macro_rules! exact {
+    ($($sum:ty: $($native:ty),*;)*) => {$(
+        impl Sum for $sum {
+            const ZERO: Self = 0;
+
+            #[inline(always)]
+            fn or_zero(self, kept: u64) -> Self {
+                self & Self::from(kept.cast_signed())
+            }
+
+            #[inline]
+            fn merge(&mut self, right: &Self) {
+                *self += right;
+            }
+
+            fn save(&self, count: u64) -> Result<RecordBatch> {
+                self.wide().save(count)
+            }
+
+            fn load(saved: &RecordBatch) -> Result<Self> {
+                let sum = Wide::load(saved)?.value().and_then(i256::to_i128);
+                let sum = sum.and_then(|sum| Self::try_from(sum).ok());
+                sum.ok_or_else(|| Error::internal("a carried sum is wider than its section's sums"))
+            }
+        }
+
+        impl Exact for $sum {
+            const BITS: u32 = <$sum>::BITS - 1;
+
+            #[inline]
+            fn retract(&mut self, gone: &Self) {
+                *self -= gone;
+            }
+
+            #[inline]
+            fn wide(&self) -> Wide {
+                Wide { low: i256::from_i128(i128::from(*self)), wraps: 0 }
+            }
+        }
+
+        impl Integer for $sum {
+            #[inline]
+            fn number(&self) -> i128 {
+                i128::from(*self)
+            }
+
+            #[inline]
+            fn double(&self) -> f64 {
+                *self as f64
+            }
+        }
+
+        $(impl Adds<$native> for $sum {
+            #[inline]
+            fn add(&mut self, value: $native) {
+                *self += value as $sum;
+            }
+
+            #[inline(always)]
+            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+                // A choice by bits, of which compilers make vectors.
+                *self += values.iter().zip(0..).fold(0, |sum, (&value, bit)| {
+                    let taken = ((present >> bit) & 1).cast_signed().wrapping_neg();
+                    sum + (value as $sum & Self::from(taken))
+                });
+            }
+        })*
+    )*};
+}
+
+exact! {
+    i64: i32, i64, u64;
+    i128: i32, i128;
+}
+
+/// Values of 64 bits in a sum of 128: halves are summed by themselves, of which compilers make vectors.
+macro_rules! by_halves {
+    ($($native:ty),*) => {$(const _: () = {
+        /// The sum of no more than [`HALVES`] values.
+        #[inline(always)]
+        fn summed(values: impl Iterator<Item = $native>) -> i128 {
+            let (mut low, mut high) = (0, 0);
+            for value in values {
+                low += value as u64 & LOW;
+                high += value >> HALF;
+            }
+            (i128::from(high) << HALF) + i128::from(low)
+        }
+
+        impl Adds<$native> for i128 {
+            #[inline]
+            fn add(&mut self, value: $native) {
+                *self += Self::from(value);
+            }
+
+            #[inline(always)]
+            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+                let kept = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
+                *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & kept(bit)));
+            }
+
+            #[inline(always)]
+            fn add_all(&mut self, values: &[$native]) {
+                for values in values.chunks(HALVES) {
+                    *self += summed(values.iter().copied());
+                }
+            }
+        }
+    };)*};
+}
+
+by_halves!(i64, u64);
+
+/// The bits of a half, and the lower one's.
+const HALF: u32 = u64::BITS / 2;
+
+const LOW: u64 = u64::MAX >> HALF;
+
+/// The sums of so many halves fit 64 bits.
+pub(crate) const HALVES: usize = 1 << 16;
+
+impl Sum for Wide {
+    const ZERO: Self = Self::ZERO;
+
+    #[inline]
+    fn or_zero(self, kept: u64) -> Self {
+        if kept == 0 { Self::ZERO } else { self }
+    }
+
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        Self::merge(self, right);
+    }
+
+    fn save(&self, count: u64) -> Result<RecordBatch> {
+        saved([("sum", self.low.write()?), ("wraps", self.wraps.write()?), ("count", count.write()?)])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self { low: saved_value(saved, "sum")?, wraps: saved_value(saved, "wraps")? })
+    }
+}
+
+impl Exact for Wide {
+    const BITS: u32 = 319;
+
+    #[inline]
+    fn retract(&mut self, gone: &Self) {
+        Self::retract(self, gone);
+    }
+
+    #[inline]
+    fn wide(&self) -> Wide {
+        *self
+    }
+}
+
+impl Adds<i128> for Wide {
+    #[inline]
+    fn add(&mut self, value: i128) {
+        Self::add(self, i256::from_i128(value));
+    }
+}
+
+impl Adds<i256> for Wide {
+    #[inline]
+    fn add(&mut self, value: i256) {
+        Self::add(self, value);
+    }
+}
+
+impl Sum for Compensated {
+    const ZERO: Self = Self::ZERO;
+
+    #[inline(always)]
+    fn or_zero(self, kept: u64) -> Self {
+        Self { sum: or_zero(self.sum, kept), lost: or_zero(self.lost, kept) }
+    }
+
+    #[inline]
+    fn merge(&mut self, right: &Self) {
+        Self::merge(self, right);
+    }
+
+    fn save(&self, count: u64) -> Result<RecordBatch> {
+        saved([("sum", self.sum.write()?), ("lost", self.lost.write()?), ("count", count.write()?)])
+    }
+
+    fn load(saved: &RecordBatch) -> Result<Self> {
+        Ok(Self { sum: saved_value(saved, "sum")?, lost: saved_value(saved, "lost")? })
+    }
+}
+
+impl Adds<f64> for Compensated {
+    #[inline]
+    fn add(&mut self, value: f64) {
+        Self::add(self, value);
+    }
+
+    #[inline]
+    fn add_all(&mut self, values: &[f64]) {
+        Self::add_all(self, values);
+    }
+
+    #[inline(always)]
+    fn add_present(&mut self, values: &[f64; WORD], present: u64) {
+        // Adding +0.0 changes no sum that began with it.
+        let mut block = [0.0; WORD];
+        for ((slot, value), bit) in block.iter_mut().zip(values).zip(0..) {
+            *slot = or_zero(*value, ((present >> bit) & 1).wrapping_neg());
+        }
+        self.add_block(&block);
+    }
+}

@@ -1,0 +1,13 @@
+//! The strategies, held against the naive one.
+#![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "each test crate uses its share")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod deque;
+mod motion;
+mod prefix;
+mod short_runs;
+mod strategies;
+mod whole;

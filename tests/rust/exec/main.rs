@@ -1,0 +1,5 @@
+//! How a plan is run: batches in blocks, sections of a sorted input.
+#![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
+
+mod batch;
+mod sectioned;

@@ -1,0 +1,8 @@
+//! The sort of more rows than memory.
+#![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "each test crate uses its share")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod external_sort;

@@ -1,0 +1,8 @@
+//! What a plan decides.
+#![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
+
+#[allow(dead_code, reason = "each test crate uses its share")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod shared_passes;
