@@ -1,18 +1,18 @@
 """The golden tables of tests/cases: windrow by SQL, by the native module, in every strategy; and Spark itself."""
 
 import json
-import math
 import re
 from decimal import Decimal
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support.comparison import same
+from support.paths import ROOT
 from windrow._windrow import Plan
 
-DIRECTORY = Path(__file__).parents[1] / "cases"
+DIRECTORY = ROOT / "tests" / "cases"
 CASES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(DIRECTORY.glob("*.json"))}
 CALLS = [(name, i) for name, case in CASES.items() for i in range(len(case["calls"]))]
 STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "wavelet", "codes", "naive"]
@@ -69,16 +69,6 @@ def native_call(call):
     return {**call, "args": [argument(a) for a in call["args"]], "frame": frame, "display": "the call"}
 
 
-def same(a, b):
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, float) and isinstance(b, float):
-        if math.isnan(a) or math.isnan(b):
-            return math.isnan(a) and math.isnan(b)
-        return math.copysign(1, a) == math.copysign(1, b) and (a == b or math.isclose(a, b, rel_tol=1e-14))
-    return a == b and type(a) is type(b)
-
-
 def check(field, column, call):
     assert field.type == arrow_type(call["type"])
     assert field.nullable == call["nullable"]
@@ -89,7 +79,9 @@ def check_values(column, call):
     expected = array(call["expected"], arrow_type(call["type"])).to_pylist()
     got = column.to_pylist()
     assert len(got) == len(expected)
-    assert all(map(same, got, expected)), f"{call['sql']}\n got      {got}\n expected {expected}"
+    assert all(same(a, b, rel=1e-14) for a, b in zip(got, expected, strict=True)), (
+        f"{call['sql']}\n got      {got}\n expected {expected}"
+    )
 
 
 @pytest.mark.parametrize(("name", "number"), CALLS)

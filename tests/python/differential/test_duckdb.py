@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from further import over_duckdb
-from oracle import FUZZ, INF, NAN, SEED, Answers, Ask, listed, same
+from support.comparison import Answers, listed, same
+from support.random_calls import FUZZ, INF, NAN, SEED, Ask
+from support.random_calls_more import over_duckdb
 
 duckdb = pytest.importorskip("duckdb")
 

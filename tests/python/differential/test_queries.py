@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import windrow as wr
-from alike import alike
-from query_tables import make_tables
+from support.comparison import alike
+from support.query_tables import make_tables
 
 pytest.importorskip("sqlglot")
 
@@ -89,7 +89,9 @@ def duckdb_connection():
     connection.close()
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=str)
+@pytest.mark.parametrize(
+    "query", [pytest.param(q, marks=pytest.mark.spark) if q.against == "Spark" else q for q in QUERIES], ids=str
+)
 def test_query(query, request):
     if query.against == "Spark":
         theirs = request.getfixturevalue("spark_answers")[query]

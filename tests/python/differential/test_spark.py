@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from further import make_further
-from oracle import FUZZ, SEED, Answers, Ask, listed, make_ask, make_spec, make_table
+from support.comparison import Answers, listed
+from support.random_calls import FUZZ, SEED, Ask, make_ask, make_spec, make_table
+from support.random_calls_more import make_further
 
 pytest.importorskip("pyspark")
 

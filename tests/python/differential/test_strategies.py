@@ -1,284 +1,22 @@
-"""What holds whatever is computed: no copies, no GIL, interrupts, pickles and processes, strategies, threads, sorts."""
+"""Strategies, threads, sorts and Arrow's types for one value: none of them changes an answer."""
 
-import copy
 import math
-import multiprocessing
-import os
-import pickle
 import random
-import signal
-import subprocess
-import sys
-import textwrap
-import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 import windrow as wr
-from alike import alike
-from oracle import FUZZ, NUMERIC, listed, make_ask, make_spec, make_table, same
+from support.comparison import alike, listed, same
+from support.random_calls import FUZZ, NUMERIC, make_ask, make_spec, make_table
+from support.tables import big
 
 STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive"]
 
 
-# ---- no copies
-
-
-def addresses(array):
-    """Give the addresses of all buffers of an array, those of its children too."""
-    return [None if b is None else b.address for b in array.buffers()]
-
-
-ROWS = 1000
-WIDE = pa.table(
-    {
-        "id": pa.array(range(ROWS), pa.int64()),
-        "text": pa.array([None if i % 7 == 0 else f"text {i}" for i in range(ROWS)]),
-        "large": pa.array([f"text {i}" for i in range(ROWS)], pa.large_string()),
-        "view": pa.array([f"a text that is not short {i}" for i in range(ROWS)], pa.string_view()),
-        "flag": pa.array([i % 3 == 0 for i in range(ROWS)]),
-        "list": pa.array([list(range(i % 4)) for i in range(ROWS)], pa.list_(pa.int32())),
-        "struct": pa.array([{"a": i, "b": str(i)} for i in range(ROWS)]),
-        "map": pa.array([[("k", i)] for i in range(ROWS)], pa.map_(pa.string(), pa.int64())),
-        "code": pa.array([f"c{i % 5}" for i in range(ROWS)]).dictionary_encode(),
-        "decimal": pa.array(range(ROWS), pa.decimal128(20, 2)),
-        "zoned": pa.array(range(ROWS), pa.timestamp("us", "Europe/Paris")),
-        "fixed": pa.array([b"abcd"] * ROWS, pa.binary(4)),
-        "nothing": pa.nulls(ROWS),
-    }
-)
-RUNNING = wr.sum("id").over(wr.window(order_by="id")).alias("s")
-
-
-def test_a_tables_columns_keep_their_buffers():
-    out = wr.with_columns(WIDE, RUNNING)
-    for name in WIDE.column_names:
-        assert out[name].num_chunks == WIDE[name].num_chunks
-        for ours, theirs in zip(out[name].chunks, WIDE[name].chunks, strict=True):
-            assert addresses(ours) == addresses(theirs), name
-
-
-def test_a_shuffled_tables_columns_keep_their_buffers():
-    calls = [wr.sum("id").over(wr.window(order_by=wr.desc("id"))), wr.rank().over(wr.window("code", "text"))]
-    out = wr.with_columns(WIDE, calls)
-    assert all(addresses(out[n].chunk(0)) == addresses(WIDE[n].chunk(0)) for n in WIDE.column_names)
-
-
-def test_batches_keep_their_buffers():
-    (batch,) = WIDE.to_batches()
-    out = wr.with_columns(batch, RUNNING)
-    assert all(addresses(out[n]) == addresses(batch[n]) for n in WIDE.column_names)
-
-
-@pytest.mark.parametrize("sort", [False, True])
-@pytest.mark.parametrize("size", [1000, 130, 64, 7])
-def test_an_operators_batches_are_slices_of_what_came_in(size, sort):
-    (whole,) = WIDE.to_batches()
-    batches = [whole.slice(at, size) for at in range(0, ROWS, size)]
-    calls = [RUNNING, wr.lead("id", 3).over(wr.window(order_by="id")).alias("later")]
-    rows = 0
-    for out in wr.operator(calls, WIDE.schema, sort=sort)(batches):
-        for name in WIDE.column_names:
-            ours, theirs = out[name], whole[name]
-            assert ours.equals(theirs.slice(rows, out.num_rows)), name
-            if pa.types.is_struct(ours.type) or pa.types.is_null(ours.type):
-                continue  # the offset of a slice moves into its fields
-            ends = [(b.address, b.address + b.size) for b in theirs.buffers() if b is not None]
-            for buffer in ours.buffers():
-                inside = buffer is None or any(low <= buffer.address <= high for low, high in ends)
-                # a bitmap may be cut at a bit, and then it is the one thing made anew
-                assert inside or buffer.size <= out.num_rows // 8 + 64, name
-        rows += out.num_rows
-    assert rows == ROWS
-
-
-def test_polars_columns_keep_their_buffers():
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(
-        {"id": range(ROWS), "x": [i / 2 for i in range(ROWS)], "s": [f"text {i}" for i in range(ROWS)]}
-    )
-    out = wr.with_columns(frame, RUNNING)
-    for name in ("id", "x"):
-        assert addresses(out[name].to_arrow())[1] == addresses(frame[name].to_arrow())[1], name
-
-
-# ---- the GIL
-
-
-def big(rows=2_000_000):
-    ids = pa.array(range(rows), pa.int64())
-    scattered = pa.compute.bit_wise_and(pa.compute.multiply(ids, 2_654_435_761), 2**31 - 1)
-    return pa.table({"id": ids, "k": scattered, "x": pa.compute.divide(scattered, 7)})
-
-
-SLOW = [
-    wr.min("x").over(wr.window(order_by="k", rows=(-500, 500))),
-    wr.sum("x").over(wr.window(order_by=wr.desc("k"))),
-    wr.stddev_samp("x").over(wr.window(order_by=["x", "k"], rows=(-50, 3))),
-]
-
-
-def test_other_threads_run_while_rust_works():
-    table = big()
-    ticks, done = [], threading.Event()
-
-    def tick():
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    start = time.perf_counter()
-    wr.with_columns(table, SLOW)
-    end = time.perf_counter()
-    done.set()
-    thread.join()
-    during = [t for t in ticks if start < t < end]
-    assert end - start > 0.05
-    assert len(during) > (end - start) / 0.001 / 20
-    assert max(b - a for a, b in zip([start, *during], [*during, end], strict=True)) < 0.5
-
-
-def test_many_threads_at_once():
-    table = big(20_000)
-    expected = wr.with_columns(table, SLOW)
-    with ThreadPoolExecutor(8) as pool:
-        assert all(t.equals(expected) for t in pool.map(lambda _: wr.with_columns(table, SLOW), range(24)))
-
-
-# ---- Ctrl-C
-
-INTERRUPTED = {
-    "naive": """
-        with wr.config(strategy="naive", threads=THREADS):
-            wr.with_columns(table(300_000), wr.min("x").over(wr.window(order_by="id", rows=(-200_000, 200_000))))
-    """,
-    "tree": """
-        with wr.config(strategy="segment_tree", threads=THREADS):
-            while True:
-                wr.with_columns(table(3_000_000), wr.sum("y").over(wr.window(order_by="k", rows=(-1000, 1000))))
-    """,
-    "sort": """
-        with wr.config(threads=THREADS):
-            t = table(6_000_000)
-            print("ready", flush=True)
-            while True:
-                wr.with_columns(t, wr.rank().over(wr.window(order_by=["s", "k"])))
-    """,
-    "stream": """
-        op = wr.operator(wr.sum("y").over(wr.window(order_by="id", rows=(-100_000, 100_000))), table(1).schema)
-        with wr.config(threads=THREADS):
-            while True:
-                list(op(table(2_000_000).to_batches(max_chunksize=1000)))
-    """,
-    "polars": """
-        import polars as pl
-        frame = pl.from_arrow(table(300_000))
-        with wr.config(strategy="naive", threads=THREADS):
-            wr.with_columns(frame, wr.min("x").over(wr.window(order_by="id", rows=(-200_000, 200_000))))
-    """,
-}
-PROLOGUE = """
-import pyarrow as pa, pyarrow.compute as pc
-import windrow as wr
-THREADS = {threads}
-def table(rows):
-    ids = pa.array(range(rows), pa.int64())
-    k = pc.bit_wise_and(pc.multiply(ids, 2654435761), 2**31 - 1)
-    return pa.table({{"id": ids, "k": k, "x": k, "y": pc.divide(pc.cast(k, "double"), 7.0), "s": pc.cast(k, "string")}})
-print("ready", flush=True)
-try:
-    {work}
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("work", INTERRUPTED)
-def test_ctrl_c_stops_long_work_within_a_second(work, threads):
-    body = textwrap.indent(textwrap.dedent(INTERRUPTED[work]).strip(), "    ").strip()
-    program = PROLOGUE.format(threads=threads, work=body)
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        for _ in range(1 + INTERRUPTED[work].count('"ready"')):
-            assert child.stdout.readline() == "ready\n"
-        time.sleep(1.5)
-        assert child.poll() is None
-        start = time.perf_counter()
-        child.send_signal(signal.SIGINT)
-        said = child.stdout.readline()
-        took = time.perf_counter() - start
-        assert said == "interrupted\n", child.stderr.read()
-        assert took < 1.0
-    finally:
-        child.kill()
-        child.communicate()
-
-
-# ---- pickles and processes
-
-CALLS = {
-    "a": "sum(x) FILTER (WHERE f) OVER (PARTITION BY p ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)",
-    "b": "last_value(x) IGNORE NULLS OVER (PARTITION BY p ORDER BY id ROWS 3 PRECEDING EXCLUDE GROUP)",
-    "c": "lag(x, 2, 0) OVER (PARTITION BY p ORDER BY id)",
-    "d": "avg(d) OVER (PARTITION BY p ORDER BY id RANGE BETWEEN 2 PRECEDING AND CURRENT ROW)",
-}
-ROWS_IN_ORDER = pa.table(
-    {
-        "p": [1] * 6 + [2] * 4,
-        "id": [*range(6), *range(4)],
-        "x": [1, None, 3, 4, None, 6, 7, 8, None, 10],
-        "f": [True, False, None, True, True, True, False, True, True, True],
-        "d": pa.array(range(10), pa.decimal128(10, 2)),
-    }
-)
-
-
-def run(op):
-    return pa.Table.from_batches(op(ROWS_IN_ORDER.to_batches(max_chunksize=3))).to_pydict()
-
-
-def build_and_run(_):
-    return wr.with_columns(ROWS_IN_ORDER, CALLS).to_pydict()
-
-
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_operators_and_calls_pickle(protocol):
-    op = wr.operator(CALLS, ROWS_IN_ORDER.schema)
-    expected = run(op)
-    again = pickle.loads(pickle.dumps(op, protocol))
-    assert run(again) == run(copy.deepcopy(op)) == expected
-    assert again.schema == op.schema
-    call = wr.sum("x").filter("f").over(wr.window("p", wr.desc("id", nulls="first"), range=("-1 mo", 0), min_rows=2))
-    assert pickle.loads(pickle.dumps(call, protocol)) == call
-
-
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_forked_and_spawned_processes_answer_alike(method):
-    op = wr.operator(CALLS, ROWS_IN_ORDER.schema)
-    expected = run(op)
-    with wr.config(threads=2):
-        wr.with_columns(big(100_000), SLOW)  # this process has its threads by now
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
-        assert list(pool.map(run, [op] * 4)) == [expected] * 4
-        assert list(pool.map(build_and_run, range(4))) == [expected] * 4
-
-
 # ---- strategies and threads
-
-
-def agree(a, b, tolerant):
-    if tolerant and isinstance(a, float) and isinstance(b, float) and a != b:
-        return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) or (a != a and b != b)
-    return same(a, b)
 
 
 @pytest.mark.parametrize("number", range(12 * FUZZ))
@@ -293,7 +31,7 @@ def test_strategies_and_threads_agree(number):
             expected = listed(wr.select(table, {"c": ask.text})["c"])
         except wr.WindrowError:
             continue
-        tolerant = ask.argument.removeprefix("v_") in [*NUMERIC, "numeral"]
+        rel = 1e-9 if ask.argument.removeprefix("v_") in [*NUMERIC, "numeral"] else 0.0
         for strategy in STRATEGIES:
             for threads in (1, 2):
                 try:
@@ -303,7 +41,7 @@ def test_strategies_and_threads_agree(number):
                     assert "the strategy option asks for" in str(error)  # noqa: PT017
                     continue
                 tried += 1
-                assert all(agree(a, b, tolerant) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
+                assert all(same(a, b, rel=rel) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
     assert tried > 50
 
 
@@ -337,7 +75,7 @@ def test_one_sort_serves_all_calls_of_an_order():
     w = wr.window("p", "id")
     shown = repr(
         wr.explain(
-            ROWS_IN_ORDER,
+            pa.table({"p": [1], "id": [1], "x": [1]}),
             wr.sum("x").over(w),
             wr.rank().over(w),
             wr.min("x").over(wr.window("p", "id", rows=(-1, 1))),

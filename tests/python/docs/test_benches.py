@@ -1,12 +1,10 @@
 """The comparison with the peers finds wrong answers, counts right, and runs from end to end."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pyarrow as pa
@@ -15,13 +13,11 @@ import pytest
 pytest.importorskip("datafusion")
 pytest.importorskip("matplotlib")
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
-from benches.compare import agree, data, exactness, measure, memory, report  # noqa: E402
-from benches.compare.cases import CASES  # noqa: E402
-from benches.compare.engines import ENGINES  # noqa: E402
-from benches.compare.h2o import QUERIES  # noqa: E402
+from benches.compare import agree, data, exactness, measure, memory, report
+from benches.compare.cases import CASES
+from benches.compare.engines import ENGINES
+from benches.compare.h2o import QUERIES
+from support.paths import ROOT, child_environment
 
 BY_NAME = {case.name: case for case in CASES}
 
@@ -180,11 +176,10 @@ def test_exactness_counts_units_in_the_last_place_and_zero_frames():
 
 
 def run(*arguments):
-    path = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "benches.compare", *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": path},
+        env=child_environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.engine
 MODULES = [
     m.name
     for m in pkgutil.walk_packages(wr.__path__, "windrow.")
-    # .spark's examples need a session; what they would show is in test_py_spark.py
+    # .spark's examples need a session; what they would show is in spark/test_dataframe.py
     if not m.name.startswith(("windrow._windrow", "windrow.spark"))
 ]
 

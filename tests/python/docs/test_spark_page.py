@@ -1,16 +1,16 @@
 """docs/spark.md says where windrow's answers are not Spark's, with both answers: they are what both really give."""
 
 import re
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support.paths import ROOT
 
 pytest.importorskip("sqlglot")
 
-PAGE = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
 
 
 def read_tables():

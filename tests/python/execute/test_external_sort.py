@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
+from support.paths import ROOT
 
 np = pytest.importorskip("numpy")
 
@@ -192,7 +192,7 @@ def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
     pytest.importorskip("sqlglot")
     source, target, spilled = tmp_path / "trips.parquet", tmp_path / "answered.parquet", tmp_path / "spilled"
     spilled.mkdir()
-    example = [sys.executable, "-W", "error", str(Path(__file__).parents[2] / "examples" / "large_parquet.py")]
+    example = [sys.executable, "-W", "error", str(ROOT / "examples" / "large_parquet.py")]
     subprocess.run([*example, "--make", "0.4", "--keys", str(keys), source], check=True)
     done = subprocess.run(
         [*example, "--limit", "256MB", source, target],

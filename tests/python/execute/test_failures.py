@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from failing import asks_of, files_without_names, hold_against, holds
-from oracle import FUZZ, SEED, Answers
+from support.comparison import Answers, hold_against
+from support.processes import files_without_names, holds
+from support.random_calls import FUZZ, SEED, asks_of
 from windrow import sections
 
 np = pytest.importorskip("numpy")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import windrow as wr
-from oracle import FUZZ
+from support.random_calls import FUZZ
 from windrow._windrow import Plan
 from windrow.binding import Output, bind
 from windrow.sql import parse_call

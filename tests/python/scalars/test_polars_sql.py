@@ -1,12 +1,13 @@
 """Scalars in SQL strings mean on frames in memory, where Polars evaluates them, what they mean on Spark."""
 
 import datetime as dt
-import math
+from functools import partial
 
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support.comparison import same
 from windrow.polars_sql import polars_text
 
 pl = pytest.importorskip("polars")
@@ -47,10 +48,7 @@ date_add(d, 1) ; date_sub(d, 3) ; add_months(d, 1) ; 1.5 ; 1e2 ; 7L ; 2D ; 'it''
 EXPRESSIONS = [e.strip() for line in SAME.strip().splitlines() for e in line.split(" ; ")]
 
 
-def close(one, other):
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-12) or (math.isnan(one) and math.isnan(other))
-    return one == other
+agree = partial(same, signed_zeros=False, types=False, rel=1e-12)
 
 
 def test_as_in_spark(oracle_spark):
@@ -64,7 +62,7 @@ def test_as_in_spark(oracle_spark):
     ours = wr.sql(query, t=pa.table(ROWS)).to_pydict()
     for i, expression in enumerate(EXPRESSIONS):
         expected = [row[i] for row in theirs]
-        assert all(map(close, ours[f"e{i}"], expected)), (expression, ours[f"e{i}"], expected)
+        assert all(map(agree, ours[f"e{i}"], expected)), (expression, ours[f"e{i}"], expected)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """``wr.spark.accelerate``: whatever stands above and below the windows, rows, schema and columns' ids stay Spark's."""
 
-import math
 import warnings
 
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support import comparison
 
 pytest.importorskip("pyspark")
 
@@ -42,11 +42,8 @@ def count(frame, node):
 
 
 def close(ours, theirs):
-    if isinstance(ours, float) and isinstance(theirs, float):
-        return math.isclose(ours, theirs, rel_tol=1e-12) or (math.isnan(ours) and math.isnan(theirs))
-    if isinstance(ours, (tuple, list)):
-        return len(ours) == len(theirs) and all(map(close, ours, theirs))
-    return (ours == theirs or repr(ours) == repr(theirs)) and type(ours) is type(theirs)  # variants know no ==
+    # variants know no ==
+    return comparison.same(ours, theirs, signed_zeros=False, rel=1e-12) or repr(ours) == repr(theirs)
 
 
 def same(ours, theirs):
@@ -55,7 +52,7 @@ def same(ours, theirs):
     assert ids(ours) == ids(theirs)
     rows = [sorted(map(tuple, frame.collect()), key=lambda r: repr(r[:3])) for frame in (ours, theirs)]
     assert len(rows[0]) == len(rows[1])
-    assert all(map(close, *rows))
+    assert all(len(a) == len(b) and all(map(close, a, b)) for a, b in zip(*rows, strict=True))
 
 
 ABOVE_AND_BELOW = {

@@ -1,41 +1,40 @@
 """PySpark's own Columns in any shape, compared with what Spark makes of the very same Columns."""
 
-import os
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
 
 import windrow as wr
+from support.paths import child_environment
 
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Window
 
-import spark_columns
+from support import connect_columns
 
 
 @pytest.fixture(scope="module")
 def df(oracle_spark):
-    return spark_columns.frame(oracle_spark).localCheckpoint()
+    return connect_columns.frame(oracle_spark).localCheckpoint()
 
 
 def test_shapes(df):
-    spark_columns.compare(df, spark_columns.shapes(df))
+    connect_columns.compare(df, connect_columns.shapes(df))
 
 
 def test_functions(df):
-    spark_columns.compare(df, spark_columns.functions())
+    connect_columns.compare(df, connect_columns.functions())
 
 
 def test_aggregates(df):
-    spark_columns.compare(df, spark_columns.aggregates())
+    connect_columns.compare(df, connect_columns.aggregates())
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # nothing is left to Spark
-        spark_columns.compare(df, {**spark_columns.aggregates(), **spark_columns.functions()}, accelerated=True)
+        connect_columns.compare(df, {**connect_columns.aggregates(), **connect_columns.functions()}, accelerated=True)
 
 
 def test_what_only_windrows_sql_says(df):
@@ -134,11 +133,10 @@ def test_python_aggregates_are_pointed_to_windrows(df):
         wr.with_columns(df, z=total("level").over(Window.partitionBy("device")) + 1)
 
 
+@pytest.mark.spark
 def test_spark_connect():
     pytest.importorskip("grpc")
-    script = Path(__file__).with_name("spark_columns.py")
-    free_port = {**os.environ, "SPARK_TESTING": "1"}
-    run = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False, env=free_port
-    )
+    free_port = child_environment(SPARK_TESTING="1")
+    command = [sys.executable, "-m", "support.connect_columns"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=free_port)
     assert run.stdout.strip().endswith("same"), run.stdout + run.stderr[-3000:]

@@ -1,14 +1,10 @@
 """PySpark DataFrames: planning, schemas, PySpark's own Columns. Answers are compared with Spark's own windows."""
 
-import os
-import sys
-
 import pytest
 
 import windrow as wr
 
 pytest.importorskip("pyspark")
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812

@@ -1,10 +1,9 @@
 """Who computes on a Spark frame: what ``engine="auto"`` leaves to Spark, and that it comes out the same."""
 
-import math
-
 import pytest
 
 import windrow as wr
+from support import comparison
 
 pytest.importorskip("pyspark")
 
@@ -62,17 +61,6 @@ def in_arrow(frame):
     return frame._jdf.queryExecution().executedPlan().toString().count("MapInArrow")
 
 
-def close(one, other):
-    """Whether two values are the same; NaN is NaN, and 0.0 is not -0.0."""
-    if isinstance(one, float) and isinstance(other, float):
-        return (math.isnan(one) and math.isnan(other)) or (
-            one == other and math.copysign(1, one) == math.copysign(1, other)
-        )
-    if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(close, one, other))
-    return one == other
-
-
 def shown(frame):
     """Give the rows, in order; PySpark does not collect intervals of years and months."""
     texts = {n: F.col(f"`{n}`").cast("string") for n, t in frame.dtypes if t.startswith("interval year")}
@@ -84,7 +72,7 @@ def same(ours, theirs):
         (f.name, f.dataType, f.nullable) for f in theirs.schema
     ]
     for mine, other in zip(shown(ours), shown(theirs), strict=True):
-        wrong = [n for n, a, b in zip(ours.columns, mine, other, strict=True) if not close(a, b)]
+        wrong = [n for n, a, b in zip(ours.columns, mine, other, strict=True) if not comparison.same(a, b, types=False)]
         assert not wrong, (wrong, mine, other)
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("pyspark")
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Window
 
-from sessions import settings
+from support.spark_sessions import settings
 from windrow.spark.stages import cover
 
 SETTINGS = {

@@ -4,6 +4,7 @@ import math
 import random
 import re
 import time
+from functools import partial
 from itertools import pairwise
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
+from support.comparison import same
 
 pytest.importorskip("pyspark")
 
@@ -71,14 +73,7 @@ def how(request, monkeypatch):
     return request.param
 
 
-def same(found, expected):
-    if isinstance(found, float) and isinstance(expected, float):
-        return (
-            found == expected
-            or (math.isnan(found) and math.isnan(expected))
-            or math.isclose(found, expected, rel_tol=1e-12)
-        )
-    return found == expected
+agree = partial(same, signed_zeros=False, types=False, rel=1e-12)
 
 
 def answers(result):
@@ -93,7 +88,7 @@ def check(frame, calls, **how):
     assert len(found) == len(expected)
     for key, row in expected.items():
         for name, call in named.items():
-            assert same(found[key][name], row[name]), (call, key, found[key][name], row[name])
+            assert agree(found[key][name], row[name]), (call, key, found[key][name], row[name])
 
 
 def test_no_task_has_all_rows(frame, how):
@@ -268,7 +263,7 @@ def test_what_needs_no_ranges_needs_no_exchange(spark, frame, tmp_path):
             expected = [tuple(row.values()) for row in whole]
             assert len(found) == len(expected)
             for ours, theirs in zip(sorted(found), sorted(expected), strict=True):
-                assert all(map(same, ours, theirs)), name
+                assert all(map(agree, ours, theirs)), name
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Failures inside Spark: after each the right answer or a clear error, no process, no file, a session that works.
 
-What happens is in failing.py; each trial says itself whether it really did.
+What happens is in support/spark_trials; each trial says itself whether it really did.
 """
 
 import json
@@ -16,10 +16,21 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support.paths import child_environment
+from support.processes import environment, holds
+from support.spark_trials.session import GRACE, MARK, PARTED, SPREAD, Trials
+from support.spark_trials.trials import (
+    WAYS,
+    Counting,
+    any_way,
+    cancelled_barrier,
+    cancelled_computation,
+    die,
+    failure_of,
+    killed_before_the_others_have_heard,
+)
 
 pytest.importorskip("pyspark")
-
-import failing
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
@@ -28,20 +39,10 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def known_to_workers():
-    """Send what is in failing.py along: workers cannot import it."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(failing)
-    yield
-    cloudpickle.unregister_pickle_by_value(failing)
-
-
 @pytest.fixture
 def trials(spark, tmp_path):
     """Give trials on the session that all tests share, which must work afterwards."""
-    made = failing.Trials(spark, tmp_path)
+    made = Trials(spark, tmp_path)
     made.begin()
     yield made
     made.usable()
@@ -50,9 +51,9 @@ def trials(spark, tmp_path):
 @pytest.mark.parametrize(
     "trial",
     [
-        failing.killed_before_the_others_have_heard,
-        failing.cancelled_computation,
-        failing.cancelled_barrier,
+        killed_before_the_others_have_heard,
+        cancelled_computation,
+        cancelled_barrier,
     ],
     ids=lambda trial: trial.__name__,
 )
@@ -62,13 +63,13 @@ def test_on_the_shared_session(trials, trial):
 
 def fails(result, *words):
     """Have a job fail; its error has all of these words."""
-    said = failing.failure_of(result)
+    said = failure_of(result)
     assert all(word in said for word in words), said
 
 
 def test_a_killed_worker_fails_a_job_that_may_not_try_again(trials):
     """local[2] tries no task twice."""
-    count = wr.aggregate(failing.Counting(str(trials.notes), failing.die), "t", returns=int)
+    count = wr.aggregate(Counting(str(trials.notes), die), "t", returns=int)
     with trials.little_memory():
         result = wr.with_columns(trials.frame(), {"own": count.over(wr.window("k", "t"))})
     fails(result, "Python worker exited unexpectedly")
@@ -85,16 +86,16 @@ def mistaken():
     return mistake
 
 
-@pytest.mark.parametrize("calls", [failing.PARTED, failing.SPREAD], ids=["parted", "spread"])
+@pytest.mark.parametrize("calls", [PARTED, SPREAD], ids=["parted", "spread"])
 def test_an_exception_in_a_users_aggregate(trials, calls):
-    w = wr.window("k", "t") if calls is failing.PARTED else wr.window(order_by="t")
-    mistake = failing.Counting(str(trials.notes), mistaken(), always=True)  # a barrier stage is started again
+    w = wr.window("k", "t") if calls is PARTED else wr.window(order_by="t")
+    mistake = Counting(str(trials.notes), mistaken(), always=True)  # a barrier stage is started again
     count = wr.aggregate(mistake, "t", returns=int, name="Own").over(w)
     with trials.little_memory():
         result = wr.with_columns(trials.frame(200_000), {**calls, "own": count})
     fails(result, "Own.update() raised LookupError: the mistake", "in mistake")
     *_, (*_, spilled) = trials.noted("met")
-    assert spilled or calls is failing.SPREAD  # there it has read all rows back, into a section
+    assert spilled or calls is SPREAD  # there it has read all rows back, into a section
 
 
 @pytest.mark.parametrize("call", ["median(v) OVER ()", "count(DISTINCT v) OVER (PARTITION BY id < 0 ORDER BY t)"])
@@ -116,7 +117,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", place], check=True)
 
 
-@pytest.mark.parametrize("calls", [failing.PARTED, failing.SPREAD], ids=["parted", "spread"])
+@pytest.mark.parametrize("calls", [PARTED, SPREAD], ids=["parted", "spread"])
 def test_a_full_disk(trials, small_disk, calls):
     with wr.config(memory_limit=1, spill_dir=str(small_disk)):
         result = wr.with_columns(trials.frame(300_000), calls)
@@ -127,13 +128,13 @@ def test_a_full_disk(trials, small_disk, calls):
         disk = os.statvfs(small_disk)
         return disk.f_bfree == disk.f_blocks
 
-    assert failing.holds(all_of_it_is_free, failing.GRACE)
+    assert holds(all_of_it_is_free, GRACE)
 
 
 def test_a_batch_of_another_type(trials):
     """A function of the user's in front of the operator gives something else from the third batch on."""
     frame = trials.frame(tasks=1)
-    operator = wr.operator([failing.SPREAD], frame)
+    operator = wr.operator([SPREAD], frame)
 
     def changing(batches):
         for number, batch in enumerate(batches):
@@ -148,7 +149,7 @@ def test_a_batch_of_another_type(trials):
 
 @pytest.mark.parametrize("number", range(2))
 def test_one_answer_whoever_has_the_rows(trials, number):
-    failing.any_way(trials, number, failing.WAYS)
+    any_way(trials, number, WAYS)
 
 
 # ---- sessions of their own
@@ -173,12 +174,10 @@ def own_session(tmp_path_factory):
 
 def run_trials(master, directory):
     mark = uuid.uuid4().hex
-    environment = {**os.environ, failing.MARK: mark, "SPARK_HOME": str(spark_home(directory))}
-    here = str(Path(__file__).parent)
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(wr.__file__).parents[1]), here])
-    command = [sys.executable, failing.__file__, master, str(directory), *OWN[master]]
+    own = child_environment(**{MARK: mark, "SPARK_HOME": str(spark_home(directory))})
+    command = [sys.executable, "-m", "support.spark_trials", master, str(directory), *OWN[master]]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=own, start_new_session=True
     ) as process:
         try:
             out, err = process.communicate(timeout=1200)
@@ -189,6 +188,7 @@ def run_trials(master, directory):
     return process.returncode, said, err, mark, directory
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(("master", "trial"), [(master, trial) for master, trials in OWN.items() for trial in trials])
 def test_in_a_session_of_its_own(own_session, master, trial):
     _, said, err, _, _ = own_session(master)
@@ -196,17 +196,18 @@ def test_in_a_session_of_its_own(own_session, master, trial):
     assert said[trial]["said"] is None, said[trial]["said"]
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("master", OWN)
 def test_a_session_leaves_nothing(own_session, master):
     code, _, err, mark, directory = own_session(master)
     assert code == 0, err
-    assert failing.holds(lambda: not marked(mark), failing.GRACE), marked(mark)
+    assert holds(lambda: not marked(mark), GRACE), marked(mark)
     assert [path for path in (directory / "local").rglob("*") if path.is_file()] == []
 
 
 def marked(mark):
     every = [int(pid) for pid in os.listdir("/proc") if pid.isdigit()]
-    return [pid for pid in every if f"{failing.MARK}={mark}" in failing.environment(pid)]
+    return [pid for pid in every if f"{MARK}={mark}" in environment(pid)]
 
 
 def spark_home(directory):

@@ -1,12 +1,13 @@
-"""PySpark Columns of every shape, for Classic and Connect. As a script it compares them on Connect."""
+"""PySpark Columns of every shape, for Classic and for Connect, where ``python -m`` on this module compares them."""
 
-import math
+from functools import partial
 
 import pyspark.sql.functions as F  # noqa: N812
 import pytest
 from pyspark.sql import Window
 
 import windrow as wr
+from support.comparison import same
 
 
 def frame(spark):
@@ -133,12 +134,7 @@ def aggregates():
     }  # fmt: skip
 
 
-def close(ours, theirs):
-    if isinstance(ours, float) and isinstance(theirs, float):
-        return math.isclose(ours, theirs, rel_tol=1e-11, abs_tol=1e-12) or (math.isnan(ours) and math.isnan(theirs))
-    if isinstance(ours, (tuple, list)):
-        return type(ours) is type(theirs) and len(ours) == len(theirs) and all(map(close, ours, theirs))
-    return ours == theirs and type(ours) is type(theirs)
+close = partial(same, signed_zeros=False, rel=1e-11, absolute=1e-12)
 
 
 def compare(df, columns, accelerated=False):

@@ -1,4 +1,4 @@
-"""Random data and random calls, and the rule by which two engines' answers are compared.
+"""Random data and random calls, which two engines or two ways are to answer alike (support.comparison).
 
 Calls are SQL text that both sides read. A *key* column has ties, a *unique* column has none (and at most one null), so
 that a window ordered by it has one answer for functions that look at the order of rows.
@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -240,7 +240,7 @@ class Ask:
     window: str = ""
     filtered: str = ""
     total: bool = True
-    rule: str = ""  # how answers are compared where not exactly: see further.RULES
+    rule: str = ""  # how answers are compared where not exactly: see comparison.RULES
     other: str = ""  # the text for the other engine, where it is not ours
 
 
@@ -404,144 +404,19 @@ def make_ask(rng: random.Random, spec: Spec) -> Ask:
     return Ask(f"{text}{suffix} {window}", function, argument, window, filtered, spec.total)
 
 
-class Answers:
-    """The comparison of two engines' columns; remembers what it compared and collects what differs."""
-
-    #: Calls compared and found different, by engine, over the whole run.
-    totals: ClassVar[dict[str, list[int]]] = {}
-
-    def __init__(self, engine: str) -> None:
-        self.engine = engine
-        self.compared = 0
-        self.values = 0
-        self.faults: list[str] = []
-
-    def fault(self, ask: Ask, what: str) -> None:
-        self.faults.append(f"{ask.text}\n    {what}")
-
-    def check(self, ask: Ask, ours: list[Any], theirs: list[Any], data: pa.Table, ids: list[int]) -> None:
-        """Compare two columns, given in the order of ``ids``."""
-        self.compared += 1
-        self.values += len(ours)
-        agree = RULES.get(ask.rule) or (lambda a, b: same(a, b, strict=ask.total))
-        wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not agree(a, b)]
-        if wrong and ask.function in (*SUMS, *SPREADS):
-            allowed = tolerances(ask, data)
-            wrong = [i for i in wrong if not close(ours[i], theirs[i], ask.function, allowed[ids[i]])]
-        if wrong:
-            shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
-            self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
-
-    @classmethod
-    def add(cls, engine: str, compared: int, different: int) -> None:
-        """Add to the counts of the whole run."""
-        total = cls.totals.setdefault(engine, [0, 0])
-        total[0] += compared
-        total[1] += different
-
-    def settle(self) -> None:
-        """Add up what was compared, and fail where anything differs."""
-        self.add(self.engine, self.compared, len(self.faults))
-        assert not self.faults, self.report()
-
-    def report(self) -> str:
-        return f"{len(self.faults)} of {self.compared} calls differ:\n" + "\n".join(self.faults[:40])
-
-
-def same(a: Any, b: Any, *, strict: bool = True) -> bool:
-    """Whether two values are the very same; without ``strict``, zeros of either sign are."""
-    if a is None or b is None:
-        return a is b
-    if isinstance(a, float) and isinstance(b, float):
-        if math.isnan(a) or math.isnan(b):
-            return math.isnan(a) and math.isnan(b)
-        return a == b and (not strict or a != 0 or math.copysign(1, a) == math.copysign(1, b))
-    return type(a) is type(b) and a == b
-
-
-def close(a: Any, b: Any, function: str, scale: tuple[int, float]) -> bool:
-    """Whether two floats agree as far as the frame's own values, ``scale``, allow."""
-    if not (isinstance(a, float) and isinstance(b, float)):
-        return False
-    rows, greatest = scale
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(greatest)):
-        return same(a, b, strict=False)
-    ulp = 2.0**-51 * max(rows, 1)
-    if function in SUMS:
-        return abs(a - b) <= ulp * rows * greatest
-    if "std" in function:
-        a, b = a * a, b * b
-    return abs(a - b) <= 4 * ulp * rows * greatest * greatest
-
-
-def tolerances(ask: Ask, data: pa.Table) -> dict[int, tuple[int, float]]:
-    """Give each row's number of values in the frame and the greatest magnitude among them, by ``id``."""
-    values = data[ask.argument]
-    if pa.types.is_string(values.type):
-        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
-    elif pa.types.is_timestamp(values.type):
-        numbers = [None if v is None else abs(v / 1e6) for v in values.cast(pa.int64()).to_pylist()]
-    elif pa.types.is_duration(values.type):
-        return dict.fromkeys(data["id"].to_pylist(), (0, 0.0))
-    else:
-        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
-    table = data.append_column("magnitude", pa.array(numbers, pa.float64()))
-    condition = f" FILTER (WHERE {ask.filtered})" if ask.filtered else ""
-    out = wr.select(
-        table,
-        "id",
-        {"n": f"count(magnitude){condition} {ask.window}", "m": f"max(magnitude){condition} {ask.window}"},
-    )
-    rows = zip(out["id"].to_pylist(), out["n"].to_pylist(), out["m"].to_pylist(), strict=True)
-    return {i: (n, 0.0 if m is None else m) for i, n, m in rows}
-
-
-def near(a: Any, b: Any, *, share: float = 1e-7) -> bool:
-    """Whether two floats agree as far as sums of differences of tame numbers let them."""
-    if not (isinstance(a, float) and isinstance(b, float)) or not (math.isfinite(a) and math.isfinite(b)):
-        return same(a, b, strict=False)
-    return abs(a - b) <= share * max(1.0, abs(a), abs(b))
-
-
-def same_deep(a: Any, b: Any) -> bool:
-    """Whether two values are the same, and the parts of lists, structs and maps as well."""
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same_deep(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_deep(a[k], b[k]) for k in a)
-    return same(a, b, strict=False)
-
-
-def _as_double(value: Any) -> float:
-    return float(value[0] if isinstance(value, tuple) else value)
-
-
-def _as_set(values: Any) -> Any:
-    return sorted(values, key=repr) if isinstance(values, list) else values
-
-
-#: How two answers are compared where "the very same" is not the rule.
-RULES: dict[str, Callable[[Any, Any], bool]] = {
-    "near": near,
-    "deep": same_deep,
-    # sets have no order that engines share
-    "set": lambda a, b: same_deep(_as_set(a), _as_set(b)),
-    # a sketch may be wrong where we count
-    "sketch": lambda a, b: abs(a - b) <= max(2, 0.15 * a),
-    # a sketch that passes its values through doubles
-    "double": lambda a, b: same_deep(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
-    # a NaN where there is no answer
-    "nan": lambda a, b: near(*(None if isinstance(v, float) and math.isnan(v) else v for v in (a, b))),
-    # an empty list and no list
-    "list": lambda a, b: same_deep(a or None, b or None),
-}
-
-
-def listed(column: pa.ChunkedArray) -> list[Any]:
-    """Give a column as Python values; times as the integers they are stored as."""
-    if pa.types.is_nested(column.type):
-        return column.to_pylist()
-    if pa.types.is_temporal(column.type):
-        whole = pa.int32() if column.type.bit_width == 32 else pa.int64()
-        return [None if v is None else (v,) for v in column.cast(whole).to_pylist()]
-    return column.to_pylist()
+def asks_of(number, specs=4, each=2):
+    """Draw a table and calls that windrow answers, the same in every run."""
+    rng = random.Random(number)
+    table = make_table(rng, rng.choice([30, 60, 90]))
+    asks = []
+    for spec in [make_spec(rng) for _ in range(specs)]:
+        drawn = 0
+        while drawn < each:
+            ask = make_ask(rng, spec)
+            try:
+                wr.select(table, "id", {"c": ask.text})
+            except wr.WindrowError:  # now and then one is drawn that must be refused
+                continue
+            asks.append(ask)
+            drawn += 1
+    return table, asks

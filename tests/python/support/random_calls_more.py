@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from oracle import KEYS, KINDS, NUMERIC, Ask, Spec, direction, make_frame
+from support.random_calls import KEYS, KINDS, NUMERIC, Ask, Spec, direction, make_frame
 
 # Of two booleans no column without ties is made.
 UNIQUE = [k for k in KEYS if k != "boolean"]

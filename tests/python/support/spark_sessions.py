@@ -1,13 +1,18 @@
 """The Spark session that all tests share, and settings that hold for a block."""
 
+import os
 from contextlib import contextmanager
+
+from support.paths import IMPORTS
 
 
 def shared_session():
     """Give the session, which the first to ask starts."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.executorEnv.PYTHONPATH", os.pathsep.join(map(str, IMPORTS)))  # for workers
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
 

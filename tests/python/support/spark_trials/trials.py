@@ -1,42 +1,20 @@
-"""What goes wrong on purpose inside Spark: workers and executors killed, files lost, jobs cancelled.
+"""The trials: each hurts a session in one way, and holds that the answer is right or the error clear."""
 
-test_spark_failure.py asks for these trials on the session that all tests share. What needs a session of its own it runs
-as a script: ``python failing.py MASTER DIRECTORY TRIAL...`` writes a line of JSON for each trial.
-"""
-
-import json
 import os
-import random
 import signal
-import sys
 import threading
 import time
-import traceback
 import uuid
 from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
 import windrow as wr
-
-#: By this variable of the environment the processes of a session are known, whoever is their parent by now.
-MARK = "SESSION_OF_TRIALS"
-# Spark looks every 2 s whether a task was killed, and lets its worker finish for 2 s more.
-GRACE = 12
-ROWS = 60_000
-PARTED = {
-    "n": "row_number() OVER (PARTITION BY k ORDER BY t)",
-    "total": "sum(v) OVER (PARTITION BY k)",
-    "near": "sum(v) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 100 PRECEDING AND 100 FOLLOWING)",
-    "far": "min(v) OVER (PARTITION BY k ORDER BY t RANGE BETWEEN 5000 PRECEDING AND CURRENT ROW)",
-}
-SPREAD = {
-    "n": "row_number() OVER (ORDER BY t)",
-    "total": "sum(v) OVER ()",
-    "near": "sum(v) OVER (ORDER BY t ROWS BETWEEN 100 PRECEDING AND 100 FOLLOWING)",
-    "part": "ntile(7) OVER (ORDER BY t)",
-}
-
+from support.comparison import Answers, hold_against
+from support.processes import files_without_names, process
+from support.random_calls import asks_of
+from support.spark_sessions import settings
+from support.spark_trials.session import PARTED, ROWS, SPREAD, wait_for_slots
 
 # ---- what happens inside a worker
 
@@ -58,26 +36,6 @@ def note(directory, name):
     facts = (task.partitionId(), task.attemptNumber(), task.taskAttemptId(), os.getpid())
     name = ".".join([name, *map(str, facts), uuid.uuid4().hex])
     Path(directory, name).write_text("spilled" if files_without_names(os.getpid()) else "")
-
-
-def files_without_names(pid):
-    """Give the files that a process holds open and that have no name any more."""
-    found = []
-    for number in entries(f"/proc/{pid}/fd"):
-        try:
-            path = os.readlink(f"/proc/{pid}/fd/{number}")
-        except OSError:
-            continue
-        if path.startswith("/") and path.endswith("(deleted)"):
-            found.append(path)
-    return found
-
-
-def entries(path):
-    try:
-        return os.listdir(path)
-    except OSError:  # it ended
-        return []
 
 
 def die():
@@ -110,131 +68,6 @@ class Counting:
     def evaluate(self, state):
         self._passes("evaluate", state)
         return state
-
-
-# ---- a session, and what is left in it
-
-
-class Trials:
-    """Trials on a session, each with a directory of its own for its notes and one for spilled rows."""
-
-    def __init__(self, spark, directory):
-        self.spark, self.directory = spark, Path(directory)
-        self.jvm = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
-        # where blocks are: known to workers, or the directory that the session was given, which has all executors'
-        given = spark.sparkContext._conf.get("spark.local.dir", None)
-        given = given or spark.sparkContext.parallelize([0], 1).map(lambda _: os.environ["SPARK_LOCAL_DIRS"]).first()
-        self.local = [Path(d) for d in given.split(",")]
-        self.notes = self.spill = None
-
-    def begin(self):
-        self.notes, self.spill = (self.directory / uuid.uuid4().hex for _ in range(2))
-        self.notes.mkdir()
-        self.spill.mkdir()
-
-    def noted(self, name):
-        """Give the tasks that came to a place: partition, attempt, attempt of all, process, whether it has spilled."""
-        found = []
-        for path in self.notes.glob(f"{name}.*"):
-            facts = path.name.removeprefix(f"{name}.").split(".")[:4]
-            found.append((*map(int, facts), path.read_text() == "spilled"))
-        return sorted(found)
-
-    def wait_for(self, name, seconds=30):
-        assert holds(lambda: self.noted(name), seconds), f"no task came to {name!r}"
-
-    def frame(self, rows=ROWS, tasks=3):
-        return self.spark.range(0, rows, 1, tasks).selectExpr(
-            "id", "id % 5 AS k", f"id * 7919 % {rows} AS t", "id * 31 % 1000 - 500 AS v"
-        )
-
-    def little_memory(self):
-        return wr.config(memory_limit=1, spill_dir=str(self.spill))
-
-    def check(self, result, rows=ROWS, **calls):
-        """Hold an answer against windrow's on the same rows in memory."""
-        table = self.frame(rows).toArrow()
-        expected = wr.with_columns(table, calls).sort_by("id")
-        found = result.toArrow().sort_by("id")
-        assert found.num_rows == rows
-        for name in ("id", *calls):
-            assert found[name].to_pylist() == expected[name].to_pylist(), name
-
-    def usable(self):
-        """Ask the session something else, and look at what was left."""
-        frame = self.frame(200)
-        self.check(wr.with_columns(frame, PARTED), 200, **PARTED)
-        self.check(wr.with_columns(frame, SPREAD), 200, **SPREAD)
-        assert holds(lambda: not self.left(), GRACE), self.left()
-
-    def left(self):
-        """List what should not be there: files, processes that are nobody's, workers that are busy or hold files."""
-        found = [str(path) for path in self.spill.iterdir()]
-        for directory in self.local:
-            found += [str(path) for path in directory.rglob("*") if path.is_file() and not of_spark(path)]
-        before = {}
-        for pid in self.processes():
-            parent, ticks, command = process(pid)
-            daemon = "pyspark.daemon" in command
-            if "java" in command.split("\0")[0] or not command:
-                continue
-            if not daemon or parent not in self.processes():
-                found.append(f"process {pid} of {parent}: {command}")
-            found += [f"{path} of process {pid}" for path in files_without_names(pid)]
-            before[pid] = ticks
-        time.sleep(0.3)
-        found += [f"process {pid} is busy" for pid, ticks in before.items() if process(pid)[1] > ticks + 2]
-        return found
-
-    def processes(self):
-        """Give the processes below Spark's."""
-        every = {int(pid): process(pid)[0] for pid in os.listdir("/proc") if pid.isdigit()}
-        mark = os.environ.get(MARK)
-        found = {self.jvm}
-        while more := {pid for pid, parent in every.items() if parent in found} - found:
-            found |= more
-        if mark is not None:
-            found |= {pid for pid in every if f"{MARK}={mark}" in environment(pid)}
-        above = os.getpid()
-        while above:
-            found.discard(above)
-            above = every.get(above, 0)
-        return sorted(found)
-
-    def gone(self, pids):
-        """Whether processes end, given the time that Spark gives a worker."""
-        return holds(lambda: not any(process(pid)[2] for pid in pids), GRACE)
-
-
-def of_spark(path):
-    """Whether Spark made a file among its own, by its name or where it is."""
-    spark = ("shuffle_", "temp_shuffle_", "broadcast_", "rdd_", "temp_local_", "taskresult_", ".")
-    return path.name.startswith(spark) or any(p.startswith(("spark-", "userFiles-")) for p in path.parts[-3:-1])
-
-
-def process(pid):
-    """Give a process's parent, how long it has computed, and its command; nothing of one that ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        command = Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return 0, 0, ""
-    return int(fields[1]), int(fields[11]) + int(fields[12]), command
-
-
-def environment(pid):
-    try:
-        return Path(f"/proc/{pid}/environ").read_text().split("\0")
-    except OSError:
-        return []
-
-
-def holds(condition, seconds):
-    """Wait until a condition holds; say whether it came to."""
-    end = time.monotonic() + seconds
-    while not (held := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return bool(held)
 
 
 # ---- trials: a worker killed
@@ -517,50 +350,12 @@ def interrupted(trials):
 # ---- trials: whoever has the rows, however they come
 
 
-def asks_of(number, specs=4, each=2):
-    """Draw a table and calls that windrow answers, the same in every run."""
-    from oracle import make_ask, make_spec, make_table
-
-    rng = random.Random(number)
-    table = make_table(rng, rng.choice([30, 60, 90]))
-    asks = []
-    for spec in [make_spec(rng) for _ in range(specs)]:
-        drawn = 0
-        while drawn < each:
-            ask = make_ask(rng, spec)
-            try:
-                wr.select(table, "id", {"c": ask.text})
-            except wr.WindrowError:  # now and then one is drawn that must be refused
-                continue
-            asks.append(ask)
-            drawn += 1
-    return table, asks
-
-
-def hold_against(answers, table, asks, out, how):
-    """Compare answers with those in memory; ``how`` says how they came about."""
-    from dataclasses import replace
-
-    from oracle import listed
-
-    ids = sorted(table["id"].to_pylist())
-    expected = wr.select(table, "id", {f"c{i}": ask.text for i, ask in enumerate(asks)}).sort_by("id")
-    out = out.sort_by("id")
-    assert out["id"].to_pylist() == ids, how
-    for i, ask in enumerate(asks):
-        ask = replace(ask, text=f"{ask.text} with {how}")
-        ours, theirs = out[f"c{i}"].cast(expected[f"c{i}"].type), expected[f"c{i}"]
-        answers.check(ask, listed(ours), listed(theirs), table, ids)
-
-
 def any_way(trials, number, ways):
     """Random calls give one answer however rows are spread, cut, held and shared."""
     import warnings
 
     from pyspark.sql.types import StructField, StructType
 
-    from oracle import Answers
-    from sessions import settings
     from windrow.spark.schema import from_arrow
 
     table, asks = asks_of(number)
@@ -604,79 +399,3 @@ WAYS = [
 
 def one_answer(trials):
     any_way(trials, 11, WAYS[1:4])
-
-
-# ---- a session of its own
-
-
-def wait_for_slots(spark, count=2):
-    """Wait until executors are there, or there again."""
-    from windrow.spark.spread import slots
-
-    assert holds(lambda: slots(spark) == count, 60)
-
-
-def session(master, directory):
-    from pyspark.sql import SparkSession
-
-    local = Path(directory, "local")
-    local.mkdir()
-    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
-    builder = builder.config("spark.local.dir", str(local)).config("spark.sql.shuffle.partitions", "2")
-    builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "2000")
-    builder = builder.config("spark.sql.adaptive.coalescePartitions.enabled", "false")
-    # with a shuffle's files Spark forgets the results that their executor keeps; small ones it sends at once
-    builder = builder.config("spark.task.maxDirectResultSize", "64m")
-    if master.startswith("local-cluster"):
-        builder = builder.config("spark.speculation", "true").config("spark.speculation.interval", "100ms")
-        builder = builder.config("spark.speculation.quantile", "0.5").config("spark.speculation.multiplier", "1.1")
-        # a task whose shuffle files are lost leaves the others of its barrier waiting, by default for a year
-        builder = builder.config("spark.barrier.sync.timeout", "15s")
-        builder = builder.config("spark.speculation.minTaskRuntime", "4s").config("spark.executor.memory", "512m")
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    if master.startswith("local-cluster"):
-        _another_host(spark, directory)
-        wait_for_slots(spark)
-    return spark
-
-
-def _another_host(spark, directory):
-    """Add a worker that goes by another address: Spark does not speculate on the host where a task runs already."""
-    jvm, context = spark.sparkContext._jvm, spark.sparkContext
-    deploy = jvm.org.apache.spark.deploy
-    cluster = getattr(getattr(deploy, "LocalSparkCluster$"), "MODULE$").get().get()
-    masters = cluster.getClass().getDeclaredField("masterRpcEnvs")
-    masters.setAccessible(True)
-    urls = context._gateway.new_array(jvm.java.lang.String, 1)
-    urls[0] = f"spark://{masters.get(cluster).apply(0).address().hostPort()}"
-    work = str(Path(directory, "work of another host"))
-    option = jvm.scala.Option
-    deploy.worker.Worker.startRpcEnvAndEndpoint(
-        "127.0.0.2", 0, 0, 1, 1024, urls, work, option.apply(2), context._jsc.sc().conf(), option.empty()
-    )
-
-
-def main():
-    master, directory, *names = sys.argv[1:]
-    spark = session(master, directory)
-    trials = Trials(spark, directory)
-    for name in names:
-        begin = time.monotonic()
-        said = None
-        try:
-            trials.begin()
-            with wr.config(engine="windrow"):
-                globals()[name](trials)
-                trials.usable()
-        except BaseException:
-            said = traceback.format_exc()
-        facts = {"trial": name, "said": said, "seconds": round(time.monotonic() - begin, 1)}
-        print(json.dumps(facts), flush=True)  # noqa: T201 - this is what it is asked for
-    spark.stop()
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    main()
