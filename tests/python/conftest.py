@@ -8,6 +8,8 @@ import pytest
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+# Each JVM lives for minutes: what the second compiler and parallel collectors do for it costs more than it brings.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 # The Spark that answers are compared with interprets its plans: small data, many different queries.
 ORACLE_SETTINGS = {
@@ -22,10 +24,12 @@ ORACLE_SETTINGS = {
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at what -m asks for
 def pytest_collection_modifyitems(items):
-    """Mark what takes a session of Spark's, however it comes to it."""
+    """Mark what takes a session of Spark's; its files take longest and come first, so that others fill up the end."""
     for item in items:
         if {"spark", "oracle_spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("spark")
+    long = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 
 import windrow as wr
 from support.comparison import alike, listed, same
-from support.random_calls import FUZZ, NUMERIC, make_ask, make_spec, make_table
+from support.random_calls import FUZZ, NUMERIC, SEED, make_ask, make_spec, make_table
 from support.tables import big
 
 STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive"]
@@ -19,7 +19,7 @@ STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segmen
 # ---- strategies and threads
 
 
-@pytest.mark.parametrize("number", range(12 * FUZZ))
+@pytest.mark.parametrize("number", range(SEED, SEED + 12 * FUZZ))
 def test_strategies_and_threads_agree(number):
     """The same random calls by each strategy that can, by one thread and by two."""
     rng = random.Random(number)
@@ -127,6 +127,14 @@ ENDS = [
     f"max(y) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
     f"sum(x) OVER (? ROWS BETWEEN {FROM_START} UNBOUNDED FOLLOWING)",
 ]
+
+
+def bits(column):
+    """Give a column with floats as what they are stored as: NaN is NaN then, and -0.0 not 0.0."""
+    whole = column.combine_chunks()
+    return whole.view(pa.int64()) if pa.types.is_float64(whole.type) else whole
+
+
 ORDERS = ["t", "t DESC", "y NULLS LAST", "y DESC, t", "wide", "text", "x DESC NULLS LAST, text DESC"]
 
 
@@ -152,8 +160,7 @@ def test_answers_that_need_no_sort_are_those_of_sorted_rows(rows, keys):
             call = end.replace("?", window) if "?" in end else f"{end} OVER ({window})"
             alone = wr.select(table, c=call)["c"]
             beside = wr.select(table, c=call, n=f"row_number() OVER ({window})")["c"]
-            assert alone.type == beside.type
-            assert [str(v) for v in listed(alone)] == [str(v) for v in listed(beside)], call
+            assert bits(alone).equals(bits(beside)), call
 
 
 WITHIN = [
@@ -205,7 +212,8 @@ def test_frames_that_hold_their_partition(longest, ordered):
                 expected = wr.select(table, c=text)["c"]
             for got in (wr.select(table, c=text)["c"], together[f"c{i}"]):
                 assert got.type == expected.type
-                assert all(map(alike, got.to_pylist(), expected.to_pylist())), text
+                # one by one takes far longer
+                assert got.equals(expected) or all(map(alike, got.to_pylist(), expected.to_pylist())), text
 
 
 def test_ties_keep_input_order():
