@@ -9,10 +9,10 @@ import warnings
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, seed as seeded, settings, strategies as st
 
 import windrow as wr
-from support.random_calls import FUZZ
+from support.random_calls import FUZZ, SEED
 from windrow._windrow import Plan
 from windrow.binding import Output, bind
 from windrow.sql import parse_call
@@ -165,6 +165,7 @@ def same_column(ours, theirs):
     )
 
 
+@seeded(SEED)
 @settings(
     max_examples=150 * FUZZ,
     deadline=None,

@@ -18,6 +18,7 @@ import pytest
 import windrow as wr
 from support.paths import child_environment
 from support.processes import environment, holds
+from support.random_calls import FUZZ, SEED
 from support.spark_trials.session import GRACE, MARK, PARTED, SPREAD, Trials
 from support.spark_trials.trials import (
     WAYS,
@@ -147,7 +148,7 @@ def test_a_batch_of_another_type(trials):
     fails(frame.mapInArrow(run, operator.spark_schema), "DataError", "'v'", "string", "int64")
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(SEED, SEED + 2 * FUZZ))
 def test_one_answer_whoever_has_the_rows(trials, number):
     any_way(trials, number, WAYS)
 
