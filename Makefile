@@ -55,17 +55,36 @@ test-rust: $(INSTALLED)
 	@$(NEED) need_rust; cargo test $(LOCKED) --workspace
 
 # Two processes with a Spark of their own, which waits for its workers much of the time. A file's tests stay together, as
-# they share what is dear to set up. By the number of their tests the files that take longest would come last.
+# they share what is dear to set up; tests/python/conftest.py says in which order files come.
+PYTEST = "$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 ## test-python: pytest (ARGS="-k name" picks)
 .PHONY: test-python
 test-python: build
-	@$(NEED) need_java; "$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(NEED) need_java; $(PYTEST) $(ARGS)
+
+## check: what one runs all the time, 3 minutes once all is built: the quick lints, cargo test, pytest without Spark
+.PHONY: check
+check: build fmt-check ruff mypy test-rust
+	@$(PYTEST) -m "not spark" $(ARGS)
+
+# One seed for all that is drawn. It is told first, and SEED=... draws the same again.
+SEEDED = seed="$(or $(SEED),$$RANDOM)"; echo "windrow: SEED=$$seed N=$(1)"; \
+	export WINDROW_SEED="$$seed" PROPTEST_RNG_SEED="$$seed" WINDROW_FUZZ="$(1)";
 
 ## fuzz: the random calls against Spark and DuckDB, N times as many (N=20) and all different each time (SEED=...)
 .PHONY: fuzz
 fuzz: build
-	@$(NEED) need_java; WINDROW_FUZZ="$(or $(N),20)" WINDROW_SEED="$(or $(SEED),$$RANDOM)" "$(PY)" -m pytest \
-	    tests/python/test_spark_differential.py tests/python/test_duckdb_differential.py tests/python/test_stream.py $(ARGS)
+	@$(NEED) need_java; $(call SEEDED,$(or $(N),20)) "$(PY)" -m pytest tests/python/differential/test_spark.py \
+	    tests/python/differential/test_duckdb.py tests/python/execute/test_stream.py $(ARGS)
+
+## nightly: what does not fit .ci/run: the whole suite, N times what is drawn (N=10, SEED=...), and the benches' answers in full
+.PHONY: nightly
+nightly: build
+	@$(NEED) need_rust; need_java; $(call SEEDED,$(or $(N),10))
+	cargo test $(LOCKED) --workspace
+	$(PYTEST) $(ARGS)
+	"$(PY)" -m benches.compare --check --quick
+	"$(PY)" -m benches.compare.spark --check --scale 0.05
 
 ## lint: everything that is checked without running the code
 .PHONY: lint

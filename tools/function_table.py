@@ -76,9 +76,9 @@ def full() -> str:
         "# Functions\n",
         BEGIN,
         "Every function of the registry, with the frames and the modifiers it takes, and the hosts it runs on. Each",
-        "cell is checked by running it (`tests/python/test_functions.py`). A function that takes no frame needs an",
-        "order. Names are those of the builder, `wr.<name>`, and of SQL; `help(wr.<name>)` tells types, nulls, errors",
-        "and cost.",
+        "cell is checked by running it (`tests/python/docs/test_function_tables.py`). A function that takes no frame",
+        "needs an order. Names are those of the builder, `wr.<name>`, and of SQL; `help(wr.<name>)` tells types,",
+        "nulls, errors and cost.",
     ]
     columns = [*FRAMES, *MODIFIERS, *HOSTS]
     for family, title in FAMILIES.items():

@@ -1,15 +1,15 @@
-"""What the tests share: markers, the path of their helper modules, one Spark session for the oracles."""
+"""What the tests share: markers, one Spark session, the order of files, the count of comparisons."""
 
 import logging
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+# Each JVM lives for minutes: what the second compiler and parallel collectors do for it costs more than it brings.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 # The Spark that answers are compared with interprets its plans: small data, many different queries.
 ORACLE_SETTINGS = {
@@ -22,8 +22,18 @@ ORACLE_SETTINGS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at what -m asks for
+def pytest_collection_modifyitems(items):
+    """Mark what takes a session of Spark's; its files take longest and come first, so that others fill up the end."""
+    for item in items:
+        if {"spark", "oracle_spark"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("spark")
+    long = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.fixture(autouse=True)
-def computed_by_windrow(request):
+def windrow_engine(request):
     """Have windrow compute what ``engine="auto"`` leaves to Spark: tests hold the two against each other.
 
     Modules that are about engines or settings say ``pytestmark = pytest.mark.engine``.
@@ -41,7 +51,7 @@ def computed_by_windrow(request):
 def oracle_spark():
     """Give Spark, set up to answer many small queries; other modules' settings come back afterwards."""
     pytest.importorskip("pyspark")
-    from sessions import settings, shared_session
+    from support.spark_sessions import settings, shared_session
 
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)  # refusals are part of the game
     with settings(shared_session(), ORACLE_SETTINGS) as session:
@@ -51,7 +61,7 @@ def oracle_spark():
 @pytest.fixture(scope="module")
 def spark(request):
     """Give the session that all modules share, with the module's own ``SETTINGS``, which are taken back afterwards."""
-    from sessions import settings, shared_session
+    from support.spark_sessions import settings, shared_session
 
     with settings(shared_session(), request.module.SETTINGS) as session:
         yield session
@@ -59,7 +69,7 @@ def spark(request):
 
 def pytest_sessionfinish(session):
     """Hand a worker's counts to the process that started it (pytest-xdist)."""
-    from oracle import Answers
+    from support.comparison import Answers
 
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["answers"] = Answers.totals
@@ -68,7 +78,7 @@ def pytest_sessionfinish(session):
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     """Add up the counts of all workers."""
-    from oracle import Answers
+    from support.comparison import Answers
 
     for engine, counts in getattr(node, "workeroutput", {}).get("answers", {}).items():
         Answers.add(engine, *counts)
@@ -76,7 +86,7 @@ def pytest_testnodedown(node):
 
 def pytest_terminal_summary(terminalreporter):
     """Say how many calls were held against other engines, and how many answers differ."""
-    from oracle import Answers
+    from support.comparison import Answers
 
     for engine, (compared, different) in sorted(Answers.totals.items()):
         terminalreporter.write_line(f"{compared:,} calls compared with {engine}; {different} disagree")

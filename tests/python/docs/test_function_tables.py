@@ -1,0 +1,151 @@
+"""The tables of functions say what is so: each cell they claim is run, and what they do not claim is refused."""
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+from support.comparison import alike
+from tools import function_table
+
+pytest.importorskip("sqlglot")
+
+ROWS = function_table.rows()
+FRAMES = function_table.FRAMES
+SIZE = 60
+
+TABLE = pa.table(
+    {
+        "id": range(SIZE),
+        "k": [i % 4 for i in range(SIZE)],
+        "t": [i * i // 7 for i in range(SIZE)],
+        "x": [None if i % 9 == 4 else (i * 37) % 23 for i in range(SIZE)],
+        "y": [None if i % 11 == 3 else float((i * 53) % 31) for i in range(SIZE)],
+        "b": [None if i % 7 == 2 else (i * 29) % 5 < 3 for i in range(SIZE)],
+        "s": [f"word {(i * 41) % 13}" for i in range(SIZE)],
+        "reach": [i % 5 for i in range(SIZE)],
+    }
+).sort_by([("k", "ascending"), ("t", "ascending"), ("id", "ascending")])
+WINDOW = "PARTITION BY k ORDER BY t, id"
+#: The arguments of the functions that take others than a number, or two.
+ARGUMENTS = {
+    "count_if": "b", "bool_and": "b", "bool_or": "b", "ntile": "3", "listagg": "s, '-'", "collect_list": "s",
+    "first_value": "s", "last_value": "s", "any_value": "s", "nth_value": "s, 2", "lag": "s, 2", "lead": "s",
+    "percentile": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3", "histogram_numeric": "x, 40",
+    "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
+}  # fmt: skip
+LEAST = {entry["name"]: entry["min_arguments"] for entry in wr._windrow.functions()}
+
+
+def ask(row, *, over=WINDOW, frame="", alias=None, **told):
+    """Write a call as SQL."""
+    inside = ARGUMENTS.get(row.name, ", ".join(["x", "y"][: LEAST[row.name]]))
+    if told.get("distinct"):
+        inside = f"DISTINCT {inside}"
+    if row.ordered or told.get("order_by"):
+        # WITHIN GROUP's order is that of the first argument
+        inside += f" ORDER BY {'y' if row.family == 'ranking' else inside.split(',')[0].split()[-1]}"
+    text = f"{alias or row.name}({inside})" + " FILTER (WHERE x > 5)" * told.get("filter", False)
+    if row.name == "fill":
+        over = over.removesuffix(", id")  # its line has one key
+    return f"{text}{' IGNORE NULLS' * told.get('ignore_nulls', False)} OVER ({over} {frame})"
+
+
+def answer(item, **settings):
+    with wr.config(**settings):
+        return wr.select(TABLE, {"c": item})["c"].to_pylist()
+
+
+def frame_of(row):
+    return FRAMES["moving"] if "moving" in row.cells else ""
+
+
+def told(row, item):
+    """Give what the builder would add to a call."""
+    name = item.lower().replace(" ", "_")
+    return ask(row, frame=frame_of(row), **{name: True})
+
+
+CELLS = [
+    (row, cell)
+    for row in ROWS
+    for cell in [*FRAMES, *function_table.MODIFIERS]
+    if (row.family, cell) != ("ranking", "ORDER BY")  # it has rows of its own
+]
+
+
+@pytest.mark.parametrize(("row", "cell"), CELLS, ids=[f"{row.title}: {cell}" for row, cell in CELLS])
+def test_cell(row, cell):
+    if cell in FRAMES:
+        item = ask(row, frame=FRAMES[cell])
+        plain = None
+    elif cell == "min_rows":
+        window = wr.window("k", ["t", "id"], rows=(-2, 1), min_rows=3)
+        call = getattr(wr, row.name)(*builder_arguments(row)).over(window)
+        item, plain = call.order_by("y") if row.ordered else call, ask(row, frame=frame_of(row))
+    else:
+        item, plain = told(row, cell), ask(row, frame=frame_of(row))
+    if cell not in row.cells:
+        with pytest.raises(wr.SpecError):
+            answer(item)
+        return
+    got = answer(item)
+    assert alike(got, answer(item, strategy="naive"))
+    if cell == "FILTER" or (cell == "min_rows" and row.name not in ("count", "count_if", "regr_count")):
+        assert got != answer(plain)  # it does something
+
+
+def builder_arguments(row):
+    from windrow.sql import parse_call
+
+    return parse_call(ask(row)).args
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
+def test_an_alias_is_the_function(row):
+    for alias in row.aliases:
+        assert alike(answer(ask(row, alias=alias)), answer(ask(row)))
+
+
+CALLS = {f"c{i}": ask(row, frame=frame_of(row)) for i, row in enumerate(ROWS)}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return wr.select(TABLE, "id", CALLS).to_pydict()
+
+
+def check(result, expected):
+    """Compare a result of any host, in any order of rows."""
+    result = result.sort_by("id")
+    order = sorted(range(SIZE), key=expected["id"].__getitem__)
+    for name, row in zip(CALLS, ROWS, strict=True):
+        assert alike(result[name].to_pylist(), [expected[name][i] for i in order]), row.title
+
+
+def test_streams(expected):
+    reader = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches(7))
+    # their order key is another one
+    check(wr.select(reader, "id", CALLS).read_all(), expected)
+    check(pa.Table.from_batches(wr.operator(CALLS, TABLE.schema)(TABLE.to_batches(7))), expected)
+
+
+def test_polars(expected):
+    pl = pytest.importorskip("polars")
+    check(wr.select(pl.from_arrow(TABLE), "id", CALLS).to_arrow(), expected)
+    check(wr.select(pl.from_arrow(TABLE).lazy(), "id", CALLS).collect().to_arrow(), expected)
+
+
+def test_pandas(expected):
+    pd = pytest.importorskip("pandas")
+    frame = TABLE.to_pandas(types_mapper=pd.ArrowDtype)
+    check(pa.Table.from_pandas(wr.select(frame, "id", CALLS)), expected)
+
+
+def test_pyspark(oracle_spark, expected):
+    result = wr.select(oracle_spark.createDataFrame(TABLE), "id", CALLS)
+    check(result.toArrow(), expected)
+
+
+def test_the_pages_are_what_the_registry_says():
+    for path, text in function_table.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"python tools/function_table.py writes {path.name} anew"

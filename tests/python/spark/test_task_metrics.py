@@ -1,0 +1,105 @@
+"""What tasks say of themselves on Spark: their figures, their log lines, their share of the executor's memory."""
+
+import logging
+import time
+
+import pytest
+
+import windrow as wr
+
+pytest.importorskip("pyspark")
+
+SETTINGS = {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "false"}
+
+
+@pytest.fixture(scope="module")
+def frame(spark):
+    return spark.range(0, 3000, numPartitions=2).selectExpr("id", "id % 7 AS k", "id % 100 AS v")
+
+
+def test_tasks_are_heard(frame):
+    plan = wr.explain(
+        frame, n="row_number() OVER (PARTITION BY k ORDER BY id)", m="max(v) OVER (PARTITION BY v % 3)", metrics=True
+    )
+    first, second = plan.metrics
+    assert first.name.startswith("exchange 1: ")
+    assert second.name.startswith("exchange 2: ")
+    for measured in plan.metrics:
+        assert [r.partition for r in measured.runs] == [0, 1, 2]
+        assert measured.total().rows == 3000
+        assert 1000 <= measured.most_rows() < 3000
+        assert all(r.elapsed <= plan.seconds for r in measured.runs)
+    text = str(plan)
+    assert f"computed in {plan.seconds:.3f} s" in text
+    assert "exchange 1: " in text.splitlines()[-2]
+
+
+def test_tasks_of_one_partition_are_heard(frame):
+    plan = wr.explain(frame, s="sum(v) OVER (ORDER BY id)", metrics=True)
+    (measured,) = plan.metrics
+    assert len(measured.runs) >= 2
+    assert measured.total().rows == 3000
+    assert all("exchange" in r.seconds for r in measured.runs)
+
+
+def test_spark_connect_has_no_accumulators():
+    from windrow.spark.measured import listening
+
+    class Session:  # Classic's has _jsparkSession
+        pass
+
+    with pytest.raises(wr.UnsupportedError, match="logger 'windrow'"):
+        listening(Session())
+
+
+def test_what_spark_computes_says_nothing(frame):
+    plan = wr.explain(frame, n="row_number() OVER (PARTITION BY k ORDER BY id)", engine="spark", metrics=True)
+    assert plan.metrics == []
+    assert str(plan).splitlines()[-1].startswith("computed in ")
+
+
+def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
+    def logged(batches):
+        path = tmp_path / str(time.perf_counter_ns())
+        logging.getLogger().addHandler(handler := logging.FileHandler(path))
+        try:
+            yield from operator(batches)
+        finally:
+            logging.getLogger().removeHandler(handler)
+
+    for level, lines in ((logging.INFO, 3), (logging.WARNING, 0)):
+        with caplog.at_level(level, logger="windrow"):
+            operator = wr.operator("sum(v) OVER (PARTITION BY k) AS s", frame)
+            out = frame.repartition(3, "k").mapInArrow(logged, operator.spark_schema)
+            assert out.count() == 3000
+        text = "".join(p.read_text() for p in tmp_path.iterdir())
+        assert text.count("sum(v) OVER (PARTITION BY k) AS s: rows") == lines
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_a_task_has_its_share_of_the_executor(monkeypatch):
+    from windrow.config import Options
+    from windrow.spilling import in_task
+
+    monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)
+    set_by_user = {
+        "spark.master": "k8s://https://host",
+        "spark.executor.memoryOverhead": "4g",
+        "spark.executor.cores": "5",
+    }
+    limit = (4 << 30) // 5 * 4 // 5
+
+    def given(**more):
+        settings = set_by_user | {name.replace("_", "."): value for name, value in more.items()}
+        return in_task(Options(), settings.get).memory_limit
+
+    assert given() == limit
+    assert given(spark_executor_memoryOverhead="4096", spark_master="yarn") == limit
+    assert given(spark_task_cpus="2") == (4 << 30) // 2 * 4 // 5
+    assert given(spark_task_cpus="0.5") == (4 << 30) // 10 * 4 // 5
+    assert given(spark_master="local[4]") is None
+    assert given(spark_executor_memoryOverhead=None) is None
+    assert in_task(Options(memory_limit=7), set_by_user.get).memory_limit == 7
+    monkeypatch.setenv("PYSPARK_EXECUTOR_MEMORY_MB", "100")
+    assert given() == (100 << 20) * 4 // 5

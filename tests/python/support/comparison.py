@@ -1,0 +1,184 @@
+"""When two answers are the same: one rule, what it lets pass, and the count of what was compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+import windrow as wr
+from support.random_calls import SPREADS, SUMS, Ask
+
+
+def same(
+    a: Any, b: Any, *, signed_zeros: bool = True, types: bool = True, rel: float = 0.0, absolute: float = 0.0
+) -> bool:
+    """Whether two values are the same. NaN is NaN; lists, structs and maps are compared by their parts.
+
+    Without ``signed_zeros`` zeros of either sign are the same, and without ``types`` equal numbers of two types.
+    Floats may differ by ``rel`` times the greater, or by ``absolute``.
+    """
+    if a is None or b is None:
+        return a is b
+    if type(a) is not type(b):
+        if types:
+            return False
+        if isinstance(a, float) or isinstance(b, float):
+            a, b = float(a), float(b)
+    if isinstance(a, float):
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        if signed_zeros and a == b == 0:
+            return math.copysign(1, a) == math.copysign(1, b)
+        return math.isclose(a, b, rel_tol=rel, abs_tol=absolute)
+    parts = partial(same, signed_zeros=signed_zeros, types=types, rel=rel, absolute=absolute)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(parts, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(parts(a[k], b[k]) for k in a)
+    return a == b
+
+
+#: The same but for a float's last bits, and whatever type a number has.
+alike = partial(same, signed_zeros=False, types=False, rel=1e-9, absolute=1e-9)
+#: The very same, but for the sign of zeros, which does not show in an order.
+same_unsigned = partial(same, signed_zeros=False)
+
+
+def close(a: Any, b: Any, function: str, scale: tuple[int, float]) -> bool:
+    """Whether two floats agree as far as the frame's own values, ``scale``, allow."""
+    if not (isinstance(a, float) and isinstance(b, float)):
+        return False
+    rows, greatest = scale
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(greatest)):
+        return same(a, b)
+    ulp = 2.0**-51 * max(rows, 1)
+    if function in SUMS:
+        return abs(a - b) <= ulp * rows * greatest
+    if "std" in function:
+        a, b = a * a, b * b
+    return abs(a - b) <= 4 * ulp * rows * greatest * greatest
+
+
+def tolerances(ask: Ask, data: pa.Table) -> dict[int, tuple[int, float]]:
+    """Give each row's number of values in the frame and the greatest magnitude among them, by ``id``."""
+    values = data[ask.argument]
+    if pa.types.is_string(values.type):
+        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
+    elif pa.types.is_timestamp(values.type):
+        numbers = [None if v is None else abs(v / 1e6) for v in values.cast(pa.int64()).to_pylist()]
+    elif pa.types.is_duration(values.type):
+        return dict.fromkeys(data["id"].to_pylist(), (0, 0.0))
+    else:
+        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
+    table = data.append_column("magnitude", pa.array(numbers, pa.float64()))
+    condition = f" FILTER (WHERE {ask.filtered})" if ask.filtered else ""
+    out = wr.select(
+        table,
+        "id",
+        {"n": f"count(magnitude){condition} {ask.window}", "m": f"max(magnitude){condition} {ask.window}"},
+    )
+    rows = zip(out["id"].to_pylist(), out["n"].to_pylist(), out["m"].to_pylist(), strict=True)
+    return {i: (n, 0.0 if m is None else m) for i, n, m in rows}
+
+
+def near(a: Any, b: Any, *, share: float = 1e-7) -> bool:
+    """Whether two floats agree as far as sums of differences of tame numbers let them."""
+    if not (isinstance(a, float) and isinstance(b, float)) or not (math.isfinite(a) and math.isfinite(b)):
+        return same_unsigned(a, b)
+    return abs(a - b) <= share * max(1.0, abs(a), abs(b))
+
+
+def _as_double(value: Any) -> float:
+    return float(value[0] if isinstance(value, tuple) else value)
+
+
+def _as_set(values: Any) -> Any:
+    return sorted(values, key=repr) if isinstance(values, list) else values
+
+
+#: How two answers are compared where "the very same" is not the rule.
+RULES: dict[str, Callable[[Any, Any], bool]] = {
+    "near": near,
+    "deep": same_unsigned,
+    # sets have no order that engines share
+    "set": lambda a, b: same_unsigned(_as_set(a), _as_set(b)),
+    # a sketch may be wrong where we count
+    "sketch": lambda a, b: abs(a - b) <= max(2, 0.15 * a),
+    # a sketch that passes its values through doubles
+    "double": lambda a, b: same_unsigned(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
+    # a NaN where there is no answer
+    "nan": lambda a, b: near(*(None if isinstance(v, float) and math.isnan(v) else v for v in (a, b))),
+    # an empty list and no list
+    "list": lambda a, b: same_unsigned(a or None, b or None),
+}
+
+
+def listed(column: pa.ChunkedArray) -> list[Any]:
+    """Give a column as Python values; times as the integers they are stored as."""
+    if pa.types.is_nested(column.type):
+        return column.to_pylist()
+    if pa.types.is_temporal(column.type):
+        whole = pa.int32() if column.type.bit_width == 32 else pa.int64()
+        return [None if v is None else (v,) for v in column.cast(whole).to_pylist()]
+    return column.to_pylist()
+
+
+class Answers:
+    """The comparison of two engines' columns; remembers what it compared and collects what differs."""
+
+    #: Calls compared and found different, by engine, over the whole run.
+    totals: ClassVar[dict[str, list[int]]] = {}
+
+    def __init__(self, engine: str) -> None:
+        self.engine = engine
+        self.compared = 0
+        self.values = 0
+        self.faults: list[str] = []
+
+    def fault(self, ask: Ask, what: str) -> None:
+        self.faults.append(f"{ask.text}\n    {what}")
+
+    def check(self, ask: Ask, ours: list[Any], theirs: list[Any], data: pa.Table, ids: list[int]) -> None:
+        """Compare two columns, given in the order of ``ids``."""
+        self.compared += 1
+        self.values += len(ours)
+        agree = RULES.get(ask.rule) or partial(same, signed_zeros=ask.total)
+        wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not agree(a, b)]
+        if wrong and ask.function in (*SUMS, *SPREADS):
+            allowed = tolerances(ask, data)
+            wrong = [i for i in wrong if not close(ours[i], theirs[i], ask.function, allowed[ids[i]])]
+        if wrong:
+            shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
+            self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
+
+    @classmethod
+    def add(cls, engine: str, compared: int, different: int) -> None:
+        """Add to the counts of the whole run."""
+        total = cls.totals.setdefault(engine, [0, 0])
+        total[0] += compared
+        total[1] += different
+
+    def settle(self) -> None:
+        """Add up what was compared, and fail where anything differs."""
+        self.add(self.engine, self.compared, len(self.faults))
+        assert not self.faults, self.report()
+
+    def report(self) -> str:
+        return f"{len(self.faults)} of {self.compared} calls differ:\n" + "\n".join(self.faults[:40])
+
+
+def hold_against(answers, table, asks, out, how):
+    """Compare answers with those in memory; ``how`` says how they came about."""
+    ids = sorted(table["id"].to_pylist())
+    expected = wr.select(table, "id", {f"c{i}": ask.text for i, ask in enumerate(asks)}).sort_by("id")
+    out = out.sort_by("id")
+    assert out["id"].to_pylist() == ids, how
+    for i, ask in enumerate(asks):
+        ask = replace(ask, text=f"{ask.text} with {how}")
+        ours, theirs = out[f"c{i}"].cast(expected[f"c{i}"].type), expected[f"c{i}"]
+        answers.check(ask, listed(ours), listed(theirs), table, ids)
