@@ -14,7 +14,7 @@ from typing import Any
 from .call import Call
 from .derived import Derived, place
 from .exceptions import SpecError
-from .expr import Column, Expr, Host, Literal, Scalar, Sql, is_polars_expression, is_spark_column
+from .expr import Column, Expr, Host, Item, Literal, Scalar, Sql, is_polars_expression, is_spark_column
 from .names import HostKind, ambiguous, columns_named, fresh, own_names, unknown
 from .spec import Bound, Order
 
@@ -361,6 +361,7 @@ class _Binder:
         elif isinstance(expression, Derived):
             scalar = expression.expression
         else:
+            assert not isinstance(expression, Item)
             scalar = expression
         index = None
         if isinstance(scalar, Host):

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 from .exceptions import SpecError
-from .expr import Expr, Literal, as_condition, as_expr
+from .expr import Expr, Item, Literal, as_condition, as_expr
 from .spec import Order, Window, _order, _sequence
 from .values import replace
 
-if TYPE_CHECKING:
-    from .user import UserFunction
-
-__all__ = ["Call"]
+__all__ = ["Call", "UserFunction"]
 
 #: Functions of an ordered set: their first argument is what they are ordered by, ``WITHIN GROUP (ORDER BY x)``.
 ORDERED_SET = ("mode", "percentile_cont", "percentile_disc")
 
 
+class UserFunction(Protocol):
+    """A function of the user's own, as far as a call knows it."""
+
+    name: str
+    returns: Any
+    kind: ClassVar[str]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Call:
+class Call(Item):
     """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
 
     Every method gives a new call and leaves this one as it is, so a call may be kept and used over several windows.
@@ -226,11 +231,6 @@ class Call:
         if self.nulls_ignored is not None:
             text += " IGNORE NULLS" if self.nulls_ignored else " RESPECT NULLS"
         return text if self.window is None else f"{text} OVER ({self.window})"
-
-    @property
-    def output_name(self) -> str:
-        """The name of the column the call gives."""
-        return self.sql if self.name is None else self.name
 
     def __repr__(self) -> str:
         """The call as SQL text."""

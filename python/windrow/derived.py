@@ -21,7 +21,7 @@ from typing import Any
 
 from .call import Call
 from .exceptions import InternalError, SpecError
-from .expr import SCALARS, Expr, Host, Scalar, identifier
+from .expr import SCALARS, Expr, Host, Item, Scalar, identifier
 from .spec import Bound, Order
 from .values import parts_of, replace
 
@@ -34,7 +34,7 @@ _TOLD = frozenset((NoneType, bool, int, float, str))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Derived:
+class Derived(Item):
     """A scalar expression over the results of window calls. Made of SQL text, or of a PySpark Column.
 
     Every method gives a new value and leaves this one as it is.
@@ -87,11 +87,6 @@ class Derived:
     def sql(self) -> str:
         """The expression as SQL text, without its name."""
         return self.text
-
-    @property
-    def output_name(self) -> str:
-        """The name of the column the expression gives."""
-        return self.text if self.name is None else self.name
 
     def __str__(self) -> str:
         """The expression as SQL text, without its name."""

@@ -11,17 +11,16 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .exceptions import SpecError
 from .interval import Interval
 from .values import replace
 
 if TYPE_CHECKING:
-    from .call import Call
-    from .derived import Derived
+    from typing_extensions import Self
 
-__all__ = ["Column", "Expr", "Host", "IntoExpr", "Literal", "Scalar", "Sql", "col", "expr", "lit"]
+__all__ = ["Column", "Expr", "Host", "IntoExpr", "Item", "Literal", "Scalar", "Sql", "col", "expr", "lit"]
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
@@ -88,10 +87,32 @@ class Host:
         return found[1] if found else text
 
 
+class Item:
+    """A window call, or an expression over window calls: what ``with_columns`` computes as a column."""
+
+    __slots__ = ()
+
+    name: str | None
+
+    @property
+    def sql(self) -> str:
+        """The item as SQL text, without its name."""
+        raise NotImplementedError
+
+    @property
+    def output_name(self) -> str:
+        """The name of the column that the item gives."""
+        return self.sql if self.name is None else self.name
+
+    def alias(self, name: str) -> Self:
+        """Name the column that the item gives."""
+        raise NotImplementedError
+
+
 #: What a host evaluates.
 Scalar: TypeAlias = Column | Literal | Sql | Host
 #: What a call may read: a scalar, the result of another call, or a scalar over such results.
-Expr: TypeAlias = "Scalar | Call | Derived"
+Expr: TypeAlias = Scalar | Item
 #: What may stand where an expression is asked for: a string is a column's name.
 IntoExpr: TypeAlias = "str | Expr | Any"
 
@@ -219,7 +240,7 @@ def as_expr(value: Any, role: str) -> Expr:
         return Column(value)
     if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
         return Literal(value)
-    if is_item(value):
+    if isinstance(value, Item):
         return replace(value, name=None)
     if is_spark_column(value):
         from .spark.columns import read_argument
@@ -257,14 +278,6 @@ def as_condition(value: Any, role: str) -> Expr:
             "Write the condition as SQL, wr.expr(\"kind = 'a'\"), or as an expression of the host"
         )
     return as_expr(value, role)
-
-
-def is_item(value: Any) -> TypeGuard[Call | Derived]:
-    """Whether a value is a window call, or an expression over window calls."""
-    from .call import Call  # they hold expressions, so this module cannot import them at the top
-    from .derived import Derived
-
-    return isinstance(value, (Call, Derived))
 
 
 def root_module(value: Any) -> str:

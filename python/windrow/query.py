@@ -17,7 +17,7 @@ from .binding import Output
 from .call import Call
 from .derived import Derived
 from .exceptions import SpecError, UnsupportedError, near
-from .expr import Column, Expr, Literal, Scalar
+from .expr import Column, Expr, Item, Literal, Scalar
 from .names import find_column
 from .spec import Order
 from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
@@ -269,6 +269,7 @@ class _Reader:
             elif isinstance(expression, (Call, Derived)):
                 outputs.append(Output(name or expression.sql, expression))
             else:
+                assert not isinstance(expression, Item)
                 outputs.append(Output(name or text_of(tree), Derived(expression, {}, text_of(tree))))
         return outputs, trees
 
@@ -302,7 +303,7 @@ class _Reader:
                 "cannot stand there; write QUALIFY"
             )
         condition = read_tree(where.this)
-        assert not isinstance(condition, (Call, Derived))
+        assert not isinstance(condition, Item)
         return condition
 
     def _qualify(self, outputs: Sequence[Output], aliases: Mapping[str, Any]) -> Expr | None:

@@ -16,7 +16,7 @@ from .binding import Output
 from .call import Call
 from .derived import Derived, place
 from .exceptions import SpecError
-from .expr import Column, Literal, Scalar, Sql
+from .expr import Column, Item, Literal, Scalar, Sql
 from .native import whole
 from .query import Query
 from .spec import Order, Window
@@ -94,6 +94,7 @@ def _answer(frame: Any, host: _Host, query: Query) -> Any:
     if query.qualify is not None:
         condition = query.qualify
         if not isinstance(condition, (Call, Derived)):
+            assert not isinstance(condition, Item)
             condition = Derived(condition, {}, str(condition))
         hidden.append(Output(_HIDDEN, condition))
     if query.order:

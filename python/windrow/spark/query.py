@@ -7,7 +7,7 @@ from typing import Any
 from ..binding import Output, Temporary
 from ..call import Call
 from ..derived import Derived
-from ..expr import Column, Expr
+from ..expr import Column, Expr, Item
 from ..query import Query, expression_of
 from ..spec import Order
 from ..table import select
@@ -62,6 +62,7 @@ def _output(name: str, expression: Expr) -> Output:
         return Output(name, None, expression.name)
     if isinstance(expression, (Call, Derived)):
         return Output(name, expression)
+    assert not isinstance(expression, Item)
     return Output(name, Derived(expression, {}, str(expression)))
 
 
