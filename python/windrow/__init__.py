@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import functions
+from .api import Operator, operator
 from .call import Call
 from .config import config
 from .exceptions import (
@@ -35,7 +36,6 @@ from .explain import explain
 from .expr import col, expr, lit
 from .functions import *  # noqa: F403
 from .interval import Interval, interval
-from .operator import Operator, operator
 from .query import sql
 from .spec import Window, asc, desc, following, preceding, window
 from .table import select, with_columns

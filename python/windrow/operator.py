@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from . import spilling
-from .binding import BoundCalls, Slot, arrange, read_items
-from .config import Options, current
+from .binding import BoundCalls, Slot
+from .config import Options
 from .exceptions import DataError, SpecError
 from .metrics import Report, Run, log_in_task, logs
 from .names import HIDDEN
@@ -22,85 +22,20 @@ from .user import telling
 from .values import replace
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
-
     from ._windrow import Plan
     from .sections import Share
 
-__all__ = ["Operator", "columns_in_order", "operator"]
-
-
-def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
-    """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
-
-    Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes
-    spilled, seconds by stage; in Spark's tasks where that logger listened when the operator was made. Outside Spark
-    ``wr.config(progress=True)`` shows a bar.
-
-    Parameters
-    ----------
-    exprs
-        A call, a SQL string, a dict of names to these, or a list of them.
-    schema
-        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind.
-    sort
-        ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
-        as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.
-        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached. Where they
-        pass ``memory_limit``, they are sorted by way of files in ``spill_dir``, and leave in the order of the windows.
-        ``None``: sort inside a Spark task, expect order everywhere else.
-
-    Returns
-    -------
-    Operator
-        Callable with an iterable of batches; picklable; knows its ``schema`` and ``spark_schema``.
-
-    Raises
-    ------
-    SpecError, UnsupportedError
-        At once, for every mistake that needs no data.
-    MemoryLimitError
-        While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
-    SpillError
-        ``spill_dir`` takes no more rows.
-
-    See Also
-    --------
-    windrow.config : ``memory_limit``, ``spill_dir``, ``progress``.
-    windrow.explain : With ``metrics=True``, the figures of a run in place of its answers.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> w = wr.window("device", "id", rows=(-1, 0))
-    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.int64()})
-    >>> op = wr.operator(wr.sum("level").over(w).alias("s"), schema)
-    >>> batch = pa.record_batch({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3, 4, 5]})
-    >>> [out["s"].to_pylist() for out in op([batch])]
-    [[3, 7, 5]]
-    """
-    from .chain import make_operator
-    from .table import schema_of
-
-    arrow, spark, timezone = schema_of(schema)
-    outputs = read_items([exprs], {}, arrow.names)
-    if any(o.item is None for o in outputs) or not outputs:
-        raise SpecError("operator() takes at least one window call")
-    options = current()
-    if options.timezone is None and timezone is not None:
-        options = replace(options, timezone=timezone)
-    slots = arrange(arrow.names, outputs, selecting=False)
-    return make_operator(outputs, slots, arrow, options, sort, spark)
+__all__ = ["Operator", "columns_in_order"]
 
 
 class Operator:
-    """What :func:`operator` gives. Its state is plain data; the native plan is made where it is called.
+    """Window calls over record batches. Its state is plain data; the native plan is made where it is called.
 
     So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there.
     ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
     ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
-    figures of each run; it travels to the processes where these are.
+    figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
+    come as their host has it, where that was given.
     """
 
     report: Report | None = None
@@ -113,43 +48,30 @@ class Operator:
         schema: pa.Schema,
         options: Options,
         sort: bool | None,
-        spark: StructType | None = None,
+        host_schema: object = None,
         *,
         leaves: bool = True,
         share: Share | None = None,
     ) -> None:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
-        self._bound = bound
+        self.bound = bound
         self.__name__ = "windrow"  # what Spark shows in its plan
-        self._slots = list(slots)
-        self._input = schema
+        self.slots = list(slots)
+        self.input_schema = schema
         self._options = options
         self._sort = sort
         self._leaves = leaves
         self.share = share
-        self._spark = spark
+        self.host_schema = host_schema
         self._logs = logs()
-        self._empty = input_table(self._bound, *self._columns(schema.empty_table()), 0, schema).schema
-        self._new = output_fields(make_plan(self._empty, self._bound.native, options))
+        self._empty = input_table(self.bound, *self._columns(schema.empty_table()), 0, schema).schema
+        self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of the batches that leave: the input's columns and the new ones."""
-        return self._schema(self._input)
-
-    @property
-    def spark_schema(self) -> StructType:
-        """The schema of the batches that leave as PySpark's ``mapInArrow`` wants it.
-
-        Returns
-        -------
-        pyspark.sql.types.StructType
-            Input columns as they came, new ones with their type and nullability.
-        """
-        from .spark.schema import result_schema
-
-        return result_schema(self._spark, self._input, self._new, self._bound.native, self._slots, self._bound.names)
+        return self._schema(self.input_schema)
 
     @property
     def new_fields(self) -> list[pa.Field]:
@@ -159,30 +81,30 @@ class Operator:
     @property
     def names_read(self) -> list[str]:
         """The names of the columns of the batches that come."""
-        return list(self._input.names)
+        return list(self.input_schema.names)
 
     def explain_rows(self) -> list[dict[str, Any]]:
         """Say how each call is computed: one dict per call, in their order."""
-        return list(make_plan(self._empty, self._bound.native, self._options).explain())
+        return list(make_plan(self._empty, self.bound.native, self._options).explain())
 
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""
-        return make_plan(self._empty, self._bound.native, self._options).sections().refusal
+        return make_plan(self._empty, self.bound.native, self._options).sections().refusal
 
     def sums_up_any_order(self) -> bool:
         """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
-        return make_plan(self._empty, self._bound.native, self._options).sections().sums_up_any_order
+        return make_plan(self._empty, self.bound.native, self._options).sections().sums_up_any_order
 
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""
-        return [t.text for t in self._bound.temporaries]
+        return [t.text for t in self.bound.temporaries]
 
     def __repr__(self) -> str:
         """Show the calls."""
         return f"<windrow.Operator {self._calls()}>"
 
     def _calls(self) -> str:
-        named = [(c["display"], "" if c["name"].startswith(HIDDEN) else f" AS {c['name']}") for c in self._bound.native]
+        named = [(c["display"], "" if c["name"].startswith(HIDDEN) else f" AS {c['name']}") for c in self.bound.native]
         return ", ".join(call + name for call, name in named)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -226,7 +148,7 @@ class Operator:
         options = self._settings()
         run = Run(self._calls)
         rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
-        summaries = spilling.summarised(rows, self._bound.native, options, _limit(options), run)
+        summaries = spilling.summarised(rows, self.bound.native, options, _limit(options), run)
         return run.metrics.rows, summaries
 
     def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
@@ -265,7 +187,7 @@ class Operator:
                 return
         if not inputs:
             return
-        plan = make_plan(self._empty, self._bound.native, options)
+        plan = make_plan(self._empty, self.bound.native, options)
         new = pa.table(plan.compute(pa.concat_tables(inputs)))
         inputs.clear()
         run.metrics.sections += 1
@@ -281,7 +203,7 @@ class Operator:
         self, batches: Iterable[pa.RecordBatch], options: Options, limit: int, run: Run
     ) -> Iterator[pa.RecordBatch]:
         schema = None
-        width = len(self._bound.names)
+        width = len(self.bound.names)
 
         def full() -> Iterator[pa.RecordBatch]:
             nonlocal schema
@@ -291,14 +213,14 @@ class Operator:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in spilling.answered(full(), self._bound.native, options, limit, run, self.share):
-            new = [compact(c) for c in batch.columns[batch.num_columns - len(self._bound.native) :]]
+        for batch in spilling.answered(full(), self.bound.native, options, limit, run, self.share):
+            new = [compact(c) for c in batch.columns[batch.num_columns - len(self.bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
     def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         stream = None
-        schema = self._input
-        width = len(self._bound.names)
+        schema = self.input_schema
+        width = len(self.bound.names)
         for batch in batches:
             full = self._full(batch, run)
             if stream is None:
@@ -311,64 +233,64 @@ class Operator:
 
     def _stream_plan(self, schema: pa.Schema, options: Options) -> Plan:
         # a stream carries all columns, so a new one that will replace an old one needs a name of its own meanwhile
-        return make_plan(schema, self._bound.beside(schema.names), options)
+        return make_plan(schema, self.bound.beside(schema.names), options)
 
     def _unpack(self, finished: Sequence[Any], width: int, schema: pa.Schema, run: Run) -> Iterator[pa.RecordBatch]:
         run.metrics.sections += bool(finished)
         for item in finished:
             batch = pa.record_batch(item)
-            new = [compact(c) for c in batch.columns[len(batch.columns) - len(self._bound.native) :]]
+            new = [compact(c) for c in batch.columns[len(batch.columns) - len(self.bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
     def _arranged(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self._slots], schema=schema)
+        return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self.slots], schema=schema)
 
     def _schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
         """Lay out the schema; columns that pass through keep the very field they came with."""
         new = self._new
         if plan is not None:
             new = [f.with_type(made.type) for f, made in zip(new, output_fields(plan), strict=True)]
-        fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self._slots]
+        fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self.slots]
         return pa.schema(fields, metadata=input_schema.metadata)
 
     def _columns(self, batch: pa.RecordBatch | pa.Table, run: Run | None = None) -> tuple[list[Any], list[Any]]:
         """Give the input columns with the declared types, and the evaluated expressions."""
         columns: list[Any] = list(batch.columns)
-        for index in self._bound.read:
-            declared = self._input.field(index).type
+        for index in self.bound.read:
+            declared = self.input_schema.field(index).type
             if columns[index].type != declared:
                 columns[index] = self._cast(columns[index], index, declared)
-        if not self._bound.temporaries:
+        if not self.bound.temporaries:
             return columns, []
         from .polars import evaluate
 
-        by_name = dict(zip(self._bound.names, columns, strict=True))
+        by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            return columns, evaluate(self._bound.temporaries, by_name, batch.num_rows)
+            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows)
 
     def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
         try:
-            return checked(column, self._bound.names[index]).cast(declared)
+            return checked(column, self.bound.names[index]).cast(declared)
         except pa.ArrowException as error:
             raise DataError(
-                f"column {self._bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
+                f"column {self.bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
     def _table(self, batch: pa.RecordBatch, run: Run) -> pa.Table:
-        table = input_table(self._bound, *self._columns(batch, run), batch.num_rows, self._input)
+        table = input_table(self.bound, *self._columns(batch, run), batch.num_rows, self.input_schema)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
     def _full(self, batch: pa.RecordBatch, run: Run) -> pa.RecordBatch:
         """Give a batch with all columns and the evaluated expressions, for the stream."""
         columns, temporaries = self._columns(batch, run)
-        for name, column in zip(self._bound.names, columns, strict=True):
+        for name, column in zip(self.bound.names, columns, strict=True):
             checked(column, name)
         arrays = [*columns, *(whole(t) for t in temporaries)]
         fields = [
             pa.field(name, a.type, f.nullable)
-            for name, a, f in zip(self._bound.names, columns, batch.schema, strict=True)
+            for name, a, f in zip(self.bound.names, columns, batch.schema, strict=True)
         ]
-        fields += [pa.field(t.name, a.type) for t, a in zip(self._bound.temporaries, temporaries, strict=True)]
+        fields += [pa.field(t.name, a.type) for t, a in zip(self.bound.temporaries, temporaries, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -377,7 +299,7 @@ class Operator:
         for batch in batches:
             self._check(batch)
             if schema is None:
-                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, self._input, strict=True)]
+                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, self.input_schema, strict=True)]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
             if batch.schema.equals(schema):
                 yield batch
@@ -389,15 +311,16 @@ class Operator:
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _check(self, batch: pa.RecordBatch) -> None:
-        if batch.schema.names != self._input.names:
+        names = self.input_schema.names
+        if batch.schema.names != names:
             raise DataError(
-                f"a batch came with the columns {batch.schema.names}, but the operator was made for {self._input.names}"
+                f"a batch came with the columns {batch.schema.names}, but the operator was made for {names}"
             )
         try:
             batch.validate()
         except pa.ArrowException as error:
             raise DataError(f"a batch came broken: {error}") from None
-        for field, column in zip(self._input, batch.columns, strict=True):
+        for field, column in zip(self.input_schema, batch.columns, strict=True):
             if not field.nullable and column.null_count:
                 raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
 

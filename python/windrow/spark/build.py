@@ -29,7 +29,7 @@ from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .measured import Heard
 from .plan import Level, Plan, functions_of, quoted, spark_column, users_line
-from .schema import carried, check_columns, check_keys, fuller_type, to_arrow
+from .schema import carried, check_columns, check_keys, fuller_type, spark_schema, to_arrow
 from .skew import hot_key
 from .source import is_repeatable
 from .spread import at_once, gathered, parted, partitions, ranged, slots, sorted_by
@@ -238,7 +238,7 @@ class Builder:
             kept = _kept(needed, native, parts[position + 1 :], made)
             operator = self._operator(level, calls, schema, sort=not self.way.in_order and not spark_sorts, kept=kept)
             heard = self._heard(operator)
-            self.working = self.working.mapInArrow(operator, operator.spark_schema)
+            self.working = self.working.mapInArrow(operator, spark_schema(operator))
             schema = self._made(operator, calls, made)
             self.done[-1].append(Done(calls, together + sorting, exchange, True, operator.explain_rows(), heard))
             together, exchange = "the rows are there", False
@@ -303,7 +303,7 @@ class Builder:
                 together = f"{by}, {how}, read twice: {why_twice}"
                 self.working = read_twice(self.working, operator, reader, self.functions, exchanged=not stay)
             else:
-                self.working = self.working.mapInArrow(at_once(operator, ranges), operator.spark_schema, barrier=True)
+                self.working = self.working.mapInArrow(at_once(operator, ranges), spark_schema(operator), barrier=True)
                 self.working = parted(self.working, columns, self.functions)
                 together = f"{by} at once (barrier), {how}"
             schema = self._made(operator, calls, made)
@@ -313,7 +313,7 @@ class Builder:
 
     def _made(self, operator: Operator, calls: Sequence[int], made: dict[int, str]) -> T.StructType:
         """Take down the names that the results of calls have behind an operator; give the schema there."""
-        schema = operator.spark_schema
+        schema = spark_schema(operator)
         made |= dict(zip(calls, schema.names[len(schema.names) - len(calls) :], strict=True))
         return schema
 

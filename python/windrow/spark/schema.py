@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import Slot
+from ..chain import Chain
 from ..config import current
 from ..exceptions import SpecError, UnsupportedError
+from ..operator import Operator
 
 __all__ = [
     "arrow_type",
@@ -19,8 +21,8 @@ __all__ = [
     "check_keys",
     "from_arrow",
     "fuller_type",
-    "result_schema",
     "session_timezone",
+    "spark_schema",
     "to_arrow",
 ]
 
@@ -311,41 +313,45 @@ def _spark_field(field: pa.Field, column: str) -> T.StructField:
     return T.StructField(field.name, from_arrow(field.type, column), field.nullable)
 
 
-def result_schema(
-    spark: T.StructType | None,
-    arrow: pa.Schema,
-    new: Sequence[pa.Field],
-    calls: Sequence[dict[str, Any]],
-    slots: Sequence[Slot],
-    names: Sequence[str],
-) -> T.StructType:
+def spark_schema(operator: Operator) -> T.StructType:
     """Give the schema to declare to ``mapInArrow``.
 
     Parameters
     ----------
-    spark
-        The input's Spark schema, where it is known.
-    arrow
-        The input's Arrow schema.
-    new
-        The new fields.
-    calls
-        The native calls, which tell what a new column is made of.
-    slots
-        The result's columns.
-    names
-        The unique names under which the calls know the input's columns.
+    operator
+        The operator over record batches that it is given.
 
     Returns
     -------
     pyspark.sql.types.StructType
-        Input columns with the very field they had, metadata included.
+        Input columns with the very field they had, metadata included, where the operator was given Spark's schema.
     """
-    fields = spark.fields if spark is not None else [_spark_field(f, f.name) for f in arrow]
-    position = {name: i for i, name in enumerate(names)}
+    schema = operator.host_schema
+    if not isinstance(operator, Chain):
+        return _level_schema(operator, schema)
+    working = T.StructType()
+    for level in operator.levels:
+        working = _level_schema(level, schema)
+        schema = None if schema is None else working
+
+    def field(slot: Slot) -> T.StructField:
+        is_scalar, index = operator.sources[slot.index] if slot.new else (False, slot.index)
+        if is_scalar:
+            return T.StructField(slot.name, from_arrow(operator.scalar_fields[index].type, slot.name), True)
+        old = working.fields[index]
+        return T.StructField(slot.name, old.dataType, old.nullable, old.metadata)
+
+    return T.StructType([field(s) for s in operator.slots])
+
+
+def _level_schema(operator: Operator, spark: object) -> T.StructType:
+    """Give the schema of one level of calls, from that of the batches that come, where Spark's is known."""
+    arrow, bound, new = operator.input_schema, operator.bound, operator.new_fields
+    fields = spark.fields if isinstance(spark, T.StructType) else [_spark_field(f, f.name) for f in arrow]
+    position = {name: i for i, name in enumerate(bound.names)}
 
     def made(index: int, name: str) -> T.StructField:
-        call, field = calls[index], new[index]
+        call, field = bound.native[index], new[index]
         source = call["args"][0].get("column") if call["args"] else None
         if source in position:
             at = position[source]
@@ -357,4 +363,4 @@ def result_schema(
         old = fields[index]
         return T.StructField(name, old.dataType, old.nullable, old.metadata)
 
-    return T.StructType([made(s.index, s.name) if s.new else kept(s.index, s.name) for s in slots])
+    return T.StructType([made(s.index, s.name) if s.new else kept(s.index, s.name) for s in operator.slots])

@@ -21,6 +21,7 @@ import pyarrow as pa
 from ..exceptions import DataError
 from ..names import unique_names
 from .plan import quoted
+from .schema import spark_schema
 
 if TYPE_CHECKING:
     from ..operator import Operator
@@ -71,7 +72,7 @@ def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any,
         functions.shiftright(row, _ROW_BITS).alias(place),
         functions.when(is_first, summaries.scalar()).alias(told),
     ]
-    return frame.select("*", *marks).mapInArrow(_Answers(operator), operator.spark_schema)
+    return frame.select("*", *marks).mapInArrow(_Answers(operator), spark_schema(operator))
 
 
 def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
