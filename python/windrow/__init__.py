@@ -16,8 +16,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import functions
-from .api import Operator, operator
+from . import functions, hosts  # noqa: F401 - which registers windrow's own hosts
+from .api import Operator, explain, operator, select, sql, with_columns
 from .call import Call
 from .config import config
 from .exceptions import (
@@ -32,13 +32,10 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
-from .explain import explain
 from .expr import col, expr, lit
 from .functions import *  # noqa: F403
 from .interval import Interval, interval
-from .query import sql
 from .spec import Window, asc, desc, following, preceding, window
-from .table import select, with_columns
 from .user import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:

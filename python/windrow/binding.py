@@ -14,8 +14,8 @@ from typing import Any
 from .call import Call
 from .derived import Derived, place
 from .exceptions import SpecError
-from .expr import Column, Expr, Host, Item, Literal, Scalar, Sql, is_polars_expression, is_spark_column
-from .names import HostKind, ambiguous, columns_named, fresh, own_names, unknown
+from .expr import Column, Expr, Host, Item, Literal, Scalar, Sql, reader_of
+from .names import ambiguous, columns_named, fresh, unique_names, unknown
 from .spec import Bound, Order
 
 __all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_item", "read_items", "scalars"]
@@ -180,15 +180,10 @@ def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None
         from .sql import parse_item
 
         return parse_item(item)
-    if is_spark_column(item):
-        from .spark.columns import read_item as read_column
-
-        return read_column(item, plain=plain, own=own)
-    if is_polars_expression(item):
-        raise SpecError(
-            "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
-            "Polars expressions as its arguments, keys and filters"
-        )
+    if (reader := reader_of(item)) is not None:
+        found = reader.item(item, plain=plain, own=own)
+        assert isinstance(found, (Call, Derived))
+        return found
     raise SpecError(
         f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )
@@ -264,8 +259,9 @@ def bind(
     outputs: Sequence[Output],
     columns: Sequence[str],
     *,
-    host: HostKind = "polars",
+    host: str = "polars",
     folded: bool = False,
+    without: str = "",
     fallback: Callable[[str], Scalar | None] | None = None,
     locate: Callable[[Any], int | None] | None = None,
 ) -> BoundCalls:
@@ -278,9 +274,11 @@ def bind(
     columns
         The frame's columns in order; duplicates are allowed as long as no call names them.
     host
-        Who evaluates expressions.
+        Whose expressions the host of the frame evaluates, beside SQL.
     folded
         Whether names are found regardless of case, as in Spark by default.
+    without
+        Characters that the names by which calls know columns must not have.
     fallback
         Asked for an expression when a name is unknown, for hosts that read more into names (``struct.field``).
     locate
@@ -296,7 +294,7 @@ def bind(
     SpecError
         For an unknown or ambiguous column, a call without a window, an expression of another host.
     """
-    names = own_names(columns, host=host, folded=folded)
+    names = unique_names(columns, folded=folded, without=without)
     binder = _Binder(columns, names, host, folded, fallback, locate)
     native = [binder.lower(o.name, o.item) for o in outputs if isinstance(o.item, Call)]
     return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
@@ -306,7 +304,7 @@ def bind(
 class _Binder:
     columns: Sequence[str]
     names: list[str]
-    host: HostKind
+    host: str
     folded: bool
     fallback: Callable[[str], Scalar | None] | None
     locate: Callable[[Any], int | None] | None
@@ -395,19 +393,20 @@ class _Binder:
         return name
 
     def check_host(self, expression: Host) -> None:
-        if self.host == "spark" and not is_spark_column(expression.value):
+        if expression.host == self.host:
+            return
+        if self.host == "spark":
             raise SpecError(
                 f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
                 "write wr.expr('SQL') or a PySpark Column"
             )
-        if self.host == "polars" and not is_polars_expression(expression.value):
-            raise SpecError(
-                f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
-                "write wr.expr('SQL') or a Polars expression"
-            )
+        raise SpecError(
+            f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
+            "write wr.expr('SQL') or a Polars expression"
+        )
 
 
-def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: HostKind = "polars") -> list[Temporary]:
+def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "polars") -> list[Temporary]:
     """Give the expressions over calls that the host must evaluate last.
 
     Parameters
@@ -417,7 +416,7 @@ def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: HostKind
     columns
         The working frame's columns: the input's, and the calls' places.
     host
-        Who evaluates expressions.
+        Whose expressions the host of the frame evaluates, beside SQL.
 
     Returns
     -------

@@ -1,23 +1,22 @@
-"""``wr.explain``: what will be done for each call, as text and as HTML."""
+"""What will be done for each call, and what was done, as text and as HTML."""
 
 from __future__ import annotations
 
 import html
 import textwrap
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from typing import Any
 
-from .binding import Output, read_items
+import pyarrow as pa
+
+from .binding import Output
 from .call import Call
 from .chain import Chain
 from .config import current
 from .derived import levels, place
-from .exceptions import SpecError
-from .metrics import Measured, collected, seconds_text, size_text
-from .table import compute, kind_of, schema_of
+from .metrics import Measured, seconds_text, size_text
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain_outputs", "shown_names"]
 
 _NAME_WIDTH = 32
 _WIDTH = 100
@@ -25,72 +24,22 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain(
-    frame: Any,
-    *exprs: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    metrics: bool = False,
-    **named: Any,
-) -> Explanation:
-    """Say how window calls would be computed; with ``metrics`` compute them, and say what that took.
+def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation:
+    """Say how window calls on rows of an Arrow schema would be computed.
 
     Parameters
     ----------
-    frame
-        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read, unless ``metrics`` asks for it.
-    *exprs
-        Calls as for :func:`windrow.with_columns`.
-    sort, engine, spread
-        On Spark frames, as for :func:`windrow.with_columns`; ``sort`` with ``metrics`` on every frame.
-    metrics
-        Whether to compute the calls, throw the answers away, and give the figures: rows, sections, bytes spilled, the
-        peak of the process's memory in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is
-        collected. On Spark a job runs into the ``noop`` sink, and each task of windrow's counts as a run; a stage that
-        Spark computes twice (for a sample, or after a failure) tells its figures twice. A column of this name is
-        written in a dict.
-    **named
-        Further calls by the names of their columns.
+    outputs
+        What was asked for.
+    schema
+        The schema.
 
     Returns
     -------
     Explanation
-        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call, ``metrics`` the figures.
-
-    Raises
-    ------
-    SpecError, UnsupportedError
-        As :func:`windrow.with_columns` would; with ``metrics``, also for a schema and on Spark Connect.
-    WindrowError
-        With ``metrics``, whatever computing the calls raises.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.float64()})
-    >>> w = wr.window("device", "id", rows=(-1000, 1000))
-    >>> plan = wr.explain(schema, wr.max("level").over(w).alias("peak"))
-    >>> plan.rows[0]["strategy"]
-    'two_stacks'
-    >>> table = pa.table({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3.0, 4.0, 5.0]})
-    >>> plan = wr.explain(table, wr.max("level").over(w).alias("peak"), metrics=True)
-    >>> plan.metrics[0].total().rows
-    3
+        The native plans, and what Polars evaluates around them.
     """
-    if not isinstance(metrics, bool):
-        raise SpecError(f"metrics={metrics!r} is neither True nor False; to call a column so, write {{'metrics': ...}}")
-    kind = None if _is_schema(frame) else kind_of(frame)
-    if metrics and kind is None:
-        raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
-    if kind == "spark":
-        from .spark.dataframe import Way, explain_spark
-
-        return explain_spark(frame, exprs, named, Way(sort, engine, spread), metrics=metrics)
-    arrow, _, _ = schema_of(frame)
-    outputs = read_items(exprs, named, arrow.names)
-    operator = Chain(outputs, [], arrow, current(), None)
+    operator = Chain(outputs, [], schema, current(), None)
     shown = shown_names(outputs)
     rows: list[dict[str, Any]] = []
     steps: list[str] = []
@@ -100,18 +49,7 @@ def explain(
             rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": place_of})
         steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
     steps += [f"Polars evaluates {text} into {name} last" for name, text in operator.expressions_over_calls()]
-    if not metrics:
-        return Explanation(rows, steps)
-    begun = perf_counter()
-    with collected() as runs:
-        result = compute(frame, exprs, named, sort, engine, spread, selecting=False)
-        if kind == "reader":
-            for _ in result:
-                pass
-        elif kind == "polars lazy":
-            result.collect()
-    seconds = perf_counter() - begun
-    return Explanation(rows, steps, [Measured(", ".join(o.name for o in outputs), runs)], seconds)
+    return Explanation(rows, steps)
 
 
 def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
@@ -133,12 +71,8 @@ def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
     return names | {place(o.item): o.name for o in outputs if isinstance(o.item, Call)}
 
 
-def _is_schema(frame: Any) -> bool:
-    return type(frame).__name__ in ("Schema", "StructType")
-
-
 class Explanation:
-    """What :func:`explain` gives.
+    """What :func:`windrow.explain` gives.
 
     Parameters
     ----------

@@ -9,18 +9,35 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .exceptions import SpecError
 from .interval import Interval
 from .values import replace
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from typing_extensions import Self
 
-__all__ = ["Column", "Expr", "Host", "IntoExpr", "Item", "Literal", "Scalar", "Sql", "col", "expr", "lit"]
+__all__ = [
+    "Column",
+    "Expr",
+    "ForeignReader",
+    "Host",
+    "IntoExpr",
+    "Item",
+    "Literal",
+    "Scalar",
+    "Sql",
+    "col",
+    "expr",
+    "lit",
+    "reader_of",
+    "register",
+]
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
@@ -68,6 +85,8 @@ class Host:
     ----------
     value
         The expression.
+    host
+        Whose it is: the name of the reader that read it.
     label
         How it is shown, where not as its library prints it.
     reads
@@ -75,6 +94,7 @@ class Host:
     """
 
     value: Any
+    host: str
     label: str | None = None
     reads: frozenset[str] | None = None
 
@@ -113,8 +133,58 @@ class Item:
 Scalar: TypeAlias = Column | Literal | Sql | Host
 #: What a call may read: a scalar, the result of another call, or a scalar over such results.
 Expr: TypeAlias = Scalar | Item
+
+
+class ForeignReader(Protocol):
+    """How the expressions of another library are read, and its types. The hosts register theirs."""
+
+    host: str
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is an expression of the library, which need not be imported for that."""
+
+    def expression(self, value: Any) -> Expr:
+        """Read an argument, a key or a condition."""
+
+    def order(self, value: Any) -> tuple[Expr, bool, bool]:
+        """Read an order key: what to order by, whether descending, and whether nulls come first."""
+
+    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+        """Read an item of ``with_columns`` or ``select``.
+
+        Parameters
+        ----------
+        value
+            The expression.
+        plain
+            Whether one without a window call will do.
+        own
+            Gives the name of the frame's column that an expression is, if it is one and no other has that name.
+        """
+
+    def arrow_type(self, value: Any) -> pa.DataType | None:
+        """Give the Arrow type of one of the library's types; None for all other values."""
+
+
+_READERS: dict[str, ForeignReader] = {}
+
 #: What may stand where an expression is asked for: a string is a column's name.
 IntoExpr: TypeAlias = "str | Expr | Any"
+
+
+def register(reader: ForeignReader) -> None:
+    """Have a library's expressions read from now on."""
+    _READERS[reader.host] = reader
+
+
+def reader_of(value: Any) -> ForeignReader | None:
+    """Give the reader of the library whose expression a value is, None where it is none."""
+    return next((r for r in _READERS.values() if r.owns(value)), None)
+
+
+def foreign_type(value: Any) -> pa.DataType | None:
+    """Give the Arrow type of another library's type, None where no reader knows it."""
+    return next((t for r in _READERS.values() if (t := r.arrow_type(value)) is not None), None)
 
 
 def col(name: str) -> Column:
@@ -242,12 +312,9 @@ def as_expr(value: Any, role: str) -> Expr:
         return Literal(value)
     if isinstance(value, Item):
         return replace(value, name=None)
-    if is_spark_column(value):
-        from .spark.columns import read_argument
-
-        return read_argument(value)
-    if is_host_expression(value):
-        return Host(value)
+    reader = reader_of(value)
+    if reader is not None:
+        return reader.expression(value)
     plain = _plain(value)
     if plain is None or isinstance(plain, SCALARS):
         return Literal(plain)
@@ -285,19 +352,9 @@ def root_module(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def is_spark_column(value: Any) -> bool:
-    """Whether a value is a PySpark Column, Classic or Connect."""
-    return any(c.__name__ == "Column" and c.__module__.startswith("pyspark.sql") for c in type(value).__mro__)
-
-
-def is_polars_expression(value: Any) -> bool:
-    """Whether a value is a Polars expression."""
-    return any(c.__name__ == "Expr" and c.__module__.startswith("polars.") for c in type(value).__mro__)
-
-
-def is_host_expression(value: Any) -> bool:
-    """Whether a value is an expression object of Polars or PySpark."""
-    return is_spark_column(value) or is_polars_expression(value)
+def is_instance(value: Any, package: str, name: str) -> bool:
+    """Whether a value is of a class of a package, or of one below it, by the class's name: nothing is imported."""
+    return any(c.__name__ == name and f"{c.__module__}.".startswith(f"{package}.") for c in type(value).__mro__)
 
 
 def identifier(name: str) -> str:

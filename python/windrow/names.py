@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal as OneOf, NoReturn
+from typing import NoReturn
 
 from .exceptions import SpecError, near
 
 __all__ = [
     "HIDDEN",
-    "HostKind",
     "ambiguous",
     "columns_named",
     "find_column",
     "fresh",
-    "own_names",
     "unique_names",
     "unknown",
 ]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
-
-#: Who evaluates expressions.
-HostKind = OneOf["polars", "spark"]
-
-
-def own_names(columns: Sequence[str], *, host: HostKind, folded: bool) -> list[str]:
-    """Give each column the name by which calls know it."""
-    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field
-    return unique_names(columns, folded=folded, without=".`" if host == "spark" else "")
 
 
 def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:

@@ -1,14 +1,13 @@
-"""``wr.sql``: one ``SELECT ... FROM frame``, read by sqlglot into what :func:`windrow.select` takes.
+"""The query of ``wr.sql``: one ``SELECT ... FROM frame``, read by sqlglot into what :func:`windrow.select` takes.
 
     FROM -> WHERE -> items, window calls among them -> QUALIFY -> DISTINCT -> ORDER BY -> LIMIT
 
 This module reads: it inlines named windows, puts aliases in their places, and checks what only SQL can get wrong. What
-QUALIFY and ORDER BY ask for becomes hidden columns of the select; ``query_memory`` and ``spark.query`` do the rest.
+QUALIFY and ORDER BY ask for becomes hidden columns of the select; the hosts do the rest.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -21,10 +20,9 @@ from .expr import Column, Expr, Item, Literal, Scalar
 from .names import find_column
 from .spec import Order
 from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
-from .table import kind_of
 from .values import replace
 
-__all__ = ["Query", "expression_of", "sql"]
+__all__ = ["Query", "expression_of", "read_query", "read_select"]
 
 # what a SELECT may have beside its items; all else is refused
 _CLAUSES = {
@@ -86,72 +84,26 @@ def expression_of(output: Output) -> Expr:
     return item.expression if isinstance(item, Derived) and not item.calls else item
 
 
-def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
-    """Answer one SQL query over a frame: ``SELECT ... FROM frame``, with window functions wherever they make sense.
-
-    ``SELECT [DISTINCT] items FROM frame [WHERE c] [WINDOW w AS (...), ...] [QUALIFY c] [ORDER BY ...] [LIMIT n [OFFSET
-    m]]``. Items are columns, ``*``, and expressions with window calls in them or without; an item without an alias is
-    named by its text. A window may refine a named one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY know the
-    items' aliases, which go before columns of the same name, and may hold window calls of their own; ORDER BY knows
-    the items' numbers. Nulls come first in ascending and last in descending order, as in Spark.
+def read_select(text: str) -> Any:
+    """Read a query's text into a tree of sqlglot's.
 
     Parameters
     ----------
-    query
-        The query, in Spark's dialect. Scalars are evaluated by Spark on Spark, by Polars elsewhere.
-    spark
-        The SparkSession whose tables and views FROM may name; without it the active one.
-    **frames
-        Frames of any kind by the names that FROM may use; they go before Spark's tables.
+    text
+        The query.
 
     Returns
     -------
-    same kind as the frame
-        As for :func:`windrow.select`: lazy in, lazy out. A reader is read when its result is, and as a whole. Without
-        ORDER BY frames in memory keep their row order.
+    sqlglot.exp.Select
+        One SELECT from one name.
 
     Raises
     ------
     SpecError
-        Before any row is read: for what cannot be read, unknown names, a window function in WHERE or without OVER,
-        QUALIFY without a window function.
+        If it cannot be read, or is no query.
     UnsupportedError
-        For what goes beyond one SELECT from one frame: joins, GROUP BY, subqueries, UNION, WITH.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> import windrow as wr
-    >>> scores = pa.table({"player": ["ann", "bob", "cid"], "team": ["red", "red", "blue"], "score": [7, 9, 3]})
-    >>> wr.sql(
-    ...     '''
-    ...     SELECT player, score - avg(score) OVER w AS above
-    ...     FROM scores
-    ...     WINDOW w AS (PARTITION BY team)
-    ...     QUALIFY rank() OVER (w ORDER BY score DESC) = 1
-    ...     ORDER BY player
-    ...     ''',
-    ...     scores=scores,
-    ... ).to_pydict()
-    {'player': ['bob', 'cid'], 'above': [1.0, 0.0]}
+        For what goes beyond one SELECT from one frame.
     """
-    if not isinstance(query, str):
-        raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
-    tree = _select(query)
-    table = tree.args["from_"].this
-    frame = _frame(table, frames, spark)
-    kind = kind_of(frame)
-    if kind == "spark":
-        from .spark.query import answer as answer_spark
-
-        folded = str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
-        return answer_spark(frame, _Reader(tree, table, frame.columns, folded).query())
-    from .query_memory import answer, columns_of
-
-    return answer(frame, kind, _Reader(tree, table, columns_of(frame, kind), False).query())
-
-
-def _select(text: str) -> Any:
     exp = _exp()
     tree = _parse(text)
     if not isinstance(tree, exp.Select):
@@ -185,29 +137,29 @@ def _beyond(what: str) -> NoReturn:
     )
 
 
-def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
-    parts = [p.name for p in table.parts]
-    name = ".".join(parts)
-    if len(parts) == 1:
-        found = [f for n, f in frames.items() if n == name] or [
-            f for n, f in frames.items() if n.lower() == name.lower()
-        ]
-        if len(found) == 1:
-            return found[0]
-    session = spark
-    if session is None and "pyspark.sql" in sys.modules:
-        session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()
-    if session is None:
-        raise SpecError(
-            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{near(name, frames)}"
-        )
-    quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
-    if not session.catalog.tableExists(quoted):
-        raise SpecError(
-            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
-            f"{near(name, frames)}"
-        )
-    return session.table(quoted)
+def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
+    """Read a query's tree.
+
+    Parameters
+    ----------
+    tree
+        What :func:`read_select` gave.
+    columns
+        The columns of the frame in FROM.
+    folded
+        Whether they are found regardless of case.
+
+    Returns
+    -------
+    Query
+        The query.
+
+    Raises
+    ------
+    SpecError
+        For unknown names, a window function in WHERE or without OVER, QUALIFY without a window function.
+    """
+    return _Reader(tree, tree.args["from_"].this, columns, folded).query()
 
 
 class _Reader:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from .config import current
 from .exceptions import SpecError
+from .expr import foreign_type
 
 __all__ = ["arrow_type"]
 
@@ -56,24 +57,8 @@ def arrow_type(returns: Any, what: str) -> pa.DataType:
         return _Ddl(returns, what).read()
     if isinstance(returns, type) and returns in _PYTHON:
         return _PYTHON[returns]
-    modules = {
-        c.__module__.partition(".")[0] for c in (returns if isinstance(returns, type) else type(returns)).__mro__
-    }
-    if "pyspark" in modules and hasattr(returns, "simpleString"):
-        from pyspark.sql.types import DataType
-
-        if isinstance(returns, type) and issubclass(returns, DataType):
-            returns = returns()
-        from .spark.schema import arrow_type as from_spark
-
-        return from_spark(returns, current().timezone or "UTC")
-    if "polars" in modules:
-        import polars as pl
-
-        try:
-            return pl.Series([], dtype=returns).to_arrow(compat_level=pl.CompatLevel.oldest()).type
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
-            pass
+    if (known := foreign_type(returns)) is not None:
+        return known
     if returns is Decimal:
         raise SpecError(f"{what}: returns=Decimal says neither digits nor scale; write returns='decimal(18, 2)'")
     raise SpecError(

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Literal as OneOf
 
 from .exceptions import SpecError
-from .expr import Column, Expr, Host, Literal, Sql, as_expr, is_spark_column
+from .expr import Column, Expr, Host, Literal, Sql, as_expr, reader_of
 from .interval import Interval, length_key, parse_duration
 
 __all__ = ["Bound", "Frame", "Order", "Window", "asc", "desc", "following", "preceding", "window"]
@@ -412,10 +412,8 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 def _order(value: Any) -> Order:
     if isinstance(value, Order):
         return value
-    if not isinstance(value, str) and is_spark_column(value):
-        from .spark.columns import read_order
-
-        return read_order(value)
+    if not isinstance(value, str) and (reader := reader_of(value)) is not None:
+        return Order(*reader.order(value))
     return Order(as_expr(value, "order_by"))
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..expr import Column, Expr
+from ..hosts.base import host_of
 from ..names import fresh
-from ..table import kind_of
 from .catalyst import class_of, items, read_window_expression
 
 __all__ = ["accelerate"]
@@ -87,7 +87,7 @@ def accelerate(frame: Any) -> Any:
 
 
 def _check(frame: Any) -> None:
-    if kind_of(frame) != "spark":
+    if host_of(frame).name != "spark":
         raise SpecError(f"accelerate() takes a PySpark DataFrame, not {type(frame).__name__}")
     if not hasattr(frame, "_jdf"):
         raise UnsupportedError(

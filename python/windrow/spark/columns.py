@@ -25,6 +25,7 @@ from ..sql import call_of_parts
 from ..values import replace
 
 __all__ = [
+    "HOST",
     "Function",
     "Node",
     "Tree",
@@ -35,6 +36,9 @@ __all__ = [
     "read_item",
     "read_order",
 ]
+
+#: Of expressions that are PySpark's Columns, whose they are.
+HOST = "spark"
 
 # Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
 # are Spark's to evaluate, because their type decides the result's.
@@ -174,7 +178,7 @@ def read_argument(column: Any) -> Expr:
     """Read a PySpark Column that stands in a builder's call: as it is, unless window calls are in it."""
     tree, raw = _tree(column)
     item = _Reader(tree).expression(raw)
-    return item if isinstance(item, (Call, Derived)) else Host(column)
+    return item if isinstance(item, (Call, Derived)) else Host(column, HOST)
 
 
 def is_literal(column: Any) -> bool:
@@ -257,12 +261,12 @@ class _Reader:
         text = _shown(self.tree.column(raw))
         if parts.star and parts.calls:
             raise UnsupportedError(f"{text}: * cannot stand beside window calls; name the columns")
-        expression = Host(self.tree.column(new), text, None if parts.reads is None else frozenset(parts.reads))
+        expression = Host(self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads))
         return Derived(expression, parts.calls, text, inputs=parts.inputs)
 
     def _host(self, raw: Any) -> Host:
         column = self.tree.column(raw)
-        return Host(column, _shown(column))
+        return Host(column, HOST, _shown(column))
 
     def order(self, raw: Any) -> Order:
         """Read an order key."""
@@ -404,7 +408,7 @@ def is_plain(value: Any) -> bool:
 
 def _shown(column: Any) -> str:
     """Write a Column as PySpark prints it, without what only the JVM's classes say."""
-    text = str(Host(column)).replace(" unspecifiedframe$()", "")
+    text = str(Host(column, HOST)).replace(" unspecifiedframe$()", "")
     return _OPERATOR.sub(r"\1(", text)
 
 

@@ -13,15 +13,18 @@ from ..call import Call
 from ..config import Options, current
 from ..derived import Derived, inputs_of, levels, rewritten
 from ..exceptions import UnsupportedError
-from ..expr import Column, Expr, Host, Literal, Scalar, is_spark_column
-from ..names import own_names
+from ..expr import Column, Expr, Host, Literal, Scalar
+from ..names import unique_names
 from ..sql import columns_of
 from ..values import replace
-from .columns import is_literal, locator
+from .columns import HOST, is_literal, locator
 from .left import left_to_spark
 from .schema import session_timezone
 
 __all__ = ["Level", "Plan", "context_of", "functions_of", "make_plan", "quoted", "spark_column", "users_line"]
+
+# PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field.
+_FORBIDDEN = ".`"
 
 
 def context_of(session: Any) -> Any:
@@ -132,9 +135,10 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
         bound = bind(
             [Output(at, call) for at, call in calls.items()],
             columns,
-            host="spark",
+            host=HOST,
             folded=folded,
-            fallback=lambda name: Host(functions.col(name)) if "." in name or "`" in name else None,
+            without=_FORBIDDEN,
+            fallback=lambda name: Host(functions.col(name), HOST) if "." in name or "`" in name else None,
             locate=locate,
         )
         bounds.append(Level(list(calls), bound))
@@ -145,9 +149,9 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
         slots,
         [Temporary(name, e, str(e)) for name, e in inputs.items()],
         bounds,
-        scalars(outputs, columns, host="spark"),
+        scalars(outputs, columns, host=HOST),
         columns,
-        own_names(columns, host="spark", folded=folded),
+        unique_names(columns, folded=folded, without=_FORBIDDEN),
         _options(session),
     )
 
@@ -159,7 +163,7 @@ def _lifted(
     inputs: dict[str, Scalar] = {}
 
     def lift(expression: Expr) -> Expr:
-        if not isinstance(expression, Host) or not is_spark_column(expression.value):
+        if not isinstance(expression, Host) or expression.host != HOST:
             return expression
         if locate(expression.value) is not None:
             return expression

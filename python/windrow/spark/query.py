@@ -8,9 +8,9 @@ from ..binding import Output, Temporary
 from ..call import Call
 from ..derived import Derived
 from ..expr import Column, Expr, Item
+from ..hosts.base import ComputeArguments, Host
 from ..query import Query, expression_of
 from ..spec import Order
-from ..table import select
 from .plan import functions_of, spark_column
 
 __all__ = ["answer"]
@@ -18,11 +18,13 @@ __all__ = ["answer"]
 _QUALIFY = "__windrow_keep"
 
 
-def answer(frame: Any, query: Query) -> Any:
+def answer(host: Host, frame: Any, query: Query) -> Any:
     """Answer a query over a DataFrame.
 
     Parameters
     ----------
+    host
+        Spark's host.
     frame
         A PySpark DataFrame.
     query
@@ -43,7 +45,7 @@ def answer(frame: Any, query: Query) -> Any:
     else:
         keys = [f"__windrow_order_{i}" for i in range(len(query.order))]
         hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]
-    result = select(frame, *query.outputs, *hidden)
+    result = host.run(frame, [*query.outputs, *hidden], {}, ComputeArguments(), selecting=True)
     if query.qualify is not None:
         result = result.where(functions.col(_QUALIFY)).drop(_QUALIFY)
     if query.distinct:

@@ -13,18 +13,74 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .binding import Output, arrange, bind, read_items
-from .derived import levels
-from .exceptions import DataError
-from .table import new_columns
+from ..binding import Output, arrange, bind, read_items
+from ..call import Call
+from ..derived import Derived, levels
+from ..exceptions import DataError
+from ..expr import Scalar, is_instance
+from ..query import Query
+from ..table import new_columns
+from .base import ComputeArguments, FrameSchema, MemoryHost
+from .query import KEEP, NUMBER, answer, marked, not_boolean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .call import Call
-    from .derived import Derived
+__all__ = ["PandasHost"]
 
-__all__ = ["names_of", "run_pandas"]
+
+class PandasHost(MemoryHost):
+    """pandas' DataFrames."""
+
+    name = "pandas"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a DataFrame."""
+        return is_instance(value, "pandas", "DataFrame")
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame."""
+        return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return names_of(frame)
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute calls on a frame."""
+        return run_pandas(frame, items, named, selecting=selecting, in_order=arguments.in_memory() is False)
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame."""
+        return answer(self, frame, query)
+
+    def where(self, frame: Any, condition: Scalar) -> Any:
+        """Keep the rows for which a condition over the frame's columns is true."""
+        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
+
+    def kept(self, frame: Any, text: str) -> Any:
+        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
+        keep = pa.Array.from_pandas(frame[KEEP])
+        if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
+            raise not_boolean(text, keep.type)
+        mask = keep.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False)
+        return frame.loc[mask].drop(columns=KEEP)
+
+    def ordered(self, frame: Any) -> Any:
+        """Order the rows by the column ``NUMBER``, and drop it."""
+        return frame.iloc[frame[NUMBER].to_numpy().argsort(kind="stable")].drop(columns=NUMBER)
+
+    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Pass over some rows, and keep some of the rest."""
+        return frame.iloc[offset : None if limit is None else offset + limit]
 
 
 def run_pandas(
