@@ -21,7 +21,21 @@ from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..expr import Column, Expr
 from ..hosts.base import host_of
 from ..names import fresh
-from .catalyst import class_of, items, read_window_expression
+from .catalyst import read_window_expression
+from .jvm import (
+    alias,
+    analyzed_plan,
+    class_of,
+    dataframe_of,
+    expression_id,
+    inline_ctes,
+    is_classic,
+    items,
+    plan_with_cache,
+    project,
+    selected,
+    to_seq,
+)
 
 __all__ = ["accelerate"]
 
@@ -75,21 +89,21 @@ def accelerate(frame: Any) -> Any:
     >>> wr.spark.accelerate(sales).write.parquet("totals")  # doctest: +SKIP
     """
     _check(frame)
-    plan = frame._jdf.queryExecution().withCachedData()
+    plan = plan_with_cache(frame)
     if not _has_windows(plan):
         return frame
     walker = _Walker(frame.sparkSession)
-    result = walker.walk(walker.inlined(plan), None)
+    result = walker.walk(inline_ctes(plan), None)
     if walker.left:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
         warnings.warn(f"windrow leaves to Spark what it cannot compute alike:{lines}", UserWarning, stacklevel=2)
-    return walker.frame(result) if walker.taken else frame
+    return dataframe_of(result, frame.sparkSession) if walker.taken else frame
 
 
 def _check(frame: Any) -> None:
     if host_of(frame).name != "spark":
         raise SpecError(f"accelerate() takes a PySpark DataFrame, not {type(frame).__name__}")
-    if not hasattr(frame, "_jdf"):
+    if not is_classic(frame):
         raise UnsupportedError(
             "accelerate() needs Spark Classic: Spark Connect keeps its plans on the server. Give wr.with_columns the "
             "window columns, which works there too"
@@ -147,23 +161,9 @@ class _Walker:
 
     def __init__(self, session: Any) -> None:
         self.session = session
-        self.jvm = session._jvm
         self.ansi = str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true"
         self.left: list[str] = []
         self.taken = 0
-
-    def inlined(self, plan: Any) -> Any:
-        """Put common table expressions where they are referred to, as Spark's optimizer does first of all.
-
-        A piece of the plan is then whole in itself. Those that must be computed once stay as they are.
-        """
-        loader = plan.getClass().getClassLoader()
-        maker = loader.loadClass("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0]
-        # its flags, of which each release has more, are all off unless said otherwise
-        flags = self.session.sparkContext._gateway.new_array(self.jvm.java.lang.Object, maker.getParameterCount())
-        for i in range(len(flags)):
-            flags[i] = False
-        return maker.newInstance(flags).apply(plan)
 
     def walk(self, plan: Any, required: set[int] | None) -> Any:
         """Give the plan with windrow's nodes in the place of Spark's.
@@ -192,28 +192,21 @@ class _Walker:
         walked = [self.walk(child, below) for child in children]
         if all(new is old for new, old in zip(walked, children, strict=True)):
             return plan
-        return plan.withNewChildren(self._seq(walked))
+        return plan.withNewChildren(to_seq(walked))
 
-    def _chosen(self, project: Any, required: set[int] | None) -> Any:
+    def _chosen(self, node: Any, required: set[int] | None) -> Any:
         """Walk a Project, which computes only what is read above, so that no other columns are asked for below."""
-        chosen = [e for e in items(project.projectList()) if required is None or _id(e) in required]
-        walked = self.walk(project.child(), set().union(*(_ids(e.references()) for e in chosen)))
-        return project if walked is project.child() else self._project(chosen, walked)
-
-    def frame(self, plan: Any) -> Any:
-        """Make a DataFrame of a plan."""
-        from pyspark.sql.classic.dataframe import DataFrame
-
-        dataset = self.jvm.org.apache.spark.sql.classic.Dataset
-        return DataFrame(dataset.ofRows(self.session._jsparkSession, plan), self.session)
+        chosen = [e for e in items(node.projectList()) if required is None or expression_id(e) in required]
+        walked = self.walk(node.child(), set().union(*(_ids(e.references()) for e in chosen)))
+        return node if walked is node.child() else project(chosen, walked)
 
     # --------------------------------------------------------------------------------------------------------- windows
 
     def _windows(self, top: Any, required: set[int] | None) -> Any:
         """Replace a chain of Window nodes, none of which reads what another computes."""
         chain, base = self._chain(top)
-        wanted = [a for a in items(top.output()) if required is None or _id(a) in required]
-        kept = {_id(a) for a in wanted}
+        wanted = [a for a in items(top.output()) if required is None or expression_id(a) in required]
+        kept = {expression_id(a) for a in wanted}
         taken = [n for n in chain if kept & _ids_of(n.attributes())]
         left: list[_Node] = []
         refused: list[_Node] | None = None
@@ -227,12 +220,12 @@ class _Walker:
             return top
         self.taken += len(taken)
         below = self._stacked(left, walked)
-        return self._project(wanted, self._computed(below, taken, kept) if taken else below)
+        return project(wanted, self._computed(below, taken, kept) if taken else below)
 
     def _stacked(self, nodes: list[_Node], plan: Any) -> Any:
         """Put Spark's own Window nodes upon a plan."""
         for node in nodes:
-            plan = node.plan.withNewChildren(self._seq([plan]))
+            plan = node.plan.withNewChildren(to_seq([plan]))
         return plan
 
     def _chain(self, top: Any) -> tuple[list[_Node], Any]:
@@ -248,7 +241,7 @@ class _Walker:
             kind = class_of(plan)
             if kind == "Window":
                 node = _Node(plan, _ids(plan.references()))
-                if reads & {_id(a) for a in node.attributes()}:
+                if reads & {expression_id(a) for a in node.attributes()}:
                     return nodes, base
                 nodes.append(node)
                 reads |= node.reads
@@ -288,7 +281,7 @@ class _Walker:
         made = [a for n in nodes for a in n.attributes()]
         output = items(plan.output())
         pairs = [*zip(output, passing, strict=False), *zip(output[-len(made) :], made, strict=True)]
-        return self._project([self._alias(new, old) for new, old in pairs if _id(old) in kept], plan)
+        return project([alias(new, old) for new, old in pairs if expression_id(old) in kept], plan)
 
     def _run(self, base: Any, nodes: list[_Node], passing: list[Any], *, copied: bool) -> Any:
         """Put windrow's operator upon a plan: the columns that pass come first, the calls' results last."""
@@ -298,37 +291,17 @@ class _Walker:
         for attribute in passing:
             columns.read(attribute)
         calls = [read_window_expression(w, columns.read, ansi=self.ansi) for n in nodes for w in n.windows()]
-        makers = self.jvm.org.apache.spark.sql.classic.ExpressionUtils
-        aliased = [makers.column(e).alias(n) for e, n in zip(columns.expressions, columns.names, strict=True)]
-        frame = self.frame(base)
-        frame = self.frame(frame._jdf.select(self._seq(aliased)).queryExecution().analyzed())
+        frame = dataframe_of(base, self.session)
+        frame = dataframe_of(selected(frame, columns.expressions, columns.names), self.session)
         if copied:
             # The columns above will have the ids they have below, and an id must not be made twice in one plan. Of a
             # join's two sides the analyser gives the second ids of its own, down to the relations.
-            frame = self.frame(frame.crossJoin(frame)._jdf.queryExecution().analyzed().children().apply(1))
+            frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         with warnings.catch_warnings():  # a window of all rows is no news to who wrote it for Spark
             warnings.simplefilter("ignore")
             result = run_spark(frame, [], named, Way(), selecting=False)
-        return result._jdf.queryExecution().analyzed()
-
-    # ------------------------------------------------------------------------------------------------ Catalyst's makers
-
-    def _seq(self, values: Iterable[Any]) -> Any:
-        return self.jvm.PythonUtils.toSeq(list(values))
-
-    def _project(self, expressions: list[Any], plan: Any) -> Any:
-        return self.jvm.org.apache.spark.sql.catalyst.plans.logical.Project(self._seq(expressions), plan)
-
-    def _alias(self, source: Any, attribute: Any) -> Any:
-        return self.jvm.org.apache.spark.sql.catalyst.expressions.Alias(
-            source,
-            attribute.name(),
-            attribute.exprId(),
-            attribute.qualifier(),
-            self.jvm.scala.Option.apply(attribute.metadata()),
-            self._seq([]),
-        )
+        return analyzed_plan(result)
 
 
 def _has_windows(plan: Any) -> bool:
@@ -349,16 +322,12 @@ def _ids(attributes: Any) -> set[int]:
 
 
 def _ids_of(attributes: Iterable[Any]) -> set[int]:
-    return set(map(_id, attributes))
+    return set(map(expression_id, attributes))
 
 
 def _passing(plan: Any, kept: set[int]) -> list[Any]:
     """List the attributes of a plan that are kept, each once."""
-    return list({_id(a): a for a in items(plan.output()) if _id(a) in kept}.values())
-
-
-def _id(attribute: Any) -> int:
-    return int(attribute.exprId().id())
+    return list({expression_id(a): a for a in items(plan.output()) if expression_id(a) in kept}.values())
 
 
 def _typed(expression: Any) -> str:

@@ -6,17 +6,16 @@ percentages, delimiters, bounds) is taken out of it.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
 from ..call import Call
 from ..exceptions import UnsupportedError
 from ..expr import Expr, Literal
-from ..interval import Interval
 from ..spec import Bound, Frame, Order, Window, relative
+from .jvm import class_of, is_descending, items, value_of
 
-__all__ = ["bound_of", "class_of", "is_descending", "items", "read_window_expression", "value_of"]
+__all__ = ["bound_of", "read_window_expression"]
 
 # class -> function and how many of its first fields are the arguments
 _PLAIN = {
@@ -37,8 +36,6 @@ _RANKING = {
     "RowNumber": "row_number",
 }  # fmt: skip
 _VALUES = {"AnyValue": "any_value", "First": "first_value", "Last": "last_value"}
-# what py4j gives as Python's own
-_PYTHON_VALUES = ("BooleanType", "ByteType", "DoubleType", "FloatType", "IntegerType", "LongType", "ShortType")
 _PYTHON = ("PythonUDAF", "PythonFuncExpression", "PythonUDF")
 
 
@@ -68,21 +65,6 @@ def read_window_expression(expression: Any, column: Callable[[Any], Expr], *, an
         return _Reader(column, ansi).call(expression)
     except UnsupportedError as error:
         raise UnsupportedError(f"{expression.sql()}: {error}") from None
-
-
-def class_of(node: Any) -> str:
-    """Give the plain name of a JVM object's class; that of a Scala ``object`` without its dollar sign."""
-    return str(node.getClass().getSimpleName()).rstrip("$")
-
-
-def items(seq: Any) -> list[Any]:
-    """List a Scala Seq."""
-    return [seq.apply(i) for i in range(seq.size())]
-
-
-def is_descending(order: Any) -> bool:
-    """Whether a SortOrder is descending."""
-    return class_of(order.direction()) == "Descending"
 
 
 def bound_of(bound: Any, *, start: bool) -> Bound:
@@ -117,47 +99,6 @@ def bound_of(bound: Any, *, start: bool) -> Bound:
     if value is None:
         raise UnsupportedError("the frame's bound is NULL")
     return relative(Literal(value), start=start)
-
-
-def value_of(expression: Any, role: str) -> Any:
-    """Evaluate an expression that is one value for all rows.
-
-    Parameters
-    ----------
-    expression
-        A Catalyst expression.
-    role
-        What it is for, for the message.
-
-    Returns
-    -------
-    object
-        A plain Python value.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is no constant, or of a type that has no plain value in Python.
-    """
-    if not (expression.resolved() and expression.foldable()):
-        raise UnsupportedError(f"{role} is {expression.sql()}, which is not one value for all rows")
-    value = expression.eval(None)
-    name = class_of(expression.dataType())
-    if value is None or name in _PYTHON_VALUES:
-        return value
-    if name == "DecimalType":
-        return value.toJavaBigDecimal()
-    if name == "StringType":
-        return str(value.toString())
-    if name == "BinaryType":
-        return bytes(value)
-    if name == "DayTimeIntervalType":
-        return dt.timedelta(microseconds=value)
-    if name == "YearMonthIntervalType":
-        return Interval(months=value)
-    if name == "ArrayType" and class_of(expression.dataType().elementType()) == "DoubleType":
-        return list(value.toDoubleArray())
-    raise UnsupportedError(f"{role} is {expression.sql()}, of type {expression.dataType().simpleString()}")
 
 
 class _Reader:

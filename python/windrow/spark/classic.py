@@ -13,8 +13,20 @@ from typing import Any
 from ..derived import Derived
 from ..exceptions import SpecError
 from ..sql import parse_item
-from .catalyst import bound_of, class_of, is_descending, items, value_of
+from .catalyst import bound_of
 from .columns import Function, Node, WindowSpec
+from .jvm import (
+    analyzed_plan,
+    attribute_named,
+    class_of,
+    column_of,
+    expression_of,
+    is_descending,
+    items,
+    parsed_expression,
+    to_seq,
+    value_of,
+)
 
 __all__ = ["ClassicTree", "bound_keys"]
 
@@ -36,13 +48,7 @@ class _Text:
 
 
 class ClassicTree:
-    """Nodes are Catalyst expressions, held through py4j."""
-
-    def __init__(self) -> None:
-        from pyspark import SparkContext
-
-        context: Any = SparkContext._active_spark_context
-        self.jvm = context._jvm
+    """Nodes are Catalyst expressions, the JVM's objects."""
 
     def expression(self, column: Any) -> Any:
         """Give the Catalyst expression of a Column.
@@ -59,7 +65,7 @@ class ClassicTree:
         """
         from pyspark.errors import ParseException
 
-        node, name = column._jc.node(), ""
+        node, name = expression_of(column), ""
         while class_of(node) == "Alias":
             name = name or str(node.name().apply(0))
             node = node.child()
@@ -67,7 +73,7 @@ class ClassicTree:
         if text is not None and _WIDER.search(text.text):
             return text
         try:
-            return self._converted(column._jc.node())
+            return self._converted(expression_of(column))
         except ParseException as error:
             if text is not None:
                 return text
@@ -137,7 +143,7 @@ class ClassicTree:
     def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:
         """Give a node with other children."""
         rest = items(raw.children())[len(children) :]  # a function's filter and order
-        return raw.withNewChildren(self.jvm.PythonUtils.toSeq([*children, *rest]))
+        return raw.withNewChildren(to_seq([*children, *rest]))
 
     def bound_key(self, raw: Any) -> Any:
         """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
@@ -145,8 +151,7 @@ class ClassicTree:
 
     def reference(self, name: str) -> Any:
         """Give a node that is a column by its name."""
-        attribute = self.jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-        return attribute(self.jvm.PythonUtils.toSeq([name]))
+        return attribute_named(name)
 
     def named(self, raw: Any, name: str | None) -> Any:
         """Give a node of the same value with a name, or (None) without one."""
@@ -157,22 +162,19 @@ class ClassicTree:
 
     def column(self, raw: Any) -> Any:
         """Give the Column that a node is."""
-        from pyspark.sql.classic.column import Column
-
-        return Column(self.jvm.org.apache.spark.sql.classic.ExpressionUtils.column(raw))
+        return column_of(raw)
 
     def parsed(self, text: str) -> Any:
         """Read SQL text: its call or its expression over calls, and the node for the latter."""
         item = parse_item(text)
         if not isinstance(item, Derived):
             return item, None
-        parser = self.jvm.org.apache.spark.sql.classic.SparkSession.active().sessionState().sqlParser()
-        return item, parser.parseExpression(str(item.expression))
+        return item, parsed_expression(str(item.expression))
 
 
 def bound_keys(frame: Any) -> list[Any]:
     """List what each column of a frame has in common with the nodes that are bound to it."""
-    return [a.exprId().id() for a in items(frame._jdf.queryExecution().analyzed().output())]
+    return [a.exprId().id() for a in items(analyzed_plan(frame).output())]
 
 
 def _name_of(raw: Any) -> str | None:

@@ -23,6 +23,7 @@ from ..expr import Column, Expr, Host, Literal, Scalar
 from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
 from ..values import replace
+from .jvm import is_classic
 
 __all__ = [
     "HOST",
@@ -213,7 +214,7 @@ def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
 
     @functools.cache
     def keys() -> list[Any]:
-        if hasattr(frame, "_jdf"):
+        if is_classic(frame):
             from .classic import bound_keys
         else:
             from .connect import bound_keys

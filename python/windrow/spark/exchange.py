@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .catalyst import class_of, items
+from .jvm import analyzed_plan, class_of, executed_plan, expression_id, is_classic, items, shuffle_partitions
 
 __all__ = ["STAGE_NAME", "Clustering", "clustering_of", "exchanged"]
 
@@ -106,19 +106,18 @@ def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:
     Clustering or None
         None where nothing is known. No job is run, but the frame's own plan may be made.
     """
-    if not hasattr(frame, "_jdf"):
+    if not is_classic(frame):
         return None
-    execution = frame._jdf.queryExecution()
-    logical = execution.analyzed()
+    logical = analyzed_plan(frame)
     adaptive = str(frame.sparkSession.conf.get("spark.sql.adaptive.enabled")).lower() == "true"
     own = _of_windrow(logical)
     if own is not None:
         places, marked = own
         keys = tuple(names[i] for i in places)
-        return Clustering(keys, arrived=True) if marked or _kept_whole(execution.executedPlan(), adaptive) else None
+        return Clustering(keys, arrived=True) if marked or _kept_whole(executed_plan(frame), adaptive) else None
     if not _may_be_spread(logical, adaptive):
         return None
-    plan = execution.executedPlan()
+    plan = executed_plan(frame)
     if class_of(plan) == "AdaptiveSparkPlanExec":
         plan = plan.initialPlan()
     partitioning = plan.outputPartitioning()
@@ -127,9 +126,8 @@ def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:
     places = _positions(logical, items(partitioning.expressions()))
     if not places:
         return None
-    default = frame._jdf.sparkSession().sessionState().conf().numShufflePartitions()
     tasks = int(partitioning.numPartitions())
-    return Clustering(tuple(names[i] for i in places), None if tasks == default else tasks)
+    return Clustering(tuple(names[i] for i in places), None if tasks == shuffle_partitions(frame) else tasks)
 
 
 def _of_windrow(plan: Any) -> tuple[tuple[int, ...], bool] | None:
@@ -149,7 +147,7 @@ def _of_windrow(plan: Any) -> tuple[tuple[int, ...], bool] | None:
             named = {str(a.name()): i for i, a in enumerate(items(plan.child().output()))}
             below = [named.get(str(a.name()), -1) for a in items(plan.output())]
         elif kind == "Project":
-            known = {_id(a): i for i, a in enumerate(items(plan.child().output()))}
+            known = {expression_id(a): i for i, a in enumerate(items(plan.child().output()))}
             below = [_source(e, known) for e in items(plan.projectList())]
         elif kind in ("Filter", "SubqueryAlias") or (kind == "Sort" and not getattr(plan, "global")()):
             below = list(range(len(items(plan.output()))))
@@ -208,18 +206,14 @@ def _inside(plan: Any) -> Any:
 
 def _positions(plan: Any, expressions: Sequence[Any]) -> tuple[int, ...]:
     """Give the positions of columns in a plan's output; nothing where one of them is no column of it."""
-    known = {_id(a): i for i, a in enumerate(items(plan.output()))}
-    if any(class_of(e) != "AttributeReference" or _id(e) not in known for e in expressions):
+    known = {expression_id(a): i for i, a in enumerate(items(plan.output()))}
+    if any(class_of(e) != "AttributeReference" or expression_id(e) not in known for e in expressions):
         return ()
-    return tuple(known[_id(e)] for e in expressions)
+    return tuple(known[expression_id(e)] for e in expressions)
 
 
 def _source(expression: Any, known: dict[int, int]) -> int:
     """Give the position of the column that an expression of a projection is, -1 where it is more than that."""
     if class_of(expression) == "Alias":
         expression = expression.child()
-    return known.get(_id(expression), -1) if class_of(expression) == "AttributeReference" else -1
-
-
-def _id(attribute: Any) -> int:
-    return int(attribute.exprId().id())
+    return known.get(expression_id(expression), -1) if class_of(expression) == "AttributeReference" else -1

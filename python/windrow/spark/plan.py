@@ -18,6 +18,7 @@ from ..names import unique_names
 from ..sql import columns_of
 from ..values import replace
 from .columns import HOST, is_literal, locator
+from .jvm import is_classic_session
 from .left import left_to_spark
 from .schema import session_timezone
 
@@ -40,7 +41,7 @@ def context_of(session: Any) -> Any:
     pyspark.SparkContext or None
         The context.
     """
-    return session.sparkContext if hasattr(session, "_jsparkSession") else None
+    return session.sparkContext if is_classic_session(session) else None
 
 
 @dataclass(frozen=True, slots=True)

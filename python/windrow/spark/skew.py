@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .jvm import is_classic, optimized_plan, plan_bytes
 from .plan import quoted
 from .source import is_cheap
 from .spread import partitions, slots
@@ -52,7 +53,7 @@ def hot_key(frame: Any, keys: Sequence[str], limit: int | None, functions: Any) 
         the frame has more bytes than the limit (1 GiB where there is none), and reading it in part is cheap.
     """
     large = limit or _LARGE
-    if not hasattr(frame, "_jdf"):
+    if not is_classic(frame):
         return ""
     size = _size(frame)
     if size is None or size <= large:
@@ -67,8 +68,8 @@ def hot_key(frame: Any, keys: Sequence[str], limit: int | None, functions: Any) 
 
 def _size(frame: Any) -> int | None:
     """Give the bytes that Spark expects a frame to have; None where a part of it is not cheap to read."""
-    plan = frame._jdf.queryExecution().optimizedPlan()
-    return int(str(plan.stats().sizeInBytes())) if is_cheap(plan) else None
+    plan = optimized_plan(frame)
+    return plan_bytes(plan) if is_cheap(plan) else None
 
 
 def _sampled(frame: Any, keys: Sequence[str], functions: Any) -> tuple[float, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .catalyst import class_of, items
+from .jvm import class_of, is_classic, items, optimized_plan
 
 __all__ = ["is_cheap", "is_repeatable"]
 
@@ -40,9 +40,9 @@ def is_repeatable(frame: Any) -> bool:
     frame
         The DataFrame; of Connect's nothing is known.
     """
-    if not hasattr(frame, "_jdf"):
+    if not is_classic(frame):
         return False
-    plan = frame._jdf.queryExecution().optimizedPlan()
+    plan = optimized_plan(frame)
     return bool(plan.deterministic()) and all(map(_is_fixed, _nodes(plan)))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..exceptions import WindrowError
+from .jvm import barrier_slots
 from .plan import context_of, quoted
 
 __all__ = ["at_once", "gathered", "parted", "partitions", "patience", "ranged", "slots", "sorted_by"]
@@ -136,8 +137,7 @@ def slots(session: Any) -> int | None:
     context = context_of(session)
     if context is None or context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return None
-    scala = context._jsc.sc()
-    return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile())) or None
+    return barrier_slots(context) or None
 
 
 def partitions(session: Any) -> int:
