@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from . import spilling
 from .binding import BoundCalls, Slot
 from .config import Options
 from .exceptions import DataError, SpecError
 from .metrics import Report, Run, log_in_task, logs
 from .names import HIDDEN
 from .native import checked, compact, input_table, make_plan, output_fields, whole
+from .spilling import (
+    IN_MEMORY,
+    SHARED,
+    answered as answered_externally,
+    in_task,
+    room,
+    size,
+    summarised as summarised_externally,
+)
 from .user import telling
 from .values import replace
 
@@ -148,7 +156,7 @@ class Operator:
         options = self._settings()
         run = Run(self._calls)
         rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
-        summaries = spilling.summarised(rows, self.bound.native, options, _limit(options), run)
+        summaries = summarised_externally(rows, self.bound.native, options, _limit(options), run)
         return run.metrics.rows, summaries
 
     def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
@@ -164,7 +172,7 @@ class Operator:
         options, task = self._options, _spark_task()
         if task is None:
             return options
-        options = spilling.in_task(options, task.getLocalProperty)
+        options = in_task(options, task.getLocalProperty)
         if options.threads is None:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
         return replace(options, list_views=True) if self._leaves else options  # Spark reads them as it reads lists
@@ -172,17 +180,17 @@ class Operator:
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
         inputs: list[pa.Table] = []
-        limit = None if options.memory_limit is None else spilling.room(options.memory_limit)
+        limit = None if options.memory_limit is None else room(options.memory_limit)
         held, seen = 0, set[int]()
         coming = iter(batches)
         for batch in coming:
             waiting.append(batch)
             inputs.append(self._table(batch, run))
-            held += spilling.size(batch, seen)
-            if limit is not None and held * spilling.IN_MEMORY > limit:
+            held += size(batch, seen)
+            if limit is not None and held * IN_MEMORY > limit:
                 inputs.clear()
                 # what making the batches takes is known now
-                limit = spilling.room(options.memory_limit or limit, held)
+                limit = room(options.memory_limit or limit, held)
                 yield from self._spilled(chain(_drained(waiting), coming), options, limit, run)
                 return
         if not inputs:
@@ -213,7 +221,7 @@ class Operator:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in spilling.answered(full(), self.bound.native, options, limit, run, self.share):
+        for batch in answered_externally(full(), self.bound.native, options, limit, run, self.share):
             new = [compact(c) for c in batch.columns[batch.num_columns - len(self.bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
@@ -358,7 +366,7 @@ def columns_in_order(
 
 def _limit(options: Options) -> int:
     """Say how many bytes a task may hold of a partition that is shared out; there is a limit though nobody set one."""
-    return spilling.room(options.memory_limit or spilling.SHARED)
+    return room(options.memory_limit or SHARED)
 
 
 def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
