@@ -400,6 +400,7 @@ def _signed(bound: Bound) -> tuple[str, Any] | None:
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
+    """Give what may be one key or a sequence of them as a tuple."""
     if value is None:
         return ()
     if isinstance(value, (str, Column, Literal, Sql, Host, Order)) or not isinstance(value, (Sequence, set, frozenset)):
@@ -410,6 +411,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 
 def _order(value: Any) -> Order:
+    """Turn what a user may write into an order key."""
     if isinstance(value, Order):
         return value
     if not isinstance(value, str) and (reader := reader_of(value)) is not None:

@@ -236,6 +236,7 @@ def parse_order(text: str) -> Order:
 
 
 def _exp() -> Any:
+    """Give sqlglot's module of syntax trees, and say what to install where it is missing."""
     try:
         from sqlglot import exp
     except ImportError:
@@ -245,6 +246,7 @@ def _exp() -> Any:
 
 @functools.cache
 def _dialect() -> type[Dialect]:
+    """Make the dialect, once."""
     from sqlglot.dialects.spark import Spark
 
     class WindrowSpark(Spark):
@@ -268,10 +270,12 @@ def _dialect() -> type[Dialect]:
 
 
 def text_of(node: Any) -> str:
+    """Write a tree as SQL text."""
     return str(node.sql(dialect=_dialect(), normalize_functions=False))
 
 
 def _parse(text: str) -> Any:
+    """Read SQL text into a tree, and say where it cannot be read."""
     _exp()
     from sqlglot.errors import SqlglotError
 
@@ -380,6 +384,7 @@ def _window(tree: Any) -> Window:
 
 
 def _order(node: Any) -> Order:
+    """Read the tree of an order key."""
     exp = _exp()
     if not isinstance(node, exp.Ordered):
         return Order(_expression(node))

@@ -1,13 +1,9 @@
-"""``with_columns`` and ``select``: which kind of frame it is, and the frames that are Arrow already.
-
-A pyarrow Table, RecordBatch or RecordBatchReader, and any object with ``__arrow_c_stream__``, are handled here; Polars,
-pandas and PySpark frames in modules of their own, which are imported only when such a frame comes.
-"""
+"""The new columns of a frame in memory whose columns are, or can be made, Arrow arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -20,13 +16,7 @@ from .names import unique_names
 from .native import input_table, window_columns
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    from pyspark.sql import DataFrame as SparkDataFrame
-
     from .metrics import Run
-
-    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
 
 __all__ = ["new_columns"]
 

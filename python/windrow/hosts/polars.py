@@ -15,6 +15,7 @@ from ..exceptions import SpecError
 from ..expr import Column, Expr, Host, Scalar, identifier, is_instance
 from ..metrics import Run, in_memory, listener
 from ..native import input_table, window_columns
+from ..operator import columns_in_order
 from ..polars import checked_expressions, evaluation_error
 from ..query import Query
 from ..values import replace
@@ -221,8 +222,6 @@ def _compute(
         with run.stage("evaluate"):
             table = _read(working, bound)
         if in_order:
-            from ..operator import columns_in_order
-
             _, columns = columns_in_order(table, bound, options)
         else:
             _, columns = window_columns(table, bound, options)

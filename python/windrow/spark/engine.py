@@ -266,6 +266,7 @@ def _literal(value: Any) -> str:
 
 
 def _order(order: dict[str, Any]) -> str:
+    """Write an order key in Spark's SQL."""
     way, nulls = "DESC" if order["descending"] else "ASC", "FIRST" if order["nulls_first"] else "LAST"
     return f"{quoted(order['column'])} {way} NULLS {nulls}"
 

@@ -182,6 +182,7 @@ def _is_constant(expression: Scalar) -> bool:
 
 
 def _options(session: Any) -> Options:
+    """Give the settings in force, with the session's where nothing else was asked for."""
     options = current()
     if options.ansi is None:
         options = replace(options, ansi=str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true")
