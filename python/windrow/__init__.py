@@ -17,8 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import functions, hosts  # noqa: F401 - which registers windrow's own hosts
+from ._model.calls import Call
+from ._model.expressions import col, lit
+from ._model.intervals import Interval, interval
+from ._model.windows import Window, asc, desc, following, preceding, window
 from .api import Operator, explain, operator, select, sql, with_columns
-from .call import Call
 from .config import config
 from .exceptions import (
     ArithmeticOverflowError,
@@ -32,10 +35,8 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
-from .expr import col, expr, lit
+from .expr import expr
 from .functions import *  # noqa: F403
-from .interval import Interval, interval
-from .spec import Window, asc, desc, following, preceding, window
 from .user import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:

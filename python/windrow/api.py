@@ -6,15 +6,15 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from ._model.replace import replace
 from .binding import arrange, read_items
 from .chain import Chain, make_operator
 from .config import current
-from .exceptions import SpecError, near
+from .exceptions import SpecError, suggest
 from .explain import Explanation, explain_outputs
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .operator import Operator as _Operator
 from .query import read_query, read_select
-from .values import replace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -242,13 +242,13 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
         session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()
     if session is None:
         raise SpecError(
-            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{near(name, frames)}"
+            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
         )
     quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
     if not session.catalog.tableExists(quoted):
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
-            f"{near(name, frames)}"
+            f"{suggest(name, frames)}"
         )
     return session.table(quoted)
 

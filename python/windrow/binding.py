@@ -11,38 +11,15 @@ from dataclasses import dataclass, field
 from itertools import chain, starmap
 from typing import Any
 
-from .call import Call
-from .derived import Derived, place
+from ._model.calls import Call, Derived
+from ._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql, reader_of
+from ._model.names import ambiguous, columns_named, fresh, unique_names, unknown
+from ._model.outputs import Output
+from ._model.result_columns import place
+from ._model.windows import Bound, Order
 from .exceptions import SpecError
-from .expr import Column, Expr, Host, Item, Literal, Scalar, Sql, reader_of
-from .names import ambiguous, columns_named, fresh, unique_names, unknown
-from .spec import Bound, Order
 
-__all__ = ["BoundCalls", "Output", "Slot", "Temporary", "arrange", "bind", "read_item", "read_items", "scalars"]
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One column of the result: a call, an expression over calls, or (None) an input column.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    item
-        What it is.
-    column
-        The input column's name, where the result has another.
-    """
-
-    name: str
-    item: Call | Derived | None
-    column: str | None = None
-
-    @staticmethod
-    def shown(outputs: Sequence[Output]) -> str:
-        """Write what is computed as SQL."""
-        return ", ".join(repr(o.item.alias(o.name)) for o in outputs if o.item is not None)
+__all__ = ["BoundCalls", "Slot", "Temporary", "arrange", "bind", "read_item", "read_items", "scalars"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from .binding import Output, Slot, bind, scalars
-from .call import Call
+from ._model.calls import Call
+from ._model.names import unique_names
+from ._model.outputs import Output
+from ._model.result_columns import place
+from .binding import Slot, bind, scalars
 from .config import Options
-from .derived import levels, place
+from .derived import levels
 from .metrics import Run, logs
-from .names import unique_names
 from .native import whole
 from .operator import Operator
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from .exceptions import SpecError, near
-from .values import replace
+from ._model.replace import replace
+from .exceptions import SpecError, suggest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -132,7 +132,7 @@ def _timezone(value: Any) -> str:
         return zoneinfo.ZoneInfo(value).key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError):
         known = zoneinfo.available_timezones() if isinstance(value, str) else ()
-        hint = near(value, known) if known else ""
+        hint = suggest(value, known) if known else ""
         raise SpecError(
             f"timezone={value!r} is unknown; write a zone such as 'Europe/Berlin' or 'UTC'"
             + (hint if hint.startswith("; did") else "")
@@ -275,7 +275,7 @@ def config(**settings: Unpack[Settings]) -> Config:
     given: dict[str, Any] = dict(settings)
     for name in given:
         if name not in _READERS:
-            raise SpecError(f"config() has no setting {name!r}{near(name, _READERS)}")
+            raise SpecError(f"config() has no setting {name!r}{suggest(name, _READERS)}")
     read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
     with _lock:
         before = _set

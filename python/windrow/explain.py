@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from .binding import Output
-from .call import Call
+from ._model.calls import Call
+from ._model.outputs import Output
+from ._model.result_columns import place
 from .chain import Chain
 from .config import current
-from .derived import levels, place
+from .derived import levels
 from .metrics import Measured, seconds_text, size_text
 
 __all__ = ["Explanation", "explain_outputs", "shown_names"]

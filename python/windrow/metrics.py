@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .progress import Bar
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
     Item = TypeVar("Item")
-
-from .progress import Bar
 
 __all__ = [
     "Measured",

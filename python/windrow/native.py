@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ._model.names import fresh
 from .binding import BoundCalls
 from .config import Options
 from .exceptions import DataError
-from .names import fresh
 
 if TYPE_CHECKING:
     from ._windrow import Plan
 
-__all__ = [
-    "ROWS",
-    "checked",
-    "compact",
-    "function_names",
-    "input_table",
-    "make_plan",
-    "output_fields",
-    "whole",
-    "window_columns",
-]
+__all__ = ["ROWS", "checked", "compact", "input_table", "make_plan", "output_fields", "whole", "window_columns"]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -62,14 +51,6 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     from ._windrow import Plan
 
     return Plan(schema, list(calls), options.native())
-
-
-@cache
-def function_names() -> frozenset[str]:
-    """Give the names and aliases of windrow's own functions."""
-    from ._windrow import functions
-
-    return frozenset(name for f in functions() for name in (f["name"], *f["aliases"]))
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ._model.names import HIDDEN
+from ._model.replace import replace
 from .binding import BoundCalls, Slot
 from .config import Options
 from .exceptions import DataError, SpecError
 from .metrics import Report, Run, log_in_task, logs
-from .names import HIDDEN
 from .native import checked, compact, input_table, make_plan, output_fields, whole
+from .sections import Share
 from .spilling import (
     IN_MEMORY,
     SHARED,
@@ -27,11 +29,9 @@ from .spilling import (
     summarised as summarised_externally,
 )
 from .user import telling
-from .values import replace
 
 if TYPE_CHECKING:
     from ._windrow import Plan
-    from .sections import Share
 
 __all__ = ["Operator", "columns_in_order"]
 

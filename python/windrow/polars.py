@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ._model.expressions import Column, Host, Literal, Scalar
+from ._model.result_columns import without_places
 from .binding import Temporary
-from .derived import without_places
-from .exceptions import SpecError, UnsupportedError, near
-from .expr import Column, Host, Literal, Scalar
+from .exceptions import SpecError, UnsupportedError, suggest
 from .native import checked
 from .polars_sql import polars_text
 
@@ -93,7 +93,7 @@ def checked_expressions(temporaries: Sequence[Temporary], columns: Collection[st
     for temporary, expression in zip(temporaries, made, strict=True):
         for name in expression.meta.root_names():
             if name not in columns:
-                raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{near(name, columns)}")
+                raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{suggest(name, columns)}")
             needed.append(name)
     return made, list(dict.fromkeys(needed))
 

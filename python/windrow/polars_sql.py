@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .derived import without_places
+from ._model.result_columns import without_places
 from .exceptions import SpecError, UnsupportedError
 from .sql import _dialect, _parse, function_name, refuse_bare_functions, text_of
 

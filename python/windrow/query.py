@@ -12,17 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .binding import Output
-from .call import Call
-from .derived import Derived
-from .exceptions import SpecError, UnsupportedError, near
-from .expr import Column, Expr, Item, Literal, Scalar
-from .names import find_column
-from .spec import Order
+from ._model.calls import Call, Derived
+from ._model.expressions import Column, Expr, Item, Literal, Scalar
+from ._model.names import find_column
+from ._model.outputs import Output, expression_of
+from ._model.replace import replace
+from ._model.windows import Order
+from .exceptions import SpecError, UnsupportedError, suggest
 from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
-from .values import replace
 
-__all__ = ["Query", "expression_of", "read_query", "read_select"]
+__all__ = ["Query", "read_query", "read_select"]
 
 # what a SELECT may have beside its items; all else is refused
 _CLAUSES = {
@@ -63,25 +62,6 @@ class Query:
     order: list[Order]
     limit: int | None
     offset: int
-
-
-def expression_of(output: Output) -> Expr:
-    """Give the expression that an item is.
-
-    Parameters
-    ----------
-    output
-        The item.
-
-    Returns
-    -------
-    Column, Literal, Sql, Call or Derived
-        What reading its text gave.
-    """
-    item = output.item
-    if item is None:
-        return Column(output.name if output.column is None else output.column)
-    return item.expression if isinstance(item, Derived) and not item.calls else item
 
 
 def read_select(text: str) -> Any:
@@ -314,7 +294,7 @@ def _inline(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> N
     base = windows.get(name.lower())
     if base is None:
         raise SpecError(
-            f"there is no window {name!r}{near(name, windows)}; define it with WINDOW {name} AS (PARTITION BY ...)"
+            f"there is no window {name!r}{suggest(name, windows)}; define it with WINDOW {name} AS (PARTITION BY ...)"
         )
     if name.lower() in seen:
         raise SpecError(f"the window {name!r} is made of itself")

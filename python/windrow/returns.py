@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from ._model.expressions import foreign_type
 from .config import current
 from .exceptions import SpecError
-from .expr import foreign_type
 
 __all__ = ["arrow_type"]
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .exceptions import SpillError
+from .metrics import Run
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sections
-    from .metrics import Run
 
 __all__ = ["Share", "alone", "answered", "summarised"]
 

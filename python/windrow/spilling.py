@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ._model.names import fresh
+from ._model.replace import replace
 from ._windrow import keep_at_most
 from .config import Options, size_of
 from .memory import let_go
-from .names import fresh
+from .metrics import Run
 from .native import make_plan
 from .orders import by_order
 from .sections import Share, alone, answered as in_sections, summarised as of_sections
-from .values import replace
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sorter, Stream
-    from .metrics import Run
 
 __all__ = ["IN_MEMORY", "SHARED", "answered", "in_task", "room", "size", "summarised"]
 

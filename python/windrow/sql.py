@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .call import ORDERED_SET, Call, literal_flag
-from .derived import Derived, place
+from ._model.calls import ORDERED_SET, Call, Derived, literal_flag
+from ._model.catalog import function_names
+from ._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from ._model.intervals import parse_duration
+from ._model.result_columns import place
+from ._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 from .exceptions import SpecError, UnsupportedError
-from .expr import Column, Expr, Host, Literal, Scalar, Sql
-from .interval import parse_duration
 from .literals import NO_VALUE, value_of
-from .native import function_names
-from .spec import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect

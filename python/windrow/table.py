@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from .binding import Output, Temporary, bind, scalars
-from .call import Call
+from ._model.calls import Call
+from ._model.names import unique_names
+from ._model.outputs import Output
+from ._model.result_columns import place
+from .binding import Temporary, bind, scalars
 from .config import current
-from .derived import levels, place
-from .metrics import in_memory
-from .names import unique_names
+from .derived import levels
+from .metrics import Run, in_memory
 from .native import input_table, window_columns
-
-if TYPE_CHECKING:
-    from .metrics import Run
 
 __all__ = ["new_columns"]
 

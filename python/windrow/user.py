@@ -21,10 +21,10 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
-from .call import Call
+from ._model.calls import Call
+from ._model.catalog import function_names
+from ._model.expressions import as_expr
 from .exceptions import SpecError, UserError
-from .expr import as_expr
-from .native import function_names
 from .returns import arrow_type
 
 __all__ = ["aggregate", "partition_function", "vectorized"]

@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.derived import Derived, levels, place
+from windrow._model.calls import Derived
+from windrow._model.result_columns import place
+from windrow.derived import levels
 from windrow.sql import parse_call, parse_item
 
 pytest.importorskip("polars")

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import windrow as wr
-from windrow.expr import Sql
+from windrow._model.expressions import Sql
 from windrow.sql import parse_call
 
 pytest.importorskip("sqlglot")

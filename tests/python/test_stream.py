@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import windrow as wr
 from oracle import FUZZ
+from windrow._model.outputs import Output
 from windrow._windrow import Plan
-from windrow.binding import Output, bind
+from windrow.binding import bind
 from windrow.sql import parse_call
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..expr import register
+from .._model.expressions import register
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._model.expressions import Scalar
 from ..binding import Slot, arrange, read_items
 from ..chain import make_operator
 from ..config import current
-from ..expr import Scalar
 from ..native import whole
 from ..query import Query
 from ..table import new_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..expr import is_instance
+from .._model.expressions import is_instance
 from .base import ReadAsTable
 
 __all__ = ["DuckDBHost"]

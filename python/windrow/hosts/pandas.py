@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..binding import Output, arrange, bind, read_items
-from ..call import Call
-from ..derived import Derived, levels
+from .._model.calls import Call, Derived
+from .._model.expressions import Scalar, is_instance
+from .._model.outputs import Output
+from ..binding import arrange, bind, read_items
+from ..derived import levels
 from ..exceptions import DataError
-from ..expr import Scalar, is_instance
 from ..query import Query
 from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from ..binding import BoundCalls, Output, Temporary, arrange, bind, read_items, scalars
-from ..call import Call
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_instance
+from .._model.outputs import Output
+from .._model.replace import replace
+from .._model.result_columns import place
+from ..binding import BoundCalls, Temporary, arrange, bind, read_items, scalars
 from ..config import Options, current
-from ..derived import Derived, levels, place
+from ..derived import levels
 from ..exceptions import SpecError
-from ..expr import Column, Expr, Host, Scalar, identifier, is_instance
 from ..metrics import Run, in_memory, listener
 from ..native import input_table, window_columns
 from ..operator import columns_in_order
 from ..polars import checked_expressions, evaluation_error
 from ..query import Query
-from ..values import replace
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, not_boolean
 

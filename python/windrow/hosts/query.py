@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from ..binding import Output
-from ..call import Call
-from ..derived import Derived, place
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Item, Literal, Scalar, Sql
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._model.windows import Order, Window
 from ..exceptions import SpecError
-from ..expr import Column, Item, Literal, Scalar, Sql
 from ..query import Query
-from ..spec import Order, Window
 from .base import ComputeArguments
 
 __all__ = ["KEEP", "NUMBER", "QueryHost", "answer", "marked", "not_boolean"]

@@ -3,6 +3,8 @@
 Imported only when something of PySpark's is used. Works with Spark Classic and Spark Connect.
 """
 
+from __future__ import annotations
+
 from .accelerate import accelerate
 
 __all__ = ["accelerate"]

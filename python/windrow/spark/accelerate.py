@@ -17,10 +17,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from .._model.expressions import Column, Expr
+from .._model.names import fresh
 from ..exceptions import SpecError, UnsupportedError, WindrowError
-from ..expr import Column, Expr
 from ..hosts.base import host_of
-from ..names import fresh
 from .catalyst import read_window_expression
 from .jvm import (
     alias,
@@ -285,7 +285,8 @@ class _Walker:
 
     def _run(self, base: Any, nodes: list[_Node], passing: list[Any], *, copied: bool) -> Any:
         """Put windrow's operator upon a plan: the columns that pass come first, the calls' results last."""
-        from .dataframe import Way, run_spark
+        from .dataframe import run_spark
+        from .way import Way
 
         columns = _Columns()
         for attribute in passing:

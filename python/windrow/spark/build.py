@@ -16,15 +16,15 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from .._model.calls import Call
+from .._model.names import unique_names
+from .._model.replace import replace
+from .._model.result_columns import place
 from ..binding import BoundCalls, Slot, Temporary
-from ..call import Call
-from ..derived import place
 from ..exceptions import UnsupportedError, WindrowError
-from ..names import unique_names
 from ..operator import Operator
 from ..orders import by_order
 from ..sections import Share
-from ..values import replace
 from .engine import better_left, names_read, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .measured import Heard

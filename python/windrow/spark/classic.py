@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..derived import Derived
+from .._model.calls import Derived
 from ..exceptions import SpecError
 from ..sql import parse_item
 from .catalyst import bound_of

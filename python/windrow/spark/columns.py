@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from ..call import Call
-from ..derived import Derived, place
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Literal, Scalar
+from .._model.replace import replace
+from .._model.result_columns import place
+from .._model.windows import Bound, Frame, Order, Window, relative
 from ..exceptions import SpecError, UnsupportedError
-from ..expr import Column, Expr, Host, Literal, Scalar
-from ..spec import Bound, Frame, Order, Window, relative
 from ..sql import call_of_parts
-from ..values import replace
 from .jvm import is_classic
 
 __all__ = [

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..derived import Derived
-from ..expr import Sql
+from .._model.calls import Derived
+from .._model.expressions import Sql
 from ..sql import columns_of, parse_item
 from .columns import Function, Node, WindowSpec, is_plain
 

@@ -13,11 +13,11 @@ from .measured import Heard, computed, listening
 from .plan import make_plan
 from .way import Way
 
+__all__ = ["Way", "explain_spark", "run_spark"]
+
 # With a limit in force Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
 _WEIGHED = "spark.sql.execution.arrow.maxBytesPerBatch"
 _NO_LIMIT = str(2**31 - 1)
-
-__all__ = ["Way", "explain_spark", "run_spark"]
 
 
 def run_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way, *, selecting: bool) -> Any:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from ..call import ORDERED_SET
+from .._model.calls import ORDERED_SET
+from .._model.expressions import literal_sql
 from ..exceptions import UnsupportedError
-from ..expr import literal_sql
 from .plan import quoted
 
 __all__ = ["better_left", "names_read", "row_of", "spark_sql", "with_windows"]

@@ -10,8 +10,8 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._model.intervals import Interval
 from ..exceptions import UnsupportedError
-from ..interval import Interval
 
 __all__ = [
     "alias",
@@ -44,9 +44,8 @@ __all__ = [
 # what py4j gives as Python's own
 _PYTHON_VALUES = ("BooleanType", "ByteType", "DoubleType", "FloatType", "IntegerType", "LongType", "ShortType")
 
+
 # -------------------------------------------------------------------------------------------- frames, columns and plans
-
-
 def is_classic(frame: Any) -> bool:
     """Whether a DataFrame is Spark Classic's: Connect's plans are the server's."""
     return hasattr(frame, "_jdf")
@@ -121,8 +120,6 @@ def column_of(expression: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------- what is made
-
-
 def to_seq(values: Iterable[Any]) -> Any:
     """Make a Scala Seq."""
     return _jvm().PythonUtils.toSeq(list(values))
@@ -187,8 +184,6 @@ def _jvm() -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------- what is read
-
-
 def class_of(node: Any) -> str:
     """Give the plain name of a JVM object's class; that of a Scala ``object`` without its dollar sign."""
     return str(node.getClass().getSimpleName()).rstrip("$")

@@ -8,15 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..binding import BoundCalls, Output, Slot, Temporary, arrange, bind, read_items, scalars
-from ..call import Call
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Literal, Scalar
+from .._model.names import unique_names
+from .._model.outputs import Output
+from .._model.replace import replace
+from ..binding import BoundCalls, Slot, Temporary, arrange, bind, read_items, scalars
 from ..config import Options, current
-from ..derived import Derived, inputs_of, levels, rewritten
+from ..derived import inputs_of, levels, rewritten
 from ..exceptions import UnsupportedError
-from ..expr import Column, Expr, Host, Literal, Scalar
-from ..names import unique_names
 from ..sql import columns_of
-from ..values import replace
 from .columns import HOST, is_literal, locator
 from .jvm import is_classic_session
 from .left import left_to_spark

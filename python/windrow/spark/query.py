@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..binding import Output, Temporary
-from ..call import Call
-from ..derived import Derived
-from ..expr import Column, Expr, Item
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Item
+from .._model.outputs import Output, expression_of
+from .._model.windows import Order
+from ..binding import Temporary
 from ..hosts.base import ComputeArguments, Host
-from ..query import Query, expression_of
-from ..spec import Order
+from ..query import Query
 from .plan import functions_of, spark_column
 
 __all__ = ["answer"]

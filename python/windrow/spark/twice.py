@@ -14,17 +14,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from .._model.names import unique_names
 from ..exceptions import DataError
-from ..names import unique_names
+from ..operator import Operator
 from .plan import quoted
 from .schema import spark_schema
-
-if TYPE_CHECKING:
-    from ..operator import Operator
 
 __all__ = ["read_twice"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..._model.expressions import Expr, Item, is_instance
 from ...config import current
 from ...exceptions import UnsupportedError
-from ...expr import Expr, Item, is_instance
 from ...query import Query
 from ..base import ComputeArguments, FrameSchema
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .exceptions import SpecError, near
+from ..exceptions import SpecError, suggest
 
-__all__ = [
-    "HIDDEN",
-    "ambiguous",
-    "columns_named",
-    "find_column",
-    "fresh",
-    "unique_names",
-    "unknown",
-]
+__all__ = ["HIDDEN", "ambiguous", "columns_named", "find_column", "fresh", "unique_names", "unknown"]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
@@ -91,4 +83,4 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
 def unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
     """Refuse a name that no column has."""
     where = f"{display}: " if display else ""
-    raise SpecError(f"{where}column {name!r} is unknown{near(name, columns)}")
+    raise SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")

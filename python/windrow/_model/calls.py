@@ -1,16 +1,17 @@
-"""A window call as an immutable value: function, arguments, modifiers, window and name."""
+"""Window calls and scalar expressions over them, as immutable values."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from .exceptions import SpecError
-from .expr import Expr, Item, Literal, as_condition, as_expr
-from .spec import Order, Window, _order, _sequence
-from .values import replace
+from ..exceptions import SpecError
+from .expressions import Expr, Item, Literal, Scalar, as_condition, as_expr, identifier
+from .replace import replace
+from .windows import Order, Window, as_order, as_sequence
 
-__all__ = ["Call", "UserFunction"]
+__all__ = ["Call", "Derived", "UserFunction"]
 
 #: Functions of an ordered set: their first argument is what they are ordered by, ``WITHIN GROUP (ORDER BY x)``.
 ORDERED_SET = ("mode", "percentile_cont", "percentile_disc")
@@ -160,8 +161,8 @@ class Call(Item):
         >>> wr.first_value("x").order_by(wr.desc("y")).over(wr.window("k"))
         first_value(x ORDER BY y DESC) OVER (PARTITION BY k)
         """
-        flat = [k for key in keys for k in _sequence(key)]
-        return replace(self, argument_order=tuple(_order(k) for k in flat))
+        flat = [k for key in keys for k in as_sequence(key)]
+        return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
     def over(self, window: Window | None = None) -> Call:
         """Say over which window the function is computed.
@@ -234,8 +235,6 @@ class Call(Item):
 
     def __repr__(self) -> str:
         """The call as SQL text."""
-        from .expr import identifier
-
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
 
     def __bool__(self) -> bool:
@@ -251,3 +250,75 @@ def call(function: str, *args: Any) -> Call:
 def literal_flag(value: Expr) -> bool | None:
     """Give the bool of a literal, None where the expression is none."""
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Derived(Item):
+    """A scalar expression over the results of window calls. Made of SQL text, or of a PySpark Column.
+
+    Every method gives a new value and leaves this one as it is.
+
+    Parameters
+    ----------
+    expression
+        What the host evaluates once the calls are columns; it names them by their places.
+    calls
+        The calls by their places, which :func:`place` gives.
+    text
+        The expression as it was written, calls and all.
+    name
+        What ``.alias(...)`` was given.
+    inputs
+        Expressions over input columns alone, by the names that ``expression`` has for them. The host evaluates them on
+        the frame as it came, which is where a Column bound to a DataFrame (``df.v``) has its meaning.
+    """
+
+    expression: Scalar
+    calls: Mapping[str, Call]
+    text: str
+    name: str | None = None
+    inputs: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def alias(self, name: str) -> Derived:
+        """Name the column that the expression gives; without a name it is called by its SQL text.
+
+        Parameters
+        ----------
+        name
+            The column's name.
+
+        Returns
+        -------
+        Derived
+            The expression with the name.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.expr("x - lag(x) OVER (ORDER BY t)").alias("step")
+        x - lag(x) OVER (ORDER BY t) AS step
+        """
+        if not isinstance(name, str) or not name:
+            raise SpecError(f"alias() takes a column's name, not {name!r}")
+        return replace(self, name=name)
+
+    @property
+    def sql(self) -> str:
+        """The expression as SQL text, without its name."""
+        return self.text
+
+    def __str__(self) -> str:
+        """The expression as SQL text, without its name."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """The expression as SQL text."""
+        return self.text if self.name is None else f"{self.text} AS {identifier(self.name)}"
+
+    def __hash__(self) -> int:
+        """Hash what equality compares and can be hashed."""
+        return hash((self.text, self.name, frozenset(self.calls)))
+
+    def __bool__(self) -> bool:
+        """Refuse to be a condition, which an expression would silently always fulfil."""
+        raise SpecError(f"{self!r} has no truth of its own; compute it with with_columns first")

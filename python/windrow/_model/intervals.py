@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from .exceptions import SpecError
+from ..exceptions import SpecError
 
 __all__ = ["Interval", "interval", "parse_duration"]
 

@@ -9,11 +9,23 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal as OneOf
 
-from .exceptions import SpecError
-from .expr import Column, Expr, Host, Literal, Sql, as_expr, reader_of
-from .interval import Interval, length_key, parse_duration
+from ..exceptions import SpecError
+from .expressions import Column, Expr, Host, Literal, Sql, as_expr, reader_of
+from .intervals import Interval, length_key, parse_duration
 
-__all__ = ["Bound", "Frame", "Order", "Window", "asc", "desc", "following", "preceding", "window"]
+__all__ = [
+    "Bound",
+    "Frame",
+    "Order",
+    "Window",
+    "as_order",
+    "as_sequence",
+    "asc",
+    "desc",
+    "following",
+    "preceding",
+    "window",
+]
 
 Units = OneOf["rows", "range", "groups"]
 Nulls = OneOf["first", "last"]
@@ -164,7 +176,7 @@ def window(
     >>> wr.with_columns(table, s=wr.sum("level").over(total))["s"].to_pylist()
     [5, 5, 5, 1]
     """
-    orders = tuple(_order(o) for o in _sequence(order_by))
+    orders = tuple(as_order(o) for o in as_sequence(order_by))
     given: dict[Units, Sequence[Any]] = {}
     if rows is not None:
         given["rows"] = rows
@@ -181,7 +193,7 @@ def window(
     if frame is None and excluded != "no_others":
         frame = default_frame(bool(orders), excluded)
     return Window(
-        tuple(as_expr(k, "partition_by") for k in _sequence(partition_by)), orders, frame, _min_rows(min_rows)
+        tuple(as_expr(k, "partition_by") for k in as_sequence(partition_by)), orders, frame, _min_rows(min_rows)
     )
 
 
@@ -399,7 +411,7 @@ def _signed(bound: Bound) -> tuple[str, Any] | None:
     return key[0], -key[1] if bound.kind == "preceding" else key[1]
 
 
-def _sequence(value: Any) -> tuple[Any, ...]:
+def as_sequence(value: Any) -> tuple[Any, ...]:
     """Give what may be one key or a sequence of them as a tuple."""
     if value is None:
         return ()
@@ -410,7 +422,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _order(value: Any) -> Order:
+def as_order(value: Any) -> Order:
     """Turn what a user may write into an order key."""
     if isinstance(value, Order):
         return value
