@@ -22,7 +22,6 @@ from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
 from ._model.windows import Window, asc, desc, following, preceding, window
 from .api import Operator, explain, operator, select, sql, with_columns
-from .config import config
 from .exceptions import (
     ArithmeticOverflowError,
     DataError,
@@ -37,6 +36,7 @@ from .exceptions import (
 )
 from .expr import expr
 from .functions import *  # noqa: F403
+from .settings import config
 from .user import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:

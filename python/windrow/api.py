@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ._model.replace import replace
 from .binding import arrange, read_items
 from .chain import Chain, make_operator
-from .config import current
 from .exceptions import SpecError, suggest
 from .explain import Explanation, explain_outputs
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .operator import Operator as _Operator
 from .query import read_query, read_select
+from .settings import current
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,11 +15,11 @@ from ._model.names import unique_names
 from ._model.outputs import Output
 from ._model.result_columns import place
 from .binding import Slot, bind, scalars
-from .config import Options
 from .derived import levels
 from .metrics import Run, logs
 from .native import whole
 from .operator import Operator
+from .settings import Options
 
 __all__ = ["Chain", "make_operator"]
 

@@ -13,9 +13,9 @@ from ._model.calls import Call
 from ._model.outputs import Output
 from ._model.result_columns import place
 from .chain import Chain
-from .config import current
 from .derived import levels
 from .metrics import Measured, seconds_text, size_text
+from .settings import current
 
 __all__ = ["Explanation", "explain_outputs", "shown_names"]
 

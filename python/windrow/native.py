@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from ._model.names import fresh
 from .binding import BoundCalls
-from .config import Options
 from .exceptions import DataError
+from .settings import Options
 
 if TYPE_CHECKING:
     from ._windrow import Plan

@@ -14,11 +14,11 @@ import pyarrow as pa
 from ._model.names import HIDDEN
 from ._model.replace import replace
 from .binding import BoundCalls, Slot
-from .config import Options
 from .exceptions import DataError, SpecError
 from .metrics import Report, Run, log_in_task, logs
 from .native import checked, compact, input_table, make_plan, output_fields, whole
 from .sections import Share
+from .settings import Options
 from .spilling import (
     IN_MEMORY,
     SHARED,

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ._model.expressions import foreign_type
-from .config import current
 from .exceptions import SpecError
+from .settings import current
 
 __all__ = ["arrow_type"]
 

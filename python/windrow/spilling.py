@@ -20,12 +20,12 @@ import pyarrow as pa
 from ._model.names import fresh
 from ._model.replace import replace
 from ._windrow import keep_at_most
-from .config import Options, size_of
 from .memory import let_go
 from .metrics import Run
 from .native import make_plan
 from .orders import by_order
 from .sections import Share, alone, answered as in_sections, summarised as of_sections
+from .settings import Options, size_of
 
 if TYPE_CHECKING:
     from ._windrow import Plan, Sorter, Stream

@@ -12,10 +12,10 @@ from ._model.names import unique_names
 from ._model.outputs import Output
 from ._model.result_columns import place
 from .binding import Temporary, bind, scalars
-from .config import current
 from .derived import levels
 from .metrics import Run, in_memory
 from .native import input_table, window_columns
+from .settings import current
 
 __all__ = ["new_columns"]
 

@@ -314,7 +314,7 @@ def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
 
 
 def test_a_task_has_its_share_of_the_executor(monkeypatch):
-    from windrow.config import Options
+    from windrow.settings import Options
     from windrow.spilling import in_task
 
     monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)

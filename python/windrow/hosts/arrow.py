@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from .._model.expressions import Scalar
 from ..binding import Slot, arrange, read_items
 from ..chain import make_operator
-from ..config import current
 from ..native import whole
 from ..query import Query
+from ..settings import current
 from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean

@@ -14,9 +14,9 @@ from .._model.names import unique_names
 from .._model.outputs import Output
 from .._model.replace import replace
 from ..binding import BoundCalls, Slot, Temporary, arrange, bind, read_items, scalars
-from ..config import Options, current
 from ..derived import inputs_of, levels, rewritten
 from ..exceptions import UnsupportedError
+from ..settings import Options, current
 from ..sql import columns_of
 from .columns import HOST, is_literal, locator
 from .jvm import is_classic_session

@@ -10,9 +10,9 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..binding import Slot
 from ..chain import Chain
-from ..config import current
 from ..exceptions import SpecError, UnsupportedError
 from ..operator import Operator
+from ..settings import current
 
 __all__ = [
     "arrow_type",

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._model.expressions import Expr, Item, is_instance
-from ...config import current
 from ...exceptions import UnsupportedError
 from ...query import Query
+from ...settings import current
 from ..base import ComputeArguments, FrameSchema
 
 if TYPE_CHECKING:
