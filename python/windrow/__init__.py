@@ -21,6 +21,7 @@ from ._model.calls import Call
 from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
 from ._model.windows import Window, asc, desc, following, preceding, window
+from ._parse.sql_text import expr
 from .api import Operator, explain, operator, select, sql, with_columns
 from .exceptions import (
     ArithmeticOverflowError,
@@ -34,7 +35,6 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
-from .expr import expr
 from .functions import *  # noqa: F403
 from .settings import config
 from .user import aggregate, partition_function, vectorized

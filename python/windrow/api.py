@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._model.replace import replace
-from .binding import arrange, read_items
+from ._parse.items import read_items
+from ._parse.query import read_query, read_select
+from .binding import arrange
 from .chain import Chain, make_operator
 from .exceptions import SpecError, suggest
 from .explain import Explanation, explain_outputs
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .operator import Operator as _Operator
-from .query import read_query, read_select
 from .settings import current
 
 if TYPE_CHECKING:

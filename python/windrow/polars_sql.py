@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ._model.result_columns import without_places
+from ._parse.grammar import dialect, function_name, parse, text_of
+from ._parse.sql_text import refuse_bare_functions
 from .exceptions import SpecError, UnsupportedError
-from .sql import _dialect, _parse, function_name, refuse_bare_functions, text_of
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
@@ -45,7 +46,7 @@ def polars_text(text: str) -> str:
         For what Polars' SQL cannot say as Spark means it.
     """
     try:
-        tree = _parse(text)
+        tree = parse(text)
     except SpecError:
         return text
     refuse_bare_functions(tree)
@@ -62,7 +63,7 @@ def polars_text(text: str) -> str:
 
 @functools.cache
 def _polars_dialect() -> type[Dialect]:
-    spark: Any = _dialect()
+    spark: Any = dialect()
 
     class Polars(spark):  # type: ignore[misc]
         """Spark's words with the string literals of the standard: a backslash is one, a quote is doubled."""
@@ -131,7 +132,7 @@ def _template(pattern: str) -> Callable[[Sequence[Any]], Any]:
 
         if len(args) != wanted:
             raise ValueError
-        tree = _parse(pattern)
+        tree = parse(pattern)
         for column in list(tree.find_all(exp.Column)):
             if column.name[0] == "_" and column.name[1:].isdigit():
                 column.replace(exp.paren(args[int(column.name[1:]) - 1]))

@@ -24,8 +24,8 @@ import pyarrow as pa
 from ._model.calls import Call
 from ._model.catalog import function_names
 from ._model.expressions import as_expr
+from ._parse.types import arrow_type
 from .exceptions import SpecError, UserError
-from .returns import arrow_type
 
 __all__ = ["aggregate", "partition_function", "vectorized"]
 

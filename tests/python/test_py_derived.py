@@ -8,8 +8,8 @@ import pytest
 import windrow as wr
 from windrow._model.calls import Derived
 from windrow._model.result_columns import place
+from windrow._parse.sql_text import parse_call, parse_item
 from windrow.derived import levels
-from windrow.sql import parse_call, parse_item
 
 pytest.importorskip("polars")
 pytest.importorskip("sqlglot")

@@ -7,7 +7,7 @@ import pytest
 
 import windrow as wr
 from windrow._model.expressions import Sql
-from windrow.sql import parse_call
+from windrow._parse.sql_text import parse_call
 
 pytest.importorskip("sqlglot")
 

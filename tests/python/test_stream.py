@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import windrow as wr
 from oracle import FUZZ
 from windrow._model.outputs import Output
+from windrow._parse.sql_text import parse_call
 from windrow._windrow import Plan
 from windrow.binding import bind
-from windrow.sql import parse_call
 
 
 def emitted(op, batches):

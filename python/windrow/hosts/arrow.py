@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._model.expressions import Scalar
-from ..binding import Slot, arrange, read_items
+from .._parse.items import read_items
+from .._parse.query import Query
+from ..binding import Slot, arrange
 from ..chain import make_operator
 from ..native import whole
-from ..query import Query
 from ..settings import current
 from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable

@@ -16,10 +16,11 @@ import pyarrow as pa
 from .._model.calls import Call, Derived
 from .._model.expressions import Scalar, is_instance
 from .._model.outputs import Output
-from ..binding import arrange, bind, read_items
+from .._parse.items import read_items
+from .._parse.query import Query
+from ..binding import arrange, bind
 from ..derived import levels
 from ..exceptions import DataError
-from ..query import Query
 from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, marked, not_boolean

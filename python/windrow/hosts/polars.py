@@ -12,14 +12,15 @@ from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_inst
 from .._model.outputs import Output
 from .._model.replace import replace
 from .._model.result_columns import place
-from ..binding import BoundCalls, Temporary, arrange, bind, read_items, scalars
+from .._parse.items import read_items
+from .._parse.query import Query
+from ..binding import BoundCalls, Temporary, arrange, bind, scalars
 from ..derived import levels
 from ..exceptions import SpecError
 from ..metrics import Run, in_memory, listener
 from ..native import input_table, window_columns
 from ..operator import columns_in_order
 from ..polars import checked_expressions, evaluation_error
-from ..query import Query
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, not_boolean

@@ -14,8 +14,8 @@ from .._model.expressions import Column, Item, Literal, Scalar, Sql
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Order, Window
+from .._parse.query import Query
 from ..exceptions import SpecError
-from ..query import Query
 from .base import ComputeArguments
 
 __all__ = ["KEEP", "NUMBER", "QueryHost", "answer", "marked", "not_boolean"]

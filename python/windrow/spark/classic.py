@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._model.calls import Derived
+from .._parse.sql_text import parse_item
 from ..exceptions import SpecError
-from ..sql import parse_item
 from .catalyst import bound_of
 from .columns import Function, Node, WindowSpec
 from .jvm import (

@@ -21,8 +21,8 @@ from .._model.expressions import Column, Expr, Host, Literal, Scalar
 from .._model.replace import replace
 from .._model.result_columns import place
 from .._model.windows import Bound, Frame, Order, Window, relative
+from .._parse.sql_text import call_of_parts
 from ..exceptions import SpecError, UnsupportedError
-from ..sql import call_of_parts
 from .jvm import is_classic
 
 __all__ = [

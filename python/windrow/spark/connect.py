@@ -9,7 +9,7 @@ from typing import Any
 
 from .._model.calls import Derived
 from .._model.expressions import Sql
-from ..sql import columns_of, parse_item
+from .._parse.sql_text import columns_of, parse_item
 from .columns import Function, Node, WindowSpec, is_plain
 
 __all__ = ["ConnectTree", "bound_keys"]

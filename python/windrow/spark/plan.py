@@ -13,11 +13,12 @@ from .._model.expressions import Column, Expr, Host, Literal, Scalar
 from .._model.names import unique_names
 from .._model.outputs import Output
 from .._model.replace import replace
-from ..binding import BoundCalls, Slot, Temporary, arrange, bind, read_items, scalars
+from .._parse.items import read_items
+from .._parse.sql_text import columns_of
+from ..binding import BoundCalls, Slot, Temporary, arrange, bind, scalars
 from ..derived import inputs_of, levels, rewritten
 from ..exceptions import UnsupportedError
 from ..settings import Options, current
-from ..sql import columns_of
 from .columns import HOST, is_literal, locator
 from .jvm import is_classic_session
 from .left import left_to_spark

@@ -8,9 +8,9 @@ from .._model.calls import Call, Derived
 from .._model.expressions import Column, Expr, Item
 from .._model.outputs import Output, expression_of
 from .._model.windows import Order
+from .._parse.query import Query
 from ..binding import Temporary
 from ..hosts.base import ComputeArguments, Host
-from ..query import Query
 from .plan import functions_of, spark_column
 
 __all__ = ["answer"]

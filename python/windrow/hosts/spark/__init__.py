@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._model.expressions import Expr, Item, is_instance
+from ..._parse.query import Query
 from ...exceptions import UnsupportedError
-from ...query import Query
 from ...settings import current
 from ..base import ComputeArguments, FrameSchema
 

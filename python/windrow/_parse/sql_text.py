@@ -7,29 +7,28 @@ grammar lacks, are read too.
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Any, ClassVar
+import re
+from typing import Any
 
-from ._model.calls import ORDERED_SET, Call, Derived, literal_flag
-from ._model.catalog import function_names
-from ._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
-from ._model.intervals import parse_duration
-from ._model.result_columns import place
-from ._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
-from .exceptions import SpecError, UnsupportedError
+from .._model.calls import ORDERED_SET, Call, Derived, literal_flag
+from .._model.catalog import function_names
+from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from .._model.intervals import parse_duration
+from .._model.result_columns import place
+from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
+from ..exceptions import SpecError
+from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, value_of
-
-if TYPE_CHECKING:
-    from sqlglot.dialects.dialect import Dialect
 
 __all__ = [
     "call_of_parts",
     "columns_of",
-    "function_name",
+    "expr",
     "parse_call",
     "parse_expression",
     "parse_item",
     "parse_order",
+    "read_order",
     "read_tree",
     "refuse_bare_functions",
 ]
@@ -45,9 +44,7 @@ _ARITY = {"mode": 1, "percentile_cont": 2, "percentile_disc": 2}
 _CONCATENATIONS = ("listagg", "string_agg")
 # what stands between a function and its OVER
 _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
-
-# functions whose arguments have a grammar of their own: these sqlglot must read itself
-_SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM"}
+_OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
 def parse_item(text: str) -> Call | Derived:
@@ -68,8 +65,8 @@ def parse_item(text: str) -> Call | Derived:
     SpecError
         If the text cannot be read, or has no OVER.
     """
-    exp = _exp()
-    tree = _parse(text)
+    exp = syntax()
+    tree = parse(text)
     name = None
     if isinstance(tree, exp.Alias):
         name = tree.alias
@@ -123,7 +120,7 @@ def parse_expression(text: str) -> Expr:
     SpecError
         If the text cannot be read.
     """
-    return read_tree(_parse(text))
+    return read_tree(parse(text))
 
 
 def read_tree(tree: Any) -> Expr:
@@ -156,7 +153,7 @@ def refuse_bare_functions(tree: Any) -> None:
     SpecError
         If there is one.
     """
-    exp = _exp()
+    exp = syntax()
     for node in tree.find_all(exp.Anonymous, exp.Any):
         name = function_name(node)
         outer = node
@@ -189,8 +186,8 @@ def columns_of(expression: Scalar) -> set[str] | None:
         return set()
     if isinstance(expression, Host):
         return None if expression.reads is None else set(expression.reads)
-    exp = _exp()
-    tree = _parse(expression.text)
+    exp = syntax()
+    tree = parse(expression.text)
     if tree.find(exp.Star) is not None:
         return None
     return {i.name.lower() for i in tree.find_all(exp.Identifier)}
@@ -229,81 +226,14 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
 
 def parse_order(text: str) -> Order:
     """Read one SQL order key, such as ``x DESC NULLS FIRST``."""
-    exp = _exp()
-    order = _parse(f"f() OVER (ORDER BY {text})").args["order"]
+    exp = syntax()
+    order = parse(f"f() OVER (ORDER BY {text})").args["order"]
     assert isinstance(order, exp.Order)
-    return _order(order.expressions[0])
-
-
-def _exp() -> Any:
-    """Give sqlglot's module of syntax trees, and say what to install where it is missing."""
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise UnsupportedError("SQL strings need sqlglot: pip install 'windrow[sql]', or use the builder") from None
-    return exp
-
-
-@functools.cache
-def _dialect() -> type[Dialect]:
-    """Make the dialect, once."""
-    from sqlglot.dialects.spark import Spark
-
-    class WindrowSpark(Spark):
-        """Spark's dialect in which every function is anonymous."""
-
-        class Tokenizer(Spark.Tokenizer):
-            """Spark's tokenizer; ``'it''s'`` holds a quote, as in Spark 4."""
-
-            STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
-
-        class Parser(Spark.Parser):  # type: ignore[misc,valid-type]
-            """Spark's parser without functions of its own."""
-
-            FUNCTIONS: ClassVar[dict[str, Any]] = {}
-            FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-                k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX
-            }
-            SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
-
-    return WindrowSpark
-
-
-def text_of(node: Any) -> str:
-    """Write a tree as SQL text."""
-    return str(node.sql(dialect=_dialect(), normalize_functions=False))
-
-
-def _parse(text: str) -> Any:
-    """Read SQL text into a tree, and say where it cannot be read."""
-    _exp()
-    from sqlglot.errors import SqlglotError
-
-    if not text.strip():
-        raise SpecError("a SQL string is empty; write it as fn(...) OVER (...)")
-    try:
-        trees = _dialect()().parse(text)
-    except SqlglotError as error:
-        detail = getattr(error, "errors", None) or []
-        if detail and detail[0].get("highlight"):
-            at = detail[0]
-            said = f"{at['description'].rstrip('. ')} at {at['highlight']!r} (line {at['line']}, column {at['col']})"
-        else:
-            said = str(error).splitlines()[0]
-        raise SpecError(f"{text!r} cannot be read as SQL: {said}") from None
-    if len(trees) != 1 or trees[0] is None:
-        raise SpecError(f"{text!r} is not one SQL expression")
-    unknown = trees[0].find(_exp().Placeholder)
-    if unknown is not None:
-        raise SpecError(
-            f"{text!r} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field of a "
-            f"variant variant_get(v, '$.{unknown.name}')"
-        )
-    return trees[0]
+    return read_order(order.expressions[0])
 
 
 def _window_call(tree: Any) -> Call:
-    exp = _exp()
+    exp = syntax()
     node = tree.this
     modifiers: dict[str, Any] = {}
     within: tuple[Order, ...] = ()
@@ -313,7 +243,7 @@ def _window_call(tree: Any) -> Call:
         elif isinstance(node, exp.Filter):
             modifiers["condition"] = _expression(node.expression.this)
         elif isinstance(node, exp.WithinGroup):
-            within = tuple(_order(o) for o in node.expression.expressions)
+            within = tuple(read_order(o) for o in node.expression.expressions)
         else:
             break
         node = node.this
@@ -341,16 +271,8 @@ def _window_call(tree: Any) -> Call:
     return call_of_parts(function, args, **modifiers)
 
 
-def function_name(node: Any) -> str | None:
-    """Give the name of the function that a syntax tree's node calls, None where it calls none."""
-    exp = _exp()
-    if isinstance(node, exp.Any):  # "any" is a keyword to sqlglot
-        return "any"
-    return str(node.this).lower() if isinstance(node, exp.Anonymous) else None
-
-
 def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:
-    exp = _exp()
+    exp = syntax()
     if isinstance(node, exp.Distinct):
         modifiers["is_distinct"] = True
         for part in node.expressions:
@@ -359,7 +281,7 @@ def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> No
         modifiers["nulls_ignored"] = isinstance(node, exp.IgnoreNulls)
         _read_argument(node.this, args, modifiers)
     elif isinstance(node, exp.Order):
-        modifiers["argument_order"] = tuple(_order(o) for o in node.expressions)
+        modifiers["argument_order"] = tuple(read_order(o) for o in node.expressions)
         if node.this is not None:
             _read_argument(node.this, args, modifiers)
     elif not isinstance(node, exp.Star):
@@ -374,7 +296,7 @@ def _window(tree: Any) -> Window:
             "or write it out in OVER (...)"
         )
     order = tree.args.get("order")
-    orders = tuple(_order(o) for o in order.expressions) if order is not None else ()
+    orders = tuple(read_order(o) for o in order.expressions) if order is not None else ()
     spec = tree.args.get("spec")
     return Window(
         tuple(_expression(k) for k in tree.args.get("partition_by") or ()),
@@ -383,9 +305,9 @@ def _window(tree: Any) -> Window:
     )
 
 
-def _order(node: Any) -> Order:
+def read_order(node: Any) -> Order:
     """Read the tree of an order key."""
-    exp = _exp()
+    exp = syntax()
     if not isinstance(node, exp.Ordered):
         return Order(_expression(node))
     descending = bool(node.args.get("desc"))
@@ -432,7 +354,7 @@ def _text_offset(text: str) -> Any:
 
 
 def _expression(node: Any) -> Expr:
-    exp = _exp()
+    exp = syntax()
     if node.find(exp.Window) is not None:
         while isinstance(node, exp.Paren):
             node = node.this
@@ -446,7 +368,7 @@ def _expression(node: Any) -> Expr:
 
 def _derived(node: Any) -> Derived:
     """Take the window calls out of a scalar expression; columns named by their places stand for them."""
-    exp = _exp()
+    exp = syntax()
     calls: dict[str, Call] = {}
     rest = node.copy()
     # the outermost calls; what stands inside them is theirs
@@ -456,3 +378,44 @@ def _derived(node: Any) -> Derived:
         calls[at] = call
         window.replace(exp.column(at))
     return Derived(Sql(text_of(rest)), calls, text_of(node))
+
+
+def expr(text: str) -> Any:
+    """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
+
+    Parameters
+    ----------
+    text
+        SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
+        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first. The dialect is Spark's on every frame;
+        where Polars evaluates and its SQL cannot say as much, that is an error. A row that Spark fails on, for a
+        division by zero say, is null there.
+
+    Returns
+    -------
+    Sql, Derived or Call
+        The expression, to be used as an argument, a key or a filter; with window calls in it also as an item of
+        ``with_columns`` and ``select``.
+
+    Raises
+    ------
+    SpecError
+        If the text is empty, or has an OVER and cannot be read.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"price": [2, 3, 4], "quantity": [1, 0, 2]})
+    >>> total = wr.sum(wr.expr("price * quantity")).filter(wr.expr("quantity > 0")).over(wr.window())
+    >>> wr.with_columns(table, total=total)["total"].to_pylist()
+    [10, 10, 10]
+    >>> step = wr.expr("price - lag(price) OVER (ORDER BY price)")
+    >>> wr.with_columns(table, largest=wr.max(step).over(wr.window()))["largest"].to_pylist()
+    [1, 1, 1]
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise SpecError(f"expr() takes SQL text, not {text!r}")
+    if _OVER.search(text):
+        return parse_expression(text)
+    return Sql(text.strip())

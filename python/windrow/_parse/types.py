@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ._model.expressions import foreign_type
-from .exceptions import SpecError
-from .settings import current
+from .._model.expressions import foreign_type
+from ..exceptions import SpecError
+from ..settings import current
 
 __all__ = ["arrow_type"]
 

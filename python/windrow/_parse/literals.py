@@ -8,8 +8,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from ._model.intervals import Interval, parse_duration
-from .exceptions import SpecError
+from .._model.intervals import Interval, parse_duration
+from ..exceptions import SpecError
 
 __all__ = ["NO_VALUE", "value_of"]
 

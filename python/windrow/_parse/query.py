@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ._model.calls import Call, Derived
-from ._model.expressions import Column, Expr, Item, Literal, Scalar
-from ._model.names import find_column
-from ._model.outputs import Output, expression_of
-from ._model.replace import replace
-from ._model.windows import Order
-from .exceptions import SpecError, UnsupportedError, suggest
-from .sql import _exp, _order, _parse, read_tree, refuse_bare_functions, text_of
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Item, Literal, Scalar
+from .._model.names import find_column
+from .._model.outputs import Output, expression_of
+from .._model.replace import replace
+from .._model.windows import Order
+from ..exceptions import SpecError, UnsupportedError, suggest
+from .grammar import parse, syntax, text_of
+from .sql_text import read_order, read_tree, refuse_bare_functions
 
 __all__ = ["Query", "read_query", "read_select"]
 
@@ -84,8 +85,8 @@ def read_select(text: str) -> Any:
     UnsupportedError
         For what goes beyond one SELECT from one frame.
     """
-    exp = _exp()
-    tree = _parse(text)
+    exp = syntax()
+    tree = parse(text)
     if not isinstance(tree, exp.Select):
         if isinstance(tree, (exp.SetOperation, exp.Subquery)):
             _beyond("UNION and its kin" if isinstance(tree, exp.SetOperation) else "parentheses around a query")
@@ -153,7 +154,7 @@ class _Reader:
         if alias is not None and alias.columns:
             raise UnsupportedError(f"FROM {text_of(table)}: columns cannot be renamed there; rename the frame's own")
         self.qualifier = (table.name if alias is None else alias.name).lower()
-        self.exp = _exp()
+        self.exp = syntax()
 
     def query(self) -> Query:
         windows = {w.name.lower(): w for w in self.tree.args.get("windows") or ()}
@@ -261,7 +262,7 @@ class _Reader:
             else:
                 key.set("this", self._with_aliases(node, aliases))
             refuse_bare_functions(key.this)
-            order = _order(key)
+            order = read_order(key)
             if isinstance(order.key, Column):
                 order = replace(order, key=Column(self._exact(order.key.name)))
             if self.tree.args.get("distinct") is not None and order.key not in map(expression_of, outputs):
