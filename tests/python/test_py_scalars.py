@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.polars_sql import polars_text
+from windrow._scalars.polars_sql import polars_text
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("sqlglot")

@@ -13,10 +13,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ._model.result_columns import without_places
-from ._parse.grammar import dialect, function_name, parse, text_of
-from ._parse.sql_text import refuse_bare_functions
-from .exceptions import SpecError, UnsupportedError
+from .._model.result_columns import without_places
+from .._parse.grammar import dialect, function_name, parse, text_of
+from .._parse.sql_text import refuse_bare_functions
+from ..exceptions import SpecError, UnsupportedError
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
