@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
-from .binding import arrange
+from ._plan.layout import arrange
 from .chain import Chain, make_operator
 from .exceptions import SpecError, suggest
 from .explain import Explanation, explain_outputs

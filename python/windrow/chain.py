@@ -14,8 +14,9 @@ from ._model.calls import Call
 from ._model.names import unique_names
 from ._model.outputs import Output
 from ._model.result_columns import place
-from .binding import Slot, bind, scalars
-from .derived import levels
+from ._plan.bind import bind, scalars
+from ._plan.layout import Slot
+from ._plan.levels import levels
 from .metrics import Run, logs
 from .native import whole
 from .operator import Operator

@@ -12,8 +12,8 @@ import pyarrow as pa
 from ._model.calls import Call
 from ._model.outputs import Output
 from ._model.result_columns import place
+from ._plan.levels import levels
 from .chain import Chain
-from .derived import levels
 from .metrics import Measured, seconds_text, size_text
 from .settings import current
 

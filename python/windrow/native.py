@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ._model.names import fresh
-from .binding import BoundCalls
+from ._plan.bound import BoundCalls
 from .exceptions import DataError
 from .settings import Options
 

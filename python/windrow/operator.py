@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from ._model.names import HIDDEN
 from ._model.replace import replace
-from .binding import BoundCalls, Slot
+from ._plan.bound import BoundCalls
+from ._plan.layout import Slot
 from .exceptions import DataError, SpecError
 from .metrics import Report, Run, log_in_task, logs
 from .native import checked, compact, input_table, make_plan, output_fields, whole

@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from ._model.names import fresh
 from ._model.replace import replace
+from ._plan.order_groups import by_order
 from ._windrow import keep_at_most
 from .memory import let_go
 from .metrics import Run
 from .native import make_plan
-from .orders import by_order
 from .sections import Share, alone, answered as in_sections, summarised as of_sections
 from .settings import Options, size_of
 

@@ -11,8 +11,9 @@ from ._model.calls import Call
 from ._model.names import unique_names
 from ._model.outputs import Output
 from ._model.result_columns import place
-from .binding import Temporary, bind, scalars
-from .derived import levels
+from ._plan.bind import bind, scalars
+from ._plan.bound import Temporary
+from ._plan.levels import levels
 from .metrics import Run, in_memory
 from .native import input_table, window_columns
 from .settings import current

@@ -9,7 +9,7 @@ import windrow as wr
 from windrow._model.calls import Derived
 from windrow._model.result_columns import place
 from windrow._parse.sql_text import parse_call, parse_item
-from windrow.derived import levels
+from windrow._plan.levels import levels
 
 pytest.importorskip("polars")
 pytest.importorskip("sqlglot")

@@ -15,8 +15,8 @@ import windrow as wr
 from oracle import FUZZ
 from windrow._model.outputs import Output
 from windrow._parse.sql_text import parse_call
+from windrow._plan.bind import bind
 from windrow._windrow import Plan
-from windrow.binding import bind
 
 
 def emitted(op, batches):

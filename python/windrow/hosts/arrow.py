@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from .._model.expressions import Scalar
 from .._parse.items import read_items
 from .._parse.query import Query
-from ..binding import Slot, arrange
+from .._plan.layout import Slot, arrange
 from ..chain import make_operator
 from ..native import whole
 from ..settings import current

@@ -18,8 +18,9 @@ from .._model.expressions import Scalar, is_instance
 from .._model.outputs import Output
 from .._parse.items import read_items
 from .._parse.query import Query
-from ..binding import arrange, bind
-from ..derived import levels
+from .._plan.bind import bind
+from .._plan.layout import arrange
+from .._plan.levels import levels
 from ..exceptions import DataError
 from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost

@@ -14,8 +14,10 @@ from .._model.replace import replace
 from .._model.result_columns import place
 from .._parse.items import read_items
 from .._parse.query import Query
-from ..binding import BoundCalls, Temporary, arrange, bind, scalars
-from ..derived import levels
+from .._plan.bind import bind, scalars
+from .._plan.bound import BoundCalls, Temporary
+from .._plan.layout import arrange
+from .._plan.levels import levels
 from ..exceptions import SpecError
 from ..metrics import Run, in_memory, listener
 from ..native import input_table, window_columns

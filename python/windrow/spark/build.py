@@ -20,12 +20,13 @@ from .._model.calls import Call
 from .._model.names import unique_names
 from .._model.replace import replace
 from .._model.result_columns import place
-from ..binding import BoundCalls, Slot, Temporary
+from .._plan.bound import BoundCalls, Temporary, names_read, sort_keys
+from .._plan.layout import Slot
+from .._plan.order_groups import by_order
 from ..exceptions import UnsupportedError, WindrowError
 from ..operator import Operator
-from ..orders import by_order
 from ..sections import Share
-from .engine import better_left, names_read, row_of, with_windows
+from .engine import better_left, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .measured import Heard
 from .plan import Level, Plan, functions_of, quoted, spark_column, users_line
@@ -232,7 +233,7 @@ class Builder:
         parts = by_order(native, stage.calls) if spark_sorts else [stage.calls]
         for position, calls in enumerate(parts):
             sorting = ""
-            if spark_sorts and (keys := _sort_keys(native[calls[0]])):
+            if spark_sorts and (keys := sort_keys(native[calls[0]])):
                 self.working = self.working.sortWithinPartitions(*[sorted_by(k, self.functions) for k in keys])
                 sorting = f", Spark's sort by {', '.join(dict.fromkeys(k['column'] for k in keys))}"
             kept = _kept(needed, native, parts[position + 1 :], made)
@@ -282,7 +283,7 @@ class Builder:
             shortest = min(
                 (native[i] for i in calls if native[i]["order_by"]), key=lambda c: len(c["order_by"]), default=None
             )
-            keys = [] if shortest is None else _sort_keys(shortest)
+            keys = [] if shortest is None else sort_keys(shortest)
             columns = list(dict.fromkeys(k["column"] for k in keys))
             read = {n for i in calls for n in names_read(native[i])} or {schema.names[0]}
             reader = self._operator(level, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
@@ -389,9 +390,3 @@ def _result_names(names: Sequence[str], calls: Sequence[int]) -> dict[int, str]:
     """Give names to the results of calls, unlike those of the columns beside them."""
     given = unique_names([*names, *(f"__windrow_out_{i}" for i in calls)], folded=True)
     return dict(zip(calls, given[len(names) :], strict=True))
-
-
-def _sort_keys(call: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the keys by which the rows of a call must be sorted, partition keys first."""
-    keys = [{"column": k, "descending": False, "nulls_first": True} for k in dict.fromkeys(call["partition_by"])]
-    return [*keys, *call["order_by"]]

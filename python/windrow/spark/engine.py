@@ -19,7 +19,7 @@ from .._model.expressions import literal_sql
 from ..exceptions import UnsupportedError
 from .plan import quoted
 
-__all__ = ["better_left", "names_read", "row_of", "spark_sql", "with_windows"]
+__all__ = ["better_left", "row_of", "spark_sql", "with_windows"]
 
 _RANKING = frozenset(["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"])
 _OFFSET = frozenset(["lag", "lead"])
@@ -196,17 +196,6 @@ def with_windows(frame: Any, calls: Mapping[str, dict[str, Any]], functions: Any
         call = next(iter(calls.values()))
         said = str(error).partition("\n")[0].partition(" SQLSTATE")[0]
         raise _refused(call, f"Spark refuses it: {said}") from None
-
-
-def names_read(call: dict[str, Any]) -> list[str]:
-    """List the columns that a native call reads."""
-    frame = call["frame"]
-    arguments = (
-        [*call["args"], *(b[1] for b in (frame["start"], frame["end"]) if b[1] is not None)] if frame else call["args"]
-    )
-    found = [a["column"] for a in arguments if "column" in a]
-    found += [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
-    return found + ([call["filter"]] if call["filter"] else [])
 
 
 def row_of(call: dict[str, Any], field: T.StructField, row: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from .._model.catalog import function_names
 from .._model.expressions import Expr, Host, Sql
 from .._model.outputs import Output
 from .._model.replace import replace
-from ..derived import calls_in, expressions_of
+from .._plan.levels import calls_in, expressions_of
 from ..exceptions import UnsupportedError
 
 __all__ = ["left_to_spark"]

@@ -15,8 +15,10 @@ from .._model.outputs import Output
 from .._model.replace import replace
 from .._parse.items import read_items
 from .._parse.sql_text import columns_of
-from ..binding import BoundCalls, Slot, Temporary, arrange, bind, scalars
-from ..derived import inputs_of, levels, rewritten
+from .._plan.bind import bind, scalars
+from .._plan.bound import BoundCalls, Temporary
+from .._plan.layout import Slot, arrange
+from .._plan.levels import inputs_of, levels, rewritten
 from ..exceptions import UnsupportedError
 from ..settings import Options, current
 from .columns import HOST, is_literal, locator

@@ -9,7 +9,7 @@ from .._model.expressions import Column, Expr, Item
 from .._model.outputs import Output, expression_of
 from .._model.windows import Order
 from .._parse.query import Query
-from ..binding import Temporary
+from .._plan.bound import Temporary
 from ..hosts.base import ComputeArguments, Host
 from .plan import functions_of, spark_column
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from ..binding import Slot
+from .._plan.layout import Slot
 from ..chain import Chain
 from ..exceptions import SpecError, UnsupportedError
 from ..operator import Operator

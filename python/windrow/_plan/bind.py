@@ -1,7 +1,7 @@
-"""From what a user wrote to what the native module takes: items become outputs, calls become plain dicts.
+"""From calls to what the native module takes: names become columns of the frame, calls become plain dicts.
 
 Nothing here depends on the kind of frame. A host gives the names of its columns, and gets back which of them are read,
-which expressions it must evaluate into temporary columns first, and where each output column goes.
+and which expressions it must evaluate into temporary columns first.
 """
 
 from __future__ import annotations
@@ -10,109 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._model.calls import Call, Derived
-from ._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql
-from ._model.names import ambiguous, columns_named, fresh, unique_names, unknown
-from ._model.outputs import Output
-from ._model.result_columns import place
-from ._model.windows import Bound, Order
-from .exceptions import SpecError
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql
+from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._model.windows import Bound, Order
+from ..exceptions import SpecError
+from .bound import BoundCalls, Temporary
 
-__all__ = ["BoundCalls", "Slot", "Temporary", "arrange", "bind", "scalars"]
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where one column of the result comes from: input column ``index``, or new column ``index``."""
-
-    name: str
-    new: bool
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Temporary:
-    """An expression that the host evaluates into a column.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    expression
-        What the host is given.
-    text
-        The expression as it was written.
-    """
-
-    name: str
-    expression: Scalar
-    text: str
-
-
-def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: bool, folded: bool = False) -> list[Slot]:
-    """Lay out the result's columns.
-
-    Parameters
-    ----------
-    columns
-        The frame's columns.
-    outputs
-        What was asked for.
-    selecting
-        For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
-    folded
-        Whether names differ regardless of case, as in Spark by default.
-
-    Returns
-    -------
-    list of Slot
-        The result's columns in order.
-    """
-    fold: Callable[[str], str] = str.lower if folded else str
-    new = [o for o in outputs if o.item is not None]
-    if selecting:
-        slots: list[Slot] = []
-        for output in outputs:
-            if output.item is not None:
-                slots.append(Slot(output.name, True, new.index(output)))
-            else:
-                source = output.name if output.column is None else output.column
-                slots.extend(Slot(output.name, False, i) for i, c in enumerate(columns) if c == source)
-        return slots
-    by_name = {fold(o.name): i for i, o in enumerate(new)}
-    replaced = {fold(c) for c in columns}
-    slots = [
-        Slot(new[by_name[fold(c)]].name, True, by_name[fold(c)]) if fold(c) in by_name else Slot(c, False, i)
-        for i, c in enumerate(columns)
-    ]
-    return slots + [Slot(o.name, True, i) for i, o in enumerate(new) if fold(o.name) not in replaced]
-
-
-@dataclass(frozen=True, slots=True)
-class BoundCalls:
-    """The calls of one plan, bound to the columns of one frame: plain data that pickles.
-
-    Parameters
-    ----------
-    names
-        A name for each of the frame's columns, unlike all others.
-    read
-        Which columns the calls read, by position.
-    temporaries
-        The expressions that the host must evaluate first.
-    native
-        The calls as the native module takes them.
-    """
-
-    names: list[str]
-    read: list[int]
-    temporaries: list[Temporary]
-    native: list[dict[str, Any]]
-
-    def beside(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Give the native calls with output names that differ from those of columns that stand beside them."""
-        taken = {n.lower() for n in names}
-        return [{**c, "name": fresh(c["name"], taken) if c["name"] in names else c["name"]} for c in self.native]
+__all__ = ["bind", "scalars"]
 
 
 def bind(

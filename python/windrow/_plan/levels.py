@@ -1,23 +1,22 @@
-"""Scalar expressions over window calls, and the levels in which calls inside calls are computed.
+"""The levels in which calls inside calls are computed.
 
     v - lag(v) OVER w                    one call; then the host subtracts
     sum(row_number() OVER w) OVER w      row_number at level 0, sum at level 1
 
-Each call has a place: the name of the column that will hold its result. Calls of one level read input columns and
-places of lower levels; between two levels, and after the last one, the host evaluates the scalar expressions that read
-places. A place is made of what its call is made of, so equal calls have one place and are computed once.
+Calls of one level read input columns and places of lower levels; between two levels, and after the last one, the host
+evaluates the scalar expressions that read places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ._model.calls import Call, Derived
-from ._model.expressions import Expr, Scalar
-from ._model.replace import replace
-from ._model.result_columns import place
-from ._model.windows import Bound, Order
-from .exceptions import InternalError
+from .._model.calls import Call, Derived
+from .._model.expressions import Expr, Scalar
+from .._model.replace import replace
+from .._model.result_columns import place
+from .._model.windows import Bound, Order
+from ..exceptions import InternalError
 
 __all__ = ["calls_in", "expressions_of", "inputs_of", "levels", "rewritten"]
 
