@@ -6,15 +6,14 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from ._execute.stream import Chain, Operator as _Operator, make_operator
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
 from ._plan.layout import arrange
-from .chain import Chain, make_operator
 from .exceptions import SpecError, suggest
 from .explain import Explanation, explain_outputs
 from .hosts.base import ComputeArguments, host_of, schema_of
-from .operator import Operator as _Operator
 from .settings import current
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 import windrow as wr
 from failing import asks_of, files_without_names, hold_against, holds
 from oracle import FUZZ, SEED, Answers
-from windrow import sections
+from windrow._execute import sectioned as sections
 
 np = pytest.importorskip("numpy")
 

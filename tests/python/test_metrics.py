@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.metrics import Measured, Metrics, Run, size_text
+from windrow._execute.run_metrics import Measured, Metrics, Run, size_text
 
 np = pytest.importorskip("numpy")
 
@@ -314,8 +314,8 @@ def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
 
 
 def test_a_task_has_its_share_of_the_executor(monkeypatch):
+    from windrow._execute.worker import in_task
     from windrow.settings import Options
-    from windrow.spilling import in_task
 
     monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)
     set_by_user = {

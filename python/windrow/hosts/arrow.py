@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._execute.arrow_columns import whole
+from .._execute.in_memory import new_columns
+from .._execute.stream import make_operator
 from .._model.expressions import Scalar
 from .._parse.items import read_items
 from .._parse.query import Query
 from .._plan.layout import Slot, arrange
-from ..chain import make_operator
-from ..native import whole
 from ..settings import current
-from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 

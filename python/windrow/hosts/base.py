@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query
 from ..exceptions import SpecError
 from ..explain import Explanation, explain_outputs
-from ..metrics import Measured, collected
 
 __all__ = [
     "ComputeArguments",

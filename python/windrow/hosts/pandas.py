@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._execute.in_memory import new_columns
 from .._model.calls import Call, Derived
 from .._model.expressions import Scalar, is_instance
 from .._model.outputs import Output
@@ -22,7 +23,6 @@ from .._plan.bind import bind
 from .._plan.layout import arrange
 from .._plan.levels import levels
 from ..exceptions import DataError
-from ..table import new_columns
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 

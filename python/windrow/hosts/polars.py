@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
+from .._execute.evaluate import checked_expressions, evaluation_error
+from .._execute.in_memory import columns_in_order
+from .._execute.native import input_table, window_columns
+from .._execute.run_metrics import Run, in_memory, listener
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_instance
 from .._model.outputs import Output
@@ -19,10 +23,6 @@ from .._plan.bound import BoundCalls, Temporary
 from .._plan.layout import arrange
 from .._plan.levels import levels
 from ..exceptions import SpecError
-from ..metrics import Run, in_memory, listener
-from ..native import input_table, window_columns
-from ..operator import columns_in_order
-from ..polars import checked_expressions, evaluation_error
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, not_boolean

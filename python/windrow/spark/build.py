@@ -16,6 +16,8 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from .._execute.sectioned import Share
+from .._execute.stream import Operator
 from .._model.calls import Call
 from .._model.names import unique_names
 from .._model.replace import replace
@@ -24,8 +26,6 @@ from .._plan.bound import BoundCalls, Temporary, names_read, sort_keys
 from .._plan.layout import Slot
 from .._plan.order_groups import by_order
 from ..exceptions import UnsupportedError, WindrowError
-from ..operator import Operator
-from ..sections import Share
 from .engine import better_left, row_of, with_windows
 from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
 from .measured import Heard

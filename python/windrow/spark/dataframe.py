@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._execute.run_metrics import Measured
 from ..explain import Explanation, shown_names
-from ..metrics import Measured
 from .build import Builder
 from .measured import Heard, computed, listening
 from .plan import make_plan

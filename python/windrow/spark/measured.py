@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
+from .._execute.run_metrics import Metrics
 from ..exceptions import UnsupportedError
-from ..metrics import Metrics
 from .plan import context_of
 
 __all__ = ["Heard", "computed", "listening"]

@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from .._execute.stream import Chain, Operator
 from .._plan.layout import Slot
-from ..chain import Chain
 from ..exceptions import SpecError, UnsupportedError
-from ..operator import Operator
 from ..settings import current
 
 __all__ = [

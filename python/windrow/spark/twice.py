@@ -18,9 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._execute.stream import Operator
 from .._model.names import unique_names
 from ..exceptions import DataError
-from ..operator import Operator
 from .plan import quoted
 from .schema import spark_schema
 

@@ -10,146 +10,30 @@ names the call.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ._model.names import fresh
-from ._model.replace import replace
-from ._plan.order_groups import by_order
-from ._windrow import keep_at_most
+from .._model.names import fresh
+from .._plan.order_groups import by_order
+from ..settings import Options
 from .memory import let_go
-from .metrics import Run
 from .native import make_plan
-from .sections import Share, alone, answered as in_sections, summarised as of_sections
-from .settings import Options, size_of
+from .run_metrics import Run
+from .sectioned import Share, alone, answered as in_sections, summarised as of_sections
 
 if TYPE_CHECKING:
-    from ._windrow import Plan, Sorter, Stream
+    from .._windrow import Plan, Sorter, Stream
 
-__all__ = ["IN_MEMORY", "SHARED", "answered", "in_task", "room", "size", "summarised"]
-
-#: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
-#: into one piece and once into order, and then there are the results.
-IN_MEMORY = 4
-
-#: What a task with a share of a partition may take where nobody set a limit: its worker stays below a gigabyte.
-SHARED = 896 << 20
-
-# Bytes of a view of a text.
-_VIEW = 16
+__all__ = ["answered", "summarised"]
 
 # The least that a step may hold: some batches.
 _STEP = 1 << 20
 
-# The share of the limit that may be kept for the next allocation.
-_KEPT = 32
-
 # Rows that are given between two looks at what allocators keep.
 _TIDIED = 1 << 18
-
-# The least share of the limit that is left for rows, whatever the process holds beside them.
-_LEAST = 4
-
-# Masters that hold executors to their memory, and end those that take more.
-_STRICT = ("yarn", "k8s")
-
-
-def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:
-    """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
-
-    Parameters
-    ----------
-    options
-        The settings that came with the operator.
-    setting
-        Spark's settings by name; None: not set.
-
-    Returns
-    -------
-    Options
-        With ``memory_limit`` from ``spark.executor.pyspark.memory``, of which Spark gives each worker a share and makes
-        it a hard limit, or else from ``spark.executor.memoryOverhead``, and ``spill_dir`` one of Spark's local
-        directories.
-    """
-    if options.memory_limit is None:
-        megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
-        share = megabytes << 20 if megabytes > 0 else _share_of_overhead(setting)
-        options = replace(options, memory_limit=None if share is None else max(share * 4 // 5, 1))
-    if options.spill_dir is None:
-        there = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
-        if there:
-            options = replace(options, spill_dir=there[os.getpid() % len(there)])
-    return options
-
-
-def _share_of_overhead(setting: Callable[[str], str | None]) -> int | None:
-    """Give a task's share of the memory beside the JVM's, where somebody set it and the executor is held to it.
-
-    Spark's own default, a tenth of the JVM's memory, says nothing of Python's needs, and so is nobody's limit.
-    """
-    overhead = setting("spark.executor.memoryOverhead")
-    if not overhead or not (setting("spark.master") or "").startswith(_STRICT):
-        return None
-    share = size_of(f"{overhead.strip()}m" if overhead.strip().isdigit() else overhead)  # a bare number is MiB
-    cores, of_a_task = (float(setting(f"spark.{name}") or 1) for name in ("executor.cores", "task.cpus"))
-    return None if not share else int(share / max(cores // of_a_task, 1))
-
-
-def size(batch: pa.RecordBatch, seen: set[int]) -> int:
-    """Say how many bytes a batch's rows take; texts that views of several batches share count once.
-
-    Parameters
-    ----------
-    batch
-        The batch.
-    seen
-        The addresses of buffers of text that have been counted; it grows.
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
-    total = 0
-    for column in batch.columns:
-        if not (pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type)):
-            total += column.nbytes
-            continue
-        total += len(column) * _VIEW
-        for buffer in column.buffers()[2:]:
-            if buffer is not None and buffer.address not in seen:
-                seen.add(buffer.address)
-                total += buffer.size
-    return total
-
-
-def room(limit: int, rows: int = 0) -> int:
-    """Say how many bytes rows may take so that the process stays within a limit; it keeps little for later from now on.
-
-    Parameters
-    ----------
-    limit
-        The limit for the process, in bytes.
-    rows
-        The bytes of rows that it holds already.
-
-    Returns
-    -------
-    int
-        What the process does not hold for other things, but at least a quarter of the limit.
-    """
-    keep_at_most(limit // _KEPT)
-    let_go()  # a worker may have run before
-    try:
-        with open("/proc/self/statm") as statm:
-            held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):  # not on Linux
-        held = 0
-    return max(limit - held + rows, limit // _LEAST)
 
 
 def answered(

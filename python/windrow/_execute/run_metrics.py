@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .progress import Bar
+from .progress_bar import Bar
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .exceptions import SpillError
-from .metrics import Run
+from ..exceptions import SpillError
+from .run_metrics import Run
 
 if TYPE_CHECKING:
-    from ._windrow import Plan, Sections
+    from .._windrow import Plan, Sections
 
 __all__ = ["Share", "alone", "answered", "summarised"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .exceptions import UnsupportedError
+from ..exceptions import UnsupportedError
 
 __all__ = ["Bar"]
 

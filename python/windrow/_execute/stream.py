@@ -1,8 +1,10 @@
-"""``wr.operator``: window calls as a function from an iterator of record batches to an iterator of record batches."""
+"""Operators over record batches: from an iterator of batches to an iterator of batches.
+
+batches -> operator of level 0 -> operator of level 1 -> ... -> Polars evaluates expressions, hidden columns go
+"""
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -11,30 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ._model.names import HIDDEN
-from ._model.replace import replace
-from ._plan.bound import BoundCalls
-from ._plan.layout import Slot
-from .exceptions import DataError, SpecError
-from .metrics import Report, Run, log_in_task, logs
-from .native import checked, compact, input_table, make_plan, output_fields, whole
-from .sections import Share
-from .settings import Options
-from .spilling import (
-    IN_MEMORY,
-    SHARED,
-    answered as answered_externally,
-    in_task,
-    room,
-    size,
-    summarised as summarised_externally,
-)
-from .user import telling
+from .._model.calls import Call
+from .._model.names import HIDDEN, unique_names
+from .._model.outputs import Output
+from .._model.replace import replace
+from .._model.result_columns import place
+from .._plan.bind import bind, scalars
+from .._plan.bound import BoundCalls
+from .._plan.layout import Slot
+from .._plan.levels import levels
+from ..exceptions import DataError, SpecError
+from ..settings import Options
+from .arrow_columns import checked, compact, whole
+from .evaluate import evaluate
+from .external_sort import answered as answered_externally, summarised as summarised_externally
+from .memory import IN_MEMORY, room, size, task_limit
+from .native import input_table, make_plan, output_fields
+from .run_metrics import Report, Run, log_in_task, logs
+from .sectioned import Share
+from .user_functions import telling
+from .worker import in_task, spark_task
 
 if TYPE_CHECKING:
-    from ._windrow import Plan
+    from .._windrow import Plan
 
-__all__ = ["Operator", "columns_in_order"]
+__all__ = ["Chain", "Operator", "make_operator"]
 
 
 class Operator:
@@ -129,7 +132,7 @@ class Operator:
         pyarrow.RecordBatch
             Batches with the new columns.
         """
-        task = _spark_task()
+        task = spark_task()
         if task is not None:
             log_in_task(self._logs)
         run = Run(
@@ -157,20 +160,20 @@ class Operator:
         options = self._settings()
         run = Run(self._calls)
         rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
-        summaries = summarised_externally(rows, self.bound.native, options, _limit(options), run)
+        summaries = summarised_externally(rows, self.bound.native, options, task_limit(options), run)
         return run.metrics.rows, summaries
 
     def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         options = self._settings()
         batches = self._alike(batches)
         if self.share is not None:
-            return self._spilled(batches, options, _limit(options), run)
-        sort = _spark_task() is not None if self._sort is None else self._sort
+            return self._spilled(batches, options, task_limit(options), run)
+        sort = spark_task() is not None if self._sort is None else self._sort
         return self._sorted(batches, options, run) if sort else self._streamed(batches, options, run)
 
     def _settings(self) -> Options:
         """Give the settings where this runs."""
-        options, task = self._options, _spark_task()
+        options, task = self._options, spark_task()
         if task is None:
             return options
         options = in_task(options, task.getLocalProperty)
@@ -271,8 +274,6 @@ class Operator:
                 columns[index] = self._cast(columns[index], index, declared)
         if not self.bound.temporaries:
             return columns, []
-        from .polars import evaluate
-
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
             return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows)
@@ -334,49 +335,132 @@ class Operator:
                 raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
 
 
-def columns_in_order(
-    table: pa.Table, bound: BoundCalls, options: Options
-) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
-    """Compute the new columns of a table whose rows must already be grouped and ordered: an error where they are not.
-
-    Parameters
-    ----------
-    table
-        What the calls read.
-    bound
-        The bound calls.
-    options
-        The settings in force.
-
-    Returns
-    -------
-    tuple
-        The new fields and the new columns.
-    """
-    plan = make_plan(table.schema, bound.beside(table.column_names), options)
-    fields = output_fields(plan)
-    stream = plan.stream()
-    done: list[Any] = []
-    for batch in table.to_batches():
-        done += stream.push(batch)
-    done += stream.finish()
-    pieces = [pa.record_batch(b) for b in done]
-    first = table.num_columns
-    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
-
-
-def _limit(options: Options) -> int:
-    """Say how many bytes a task may hold of a partition that is shared out; there is a limit though nobody set one."""
-    return room(options.memory_limit or SHARED)
-
-
 def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Give batches, and let go of each."""
     while waiting:
         yield waiting.popleft()
 
 
-def _spark_task() -> Any:
-    """Give the context of the Spark task that this is, or None."""
-    module = sys.modules.get("pyspark.taskcontext")
-    return None if module is None else module.TaskContext.get()
+class Chain(Operator):
+    """Operators one after another, and the scalar expressions after them. Plain data, as each operator is."""
+
+    def __init__(
+        self,
+        outputs: Sequence[Output],
+        slots: Sequence[Slot],
+        schema: pa.Schema,
+        options: Options,
+        sort: bool | None,
+        host_schema: object = None,
+    ) -> None:
+        self.__name__ = "windrow"  # what Spark shows in its plan
+        self.slots = list(slots)
+        self._options = options
+        self._logs = logs()
+        self.host_schema = host_schema
+        self.levels: list[Operator] = []
+        self._shown = Output.shown(outputs)
+        working = schema
+        for calls in levels(o.item for o in outputs if o.item is not None):
+            kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
+            added = [Slot(at, True, i) for i, at in enumerate(calls)]
+            bound = bind([Output(at, call) for at, call in calls.items()], working.names)
+            level = Operator(bound, kept + added, working, options, sort, leaves=False)
+            working = level.schema
+            self.levels.append(level)
+        self._scalars = scalars(outputs, working.names)
+        self._names = unique_names(working.names)
+        made = {t.name: i for i, t in enumerate(self._scalars)}
+        # for each new column: whether it is an expression over calls, and its place among these or the calls' results
+        items = [o for o in outputs if o.item is not None]
+        self.sources = [
+            (False, working.names.index(place(o.item))) if isinstance(o.item, Call) else (True, made[o.name])
+            for o in items
+        ]
+        self._new_names = [o.name for o in items]
+        self.input_schema = working
+        self.scalar_fields = [
+            pa.field(t.name, c.type) for t, c in zip(self._scalars, self._evaluated(working.empty_table()), strict=True)
+        ]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the batches that leave: the input's columns and the new ones."""
+        new = self.new_fields
+        fields = [(new if s.new else self.input_schema)[s.index].with_name(s.name) for s in self.slots]
+        return pa.schema(fields, metadata=self.input_schema.metadata)
+
+    @property
+    def new_fields(self) -> list[pa.Field]:
+        """The fields of the new columns, in the order of the items."""
+        return [
+            (self.scalar_fields if is_scalar else self.input_schema)[index].with_name(name)
+            for (is_scalar, index), name in zip(self.sources, self._new_names, strict=True)
+        ]
+
+    def expressions_over_calls(self) -> list[tuple[str, str]]:
+        """List the expressions that are evaluated last, each with its column's name."""
+        return [(t.name, t.text) for t in self._scalars]
+
+    def _calls(self) -> str:
+        return self._shown
+
+    def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        for level in self.levels:
+            batches = level._answered(batches, run)
+        schema = self.schema
+        for batch in batches:
+            with run.stage("evaluate"):
+                made = [whole(c).cast(f.type) for c, f in zip(self._evaluated(batch), self.scalar_fields, strict=True)]
+            columns = []
+            for slot in self.slots:
+                is_scalar, index = self.sources[slot.index] if slot.new else (False, slot.index)
+                columns.append(made[index] if is_scalar else batch.column(index))
+            fields = [f.with_type(c.type) for f, c in zip(schema, columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
+
+    def _evaluated(self, data: pa.RecordBatch | pa.Table) -> list[Any]:
+        if not self._scalars:
+            return []
+        return evaluate(self._scalars, dict(zip(self._names, data.columns, strict=True)), data.num_rows)
+
+
+def make_operator(
+    outputs: Sequence[Output],
+    slots: Sequence[Slot],
+    schema: pa.Schema,
+    options: Options,
+    sort: bool | None,
+    host_schema: object = None,
+    *,
+    kinds: tuple[type[Operator], type[Chain]] = (Operator, Chain),
+) -> Operator:
+    """Make the operator for outputs of any shape: one where one level of calls is all there is, else a chain.
+
+    Parameters
+    ----------
+    outputs
+        What was asked for.
+    slots
+        The result's columns.
+    schema
+        The schema of the batches that will come.
+    options
+        The settings in force.
+    sort
+        As for :func:`windrow.operator`.
+    host_schema
+        The batches' schema as their host has it, where it is known.
+    kinds
+        The classes to make it of: for one level of calls, and for more.
+
+    Returns
+    -------
+    Operator
+        The operator.
+    """
+    calls = [o.item for o in outputs if isinstance(o.item, Call)]
+    height = len(levels(calls))
+    if height == 1 and len({place(c) for c in calls}) == sum(o.item is not None for o in outputs):
+        return kinds[0](bind(outputs, schema.names), slots, schema, options, sort, host_schema)
+    return kinds[1](outputs, slots, schema, options, sort, host_schema)

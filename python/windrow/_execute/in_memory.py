@@ -7,18 +7,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._model.calls import Call
-from ._model.names import unique_names
-from ._model.outputs import Output
-from ._model.result_columns import place
-from ._plan.bind import bind, scalars
-from ._plan.bound import Temporary
-from ._plan.levels import levels
-from .metrics import Run, in_memory
-from .native import input_table, window_columns
-from .settings import current
+from .._model.calls import Call
+from .._model.names import unique_names
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._plan.bind import bind, scalars
+from .._plan.bound import BoundCalls, Temporary
+from .._plan.levels import levels
+from ..settings import Options, current
+from .evaluate import evaluate
+from .native import input_table, make_plan, output_fields, window_columns
+from .run_metrics import Run, in_memory
 
-__all__ = ["new_columns"]
+__all__ = ["columns_in_order", "new_columns"]
 
 
 def new_columns(
@@ -59,8 +60,6 @@ def new_columns(
             temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows)
             table = input_table(bound, working, temporaries, rows, working.schema)
             if in_order:
-                from .operator import columns_in_order
-
                 working.add(list(calls), *columns_in_order(table, bound, current()))
             else:
                 working.add(list(calls), *window_columns(table, bound, current()))
@@ -115,8 +114,6 @@ def _evaluated(
 ) -> list[pa.ChunkedArray]:
     if not temporaries:
         return []
-    from .polars import evaluate
-
     with run.stage("evaluate"):
         return evaluate(temporaries, _ByName(names, working), rows)
 
@@ -136,3 +133,34 @@ class _ByName(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._positions)
+
+
+def columns_in_order(
+    table: pa.Table, bound: BoundCalls, options: Options
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Compute the new columns of a table whose rows must already be grouped and ordered: an error where they are not.
+
+    Parameters
+    ----------
+    table
+        What the calls read.
+    bound
+        The bound calls.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    tuple
+        The new fields and the new columns.
+    """
+    plan = make_plan(table.schema, bound.beside(table.column_names), options)
+    fields = output_fields(plan)
+    stream = plan.stream()
+    done: list[Any] = []
+    for batch in table.to_batches():
+        done += stream.push(batch)
+    done += stream.finish()
+    pieces = [pa.record_batch(b) for b in done]
+    first = table.num_columns
+    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ._model.result_columns import without_places
-from ._plan.bound import Temporary
-from ._scalars.to_polars import require, to_polars
-from .exceptions import SpecError, suggest
-from .native import checked
+from .._model.result_columns import without_places
+from .._plan.bound import Temporary
+from .._scalars.to_polars import require, to_polars
+from ..exceptions import SpecError, suggest
+from .arrow_columns import checked
 
 if TYPE_CHECKING:
     import polars as pl
