@@ -12,8 +12,8 @@ from ._parse.items import read_items
 from ._parse.query import read_query, read_select
 from ._plan.layout import arrange
 from .exceptions import SpecError, suggest
-from .explain import Explanation, explain_outputs
 from .hosts.base import ComputeArguments, host_of, schema_of
+from .hosts.explanation import Explanation, explain_outputs
 from .settings import current
 
 if TYPE_CHECKING:
@@ -400,7 +400,7 @@ class Operator(_Operator):
             Input columns as they came, results of calls with their type and nullability, expressions over calls as
             Polars types them.
         """
-        from .spark.schema import spark_schema
+        from .hosts.spark.types import spark_schema
 
         return spark_schema(self)
 

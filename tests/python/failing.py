@@ -561,7 +561,7 @@ def any_way(trials, number, ways):
 
     from oracle import Answers
     from sessions import settings
-    from windrow.spark.schema import from_arrow
+    from windrow.hosts.spark.types import from_arrow
 
     table, asks = asks_of(number)
     fields = [StructField(f.name, from_arrow(f.type, f.name), f.nullable) for f in table.schema]
@@ -586,7 +586,7 @@ def any_way(trials, number, ways):
 
 def slots_unknown():
     """Have rows in ranges read twice, as where executors come and go."""
-    return mock.patch("windrow.spark.build.slots", return_value=None)
+    return mock.patch("windrow.hosts.spark.execution.slots", return_value=None)
 
 
 #: Partitions, rows of a batch, threads, memory limit, spread: each value stands beside each other one somewhere.
@@ -611,7 +611,7 @@ def one_answer(trials):
 
 def wait_for_slots(spark, count=2):
     """Wait until executors are there, or there again."""
-    from windrow.spark.spread import slots
+    from windrow.hosts.spark.session import slots
 
     assert holds(lambda: slots(spark) == count, 60)
 

@@ -278,7 +278,7 @@ def test_tasks_of_one_partition_are_heard(frame):
 
 def test_spark_connect_has_no_accumulators():
     pytest.importorskip("pyspark")
-    from windrow.spark.measured import listening
+    from windrow.hosts.spark.task_metrics import listening
 
     class Session:  # Classic's has _jsparkSession
         pass

@@ -19,7 +19,7 @@ from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query
 from ..exceptions import SpecError
-from ..explain import Explanation, explain_outputs
+from .explanation import Explanation, explain_outputs
 
 __all__ = [
     "ComputeArguments",

@@ -18,7 +18,7 @@ from ..base import ComputeArguments, FrameSchema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...explain import Explanation
+    from ..explanation import Explanation
 
 __all__ = ["SparkHost", "SparkReader"]
 
@@ -34,20 +34,20 @@ class SparkReader:
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
-        from ...spark.columns import read_argument
+        from .columns.reader import read_argument
 
         return read_argument(value)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: what to order by, whether descending, and whether nulls come first."""
-        from ...spark.columns import read_order
+        from .columns.reader import read_order
 
         order = read_order(value)
         return order.key, order.descending, order.nulls_first
 
     def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
         """Read an item; ``plain`` says whether a Column without a window call will do."""
-        from ...spark.columns import read_item
+        from .columns.reader import read_item
 
         return read_item(value, plain=plain, own=own)
 
@@ -58,7 +58,7 @@ class SparkReader:
             return None
         from pyspark.sql.types import DataType
 
-        from ...spark.schema import arrow_type
+        from .types import arrow_type
 
         made = value() if isinstance(value, type) and issubclass(value, DataType) else value
         return arrow_type(made, current().timezone or "UTC")
@@ -89,7 +89,7 @@ class SparkHost:
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a StructType, and the session's time zone."""
-        from ...spark.schema import session_timezone, to_arrow
+        from .types import session_timezone, to_arrow
 
         spark = value if self.accepts_schema(value) else value.schema
         zone = session_timezone(None if spark is value else value.sparkSession)
@@ -113,8 +113,8 @@ class SparkHost:
         selecting: bool,
     ) -> Any:
         """Put calls into a frame's plan."""
-        from ...spark.dataframe import run_spark
-        from ...spark.way import Way
+        from .host import run_spark
+        from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
         return run_spark(frame, items, named, way, selecting=selecting)
@@ -123,14 +123,14 @@ class SparkHost:
         self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
     ) -> Explanation:
         """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
-        from ...spark.dataframe import explain_spark
-        from ...spark.way import Way
+        from .host import explain_spark
+        from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
         return explain_spark(frame, items, named, way, metrics=metrics)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
-        from ...spark.query import answer
+        from .query import answer
 
         return answer(self, frame, query)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._execute.run_metrics import Measured, seconds_text, size_text
-from ._execute.stream import Chain
-from ._model.calls import Call
-from ._model.outputs import Output
-from ._model.result_columns import place
-from ._plan.levels import levels
-from .settings import current
+from .._execute.run_metrics import Measured, seconds_text, size_text
+from .._execute.stream import Chain
+from .._model.calls import Call
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._plan.levels import levels
+from ..settings import current
 
 __all__ = ["Explanation", "explain_outputs", "shown_names"]
 

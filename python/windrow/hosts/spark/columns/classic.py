@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.calls import Derived
-from .._parse.sql_text import parse_item
-from ..exceptions import SpecError
-from .catalyst import bound_of
-from .columns import Function, Node, WindowSpec
-from .jvm import (
+from ...._model.calls import Derived
+from ...._parse.sql_text import parse_item
+from ....exceptions import SpecError
+from ..catalyst import bound_of
+from ..jvm import (
     analyzed_plan,
     attribute_named,
     class_of,
@@ -27,6 +26,7 @@ from .jvm import (
     to_seq,
     value_of,
 )
+from .tree import Function, Node, WindowSpec
 
 __all__ = ["ClassicTree", "bound_keys"]
 

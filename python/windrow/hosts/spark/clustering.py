@@ -21,7 +21,7 @@ from typing import Any
 
 from .jvm import analyzed_plan, class_of, executed_plan, expression_id, is_classic, items, shuffle_partitions
 
-__all__ = ["STAGE_NAME", "Clustering", "clustering_of", "exchanged"]
+__all__ = ["STAGE_NAME", "Clustering", "clustering_of"]
 
 #: By this name of its function a ``mapInArrow`` of windrow's is known in a plan: what it gives under the name of an
 #: input column is that column.
@@ -62,33 +62,6 @@ class Clustering:
     keys: tuple[str, ...]
     tasks: int | None = None
     arrived: bool = False
-
-
-def exchanged(frame: Any, keys: Sequence[Any], tasks: int | None, functions: Any, *, removable: bool) -> Any:
-    """Put an exchange upon a frame.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    keys
-        Columns; none: all rows to one task.
-    tasks
-        Into how many tasks; None: as many as the session says.
-    functions
-        PySpark's functions.
-    removable
-        Whether Spark may take the exchange away where the frame is partitioned by it already.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The frame with its rows spread by the keys.
-    """
-    if not keys:
-        return frame.repartition(1)
-    by = [*keys] if removable else [*keys, functions.lit(0)]
-    return frame.repartition(*by) if tasks is None else frame.repartition(tasks, *by)
 
 
 def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:

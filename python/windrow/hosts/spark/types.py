@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from .._execute.stream import Chain, Operator
-from .._plan.layout import Slot
-from ..exceptions import SpecError, UnsupportedError
-from ..settings import current
+from ..._execute.stream import Chain, Operator
+from ..._plan.layout import Slot
+from ...exceptions import SpecError, UnsupportedError
+from ...settings import current
 
 __all__ = [
     "arrow_type",

@@ -18,11 +18,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._execute.stream import Operator
-from .._model.names import unique_names
-from ..exceptions import DataError
-from .plan import quoted
-from .schema import spark_schema
+from ..._execute.stream import Operator
+from ..._model.names import unique_names
+from ...exceptions import DataError
+from .scalars import quoted
+from .types import spark_schema
 
 __all__ = ["read_twice"]
 

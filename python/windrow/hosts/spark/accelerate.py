@@ -17,11 +17,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.expressions import Column, Expr
-from .._model.names import fresh
-from ..exceptions import SpecError, UnsupportedError, WindrowError
-from ..hosts.base import host_of
+from ..._model.expressions import Column, Expr
+from ..._model.names import fresh
+from ...exceptions import SpecError, UnsupportedError, WindrowError
+from ..base import host_of
 from .catalyst import read_window_expression
+from .host import run_spark
 from .jvm import (
     alias,
     analyzed_plan,
@@ -36,6 +37,7 @@ from .jvm import (
     selected,
     to_seq,
 )
+from .options import Way
 
 __all__ = ["accelerate"]
 
@@ -285,9 +287,6 @@ class _Walker:
 
     def _run(self, base: Any, nodes: list[_Node], passing: list[Any], *, copied: bool) -> Any:
         """Put windrow's operator upon a plan: the columns that pass come first, the calls' results last."""
-        from .dataframe import run_spark
-        from .way import Way
-
         columns = _Columns()
         for attribute in passing:
             columns.read(attribute)

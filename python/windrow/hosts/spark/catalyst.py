@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._model.calls import Call
-from .._model.expressions import Expr, Literal
-from .._model.windows import Bound, Frame, Order, Window, relative
-from ..exceptions import UnsupportedError
+from ..._model.calls import Call
+from ..._model.expressions import Expr, Literal
+from ..._model.windows import Bound, Frame, Order, Window, relative
+from ...exceptions import UnsupportedError
 from .jvm import class_of, is_descending, items, value_of
 
 __all__ = ["bound_of", "read_window_expression"]

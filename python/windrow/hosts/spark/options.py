@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..exceptions import SpecError
-from ..settings import ENGINES, SPREADS, current
+from ...exceptions import SpecError
+from ...settings import ENGINES, SPREADS, current
 
 __all__ = ["Way"]
 

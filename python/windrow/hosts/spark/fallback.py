@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from .._model.calls import Call, Derived
-from .._model.catalog import function_names
-from .._model.expressions import Expr, Host, Sql
-from .._model.outputs import Output
-from .._model.replace import replace
-from .._plan.levels import calls_in, expressions_of
-from ..exceptions import UnsupportedError
+from ..._model.calls import Call, Derived
+from ..._model.catalog import function_names
+from ..._model.expressions import Expr, Host, Sql
+from ..._model.outputs import Output
+from ..._model.replace import replace
+from ..._plan.levels import calls_in, expressions_of
+from ...exceptions import UnsupportedError
 
 __all__ = ["left_to_spark"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from .._execute.run_metrics import Metrics
-from ..exceptions import UnsupportedError
-from .plan import context_of
+from ..._execute.run_metrics import Metrics
+from ...exceptions import UnsupportedError
+from .session import context_of
 
 __all__ = ["Heard", "computed", "listening"]
 

@@ -16,27 +16,31 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from .._execute.sectioned import Share
-from .._execute.stream import Operator
-from .._model.calls import Call
-from .._model.names import unique_names
-from .._model.replace import replace
-from .._model.result_columns import place
-from .._plan.bound import BoundCalls, Temporary, names_read, sort_keys
-from .._plan.layout import Slot
-from .._plan.order_groups import by_order
-from ..exceptions import UnsupportedError, WindrowError
-from .engine import better_left, row_of, with_windows
-from .exchange import STAGE_NAME, Clustering, clustering_of, exchanged
-from .measured import Heard
-from .plan import Level, Plan, functions_of, quoted, spark_column, users_line
-from .schema import carried, check_columns, check_keys, fuller_type, spark_schema, to_arrow
+from ..._execute.sectioned import Share
+from ..._execute.stream import Operator
+from ..._model.calls import Call
+from ..._model.names import unique_names
+from ..._model.replace import replace
+from ..._model.result_columns import place
+from ..._plan.bound import BoundCalls, Temporary, names_read, sort_keys
+from ..._plan.layout import Slot
+from ..._plan.order_groups import by_order
+from ...exceptions import UnsupportedError, WindrowError
+from .clustering import STAGE_NAME, Clustering, clustering_of
+from .engine_choice import better_left
+from .exchange_sharing import Stage, stages
+from .exchanges import exchanged, parted, ranged, sorted_by
+from .options import Way
+from .planning import Level, Plan
+from .scalars import functions_of, quoted, spark_column
+from .scan_properties import is_repeatable
+from .session import partitions, slots, users_line
 from .skew import hot_key
-from .source import is_repeatable
-from .spread import at_once, gathered, parted, partitions, ranged, slots, sorted_by
-from .stages import Stage, stages
-from .twice import read_twice
-from .way import Way
+from .spark_sql import row_of, with_windows
+from .split_barrier import at_once, gathered
+from .split_two_pass import read_twice
+from .task_metrics import Heard
+from .types import carried, check_columns, check_keys, fuller_type, spark_schema, to_arrow
 
 __all__ = ["Builder", "Done"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._model.calls import Call, Derived
-from .._model.expressions import Column, Expr, Item
-from .._model.outputs import Output, expression_of
-from .._model.windows import Order
-from .._parse.query import Query
-from .._plan.bound import Temporary
-from ..hosts.base import ComputeArguments, Host
-from .plan import functions_of, spark_column
+from ..._model.calls import Call, Derived
+from ..._model.expressions import Column, Expr, Item
+from ..._model.outputs import Output, expression_of
+from ..._model.windows import Order
+from ..._parse.query import Query
+from ..._plan.bound import Temporary
+from ..base import ComputeArguments, Host
+from .scalars import functions_of, spark_column
 
 __all__ = ["answer"]
 

@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._execute.run_metrics import Measured
-from ..explain import Explanation, shown_names
-from .build import Builder
-from .measured import Heard, computed, listening
-from .plan import make_plan
-from .way import Way
+from ..._execute.run_metrics import Measured
+from ..explanation import Explanation, shown_names
+from .execution import Builder
+from .options import Way
+from .planning import make_plan
+from .task_metrics import Heard, computed, listening
 
 __all__ = ["Way", "explain_spark", "run_spark"]
 

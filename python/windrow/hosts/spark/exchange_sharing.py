@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
-from .._model.replace import replace
+from ..._model.replace import replace
 
 __all__ = ["Stage", "cover", "stages"]
 

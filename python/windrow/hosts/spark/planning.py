@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.calls import Call, Derived
-from .._model.expressions import Column, Expr, Host, Literal, Scalar
-from .._model.names import unique_names
-from .._model.outputs import Output
-from .._model.replace import replace
-from .._parse.items import read_items
-from .._parse.sql_text import columns_of
-from .._plan.bind import bind, scalars
-from .._plan.bound import BoundCalls, Temporary
-from .._plan.layout import Slot, arrange
-from .._plan.levels import inputs_of, levels, rewritten
-from ..exceptions import UnsupportedError
-from ..settings import Options, current
-from .columns import HOST, is_literal, locator
-from .jvm import is_classic_session
-from .left import left_to_spark
-from .schema import session_timezone
+from ..._model.calls import Call, Derived
+from ..._model.expressions import Column, Expr, Host, Literal, Scalar
+from ..._model.names import unique_names
+from ..._model.outputs import Output
+from ..._parse.items import read_items
+from ..._parse.sql_text import columns_of
+from ..._plan.bind import bind, scalars
+from ..._plan.bound import BoundCalls, Temporary
+from ..._plan.layout import Slot, arrange
+from ..._plan.levels import inputs_of, levels, rewritten
+from ...exceptions import UnsupportedError
+from ...settings import Options
+from .columns.reader import is_literal, locator
+from .columns.tree import HOST
+from .fallback import left_to_spark
+from .scalars import functions_of
+from .session import session_options, users_line
 
-__all__ = ["Level", "Plan", "context_of", "functions_of", "make_plan", "quoted", "spark_column", "users_line"]
+__all__ = ["Level", "Plan", "make_plan"]
 
 # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field.
 _FORBIDDEN = ".`"
-
-
-def context_of(session: Any) -> Any:
-    """Give a session's SparkContext; None on Spark Connect, where the client has none.
-
-    Parameters
-    ----------
-    session
-        The Spark session.
-
-    Returns
-    -------
-    pyspark.SparkContext or None
-        The context.
-    """
-    return session.sparkContext if is_classic_session(session) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +139,7 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
         scalars(outputs, columns, host=HOST),
         columns,
         unique_names(columns, folded=folded, without=_FORBIDDEN),
-        _options(session),
+        session_options(session),
     )
 
 
@@ -183,43 +165,3 @@ def _lifted(
 
 def _is_constant(expression: Scalar) -> bool:
     return isinstance(expression, Literal) or (isinstance(expression, Host) and is_literal(expression.value))
-
-
-def _options(session: Any) -> Options:
-    """Give the settings in force, with the session's where nothing else was asked for."""
-    options = current()
-    if options.ansi is None:
-        options = replace(options, ansi=str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true")
-    return replace(options, timezone=session_timezone(session))
-
-
-def functions_of(frame: Any) -> Any:
-    """Give the module of functions that makes Columns for a DataFrame, Classic or Connect."""
-    connect = type(frame).__module__.startswith("pyspark.sql.connect")
-    return importlib.import_module("pyspark.sql.connect.functions" if connect else "pyspark.sql.functions")
-
-
-def spark_column(temporary: Temporary, functions: Any) -> Any:
-    """Turn an expression into a Column."""
-    expression = temporary.expression
-    if isinstance(expression, Host):
-        return expression.value
-    if isinstance(expression, Literal):
-        return functions.lit(expression.value)
-    if isinstance(expression, Column):
-        return functions.col(quoted(expression.name))
-    return functions.expr(expression.text)
-
-
-def quoted(name: str) -> str:
-    """Write a name so that Spark reads it as one name, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def users_line() -> int:
-    """Count the frames from who asks up to the first that is not windrow's, which a warning is about."""
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    return level

@@ -16,13 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import pyspark.sql.types as T  # noqa: N812 - its usual name
+from ...exceptions import WindrowError
 
-from ..exceptions import WindrowError
-from .jvm import barrier_slots
-from .plan import context_of, quoted
-
-__all__ = ["at_once", "gathered", "parted", "partitions", "patience", "ranged", "slots", "sorted_by"]
+__all__ = ["at_once", "gathered", "patience"]
 
 # Spark itself waits for 365 days, also for a task that cannot come: one that lost its shuffle files needs the slots
 # of those that wait for it. So these give up some time, and the stage starts again.
@@ -119,110 +115,3 @@ def patience(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-
-
-def slots(session: Any) -> int | None:
-    """Say how many tasks can run at once, and so be of one barrier stage.
-
-    Parameters
-    ----------
-    session
-        The Spark session.
-
-    Returns
-    -------
-    int or None
-        None where that cannot be known or relied on: on Spark Connect, and where executors come and go.
-    """
-    context = context_of(session)
-    if context is None or context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
-        return None
-    return barrier_slots(context) or None
-
-
-def partitions(session: Any) -> int:
-    """Say into how many partitions an exchange parts rows.
-
-    Parameters
-    ----------
-    session
-        The Spark session.
-
-    Returns
-    -------
-    int
-        The session's setting.
-    """
-    return int(session.conf.get("spark.sql.shuffle.partitions"))
-
-
-def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: Any) -> Any:
-    """Share the rows of a frame out in ranges.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    keys
-        The native order keys, partition keys first; none: shares of any rows.
-    tasks
-        How many ranges.
-    functions
-        PySpark's functions.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The frame; rows of equal keys are in one range, and ranges come in the order of the keys.
-    """
-    if not keys:
-        return frame.repartition(tasks, *_evenly(frame, [], functions))  # by turns Spark would sort the rows before
-    return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
-
-
-def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
-    """End the stage that a frame's rows come from, by an exchange.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    keys
-        Columns by which rows are spread evenly, most likely; none: any that can be hashed.
-    functions
-        PySpark's functions.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The same rows.
-    """
-    return frame.repartition(*_evenly(frame, keys, functions))
-
-
-def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
-    """Give Columns whose hashes spread rows: of the keys that there are, else of whatever can be hashed."""
-    plain = [
-        f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
-    ]
-    by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
-    return by or [functions.spark_partition_id()]
-
-
-def sorted_by(key: dict[str, Any], functions: Any) -> Any:
-    """Write an order key as a Column.
-
-    Parameters
-    ----------
-    key
-        The native key.
-    functions
-        PySpark's functions.
-
-    Returns
-    -------
-    pyspark.sql.Column
-        The column, and how it sorts.
-    """
-    way, nulls = "desc" if key["descending"] else "asc", "first" if key["nulls_first"] else "last"
-    return getattr(functions.col(quoted(key["column"])), f"{way}_nulls_{nulls}")()

@@ -10,8 +10,8 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._model.intervals import Interval
-from ..exceptions import UnsupportedError
+from ..._model.intervals import Interval
+from ...exceptions import UnsupportedError
 
 __all__ = [
     "alias",

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .jvm import is_classic, optimized_plan, plan_bytes
-from .plan import quoted
-from .source import is_cheap
-from .spread import partitions, slots
+from .scalars import quoted
+from .scan_properties import is_cheap
+from .session import partitions, slots
 
 __all__ = ["hot_key"]
 

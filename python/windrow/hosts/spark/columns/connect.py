@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._model.calls import Derived
-from .._model.expressions import Sql
-from .._parse.sql_text import columns_of, parse_item
-from .columns import Function, Node, WindowSpec, is_plain
+from ...._model.calls import Derived
+from ...._model.expressions import Sql
+from ...._parse.sql_text import columns_of, parse_item
+from .tree import Function, Node, WindowSpec, is_plain
 
 __all__ = ["ConnectTree", "bound_keys"]
 

@@ -5,6 +5,6 @@ Imported only when something of PySpark's is used. Works with Spark Classic and 
 
 from __future__ import annotations
 
-from .accelerate import accelerate
+from .hosts.spark.accelerate import accelerate
 
 __all__ = ["accelerate"]
