@@ -37,7 +37,7 @@ from .exceptions import (
 )
 from .functions import *  # noqa: F403
 from .settings import config
-from .user import aggregate, partition_function, vectorized
+from .udf import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:
     from . import spark
