@@ -27,7 +27,7 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     schema
         The columns the plan may read, each name once.
     calls
-        What :func:`windrow.binding.bind` made of the user's calls.
+        What :func:`windrow._plan.bind.bind` made of the user's calls.
     options
         The settings in force.
 

@@ -50,7 +50,7 @@ class Call(Item):
     user
         The user's own function, where it is none of windrow's.
     place
-        The name of the column that holds the results, once :func:`windrow.derived.place` has made it.
+        The name of the column that holds the results, once :func:`windrow._model.result_columns.place` has made it.
     """
 
     function: str
