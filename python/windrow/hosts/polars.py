@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PolarsHost", "PolarsReader"]
 
-#: Of Polars' expressions, whose they are.
+#: The host of expressions that are Polars'.
 HOST = "polars"
 
 _EXTREMES = ("min", "max")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 __all__ = ["HOST", "Function", "Node", "Tree", "WindowSpec", "is_plain"]
 
-#: Of expressions that are PySpark's Columns, whose they are.
+#: The host of expressions that are PySpark's Columns.
 HOST = "spark"
 
 
