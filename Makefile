@@ -88,7 +88,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy stubs
+lint: fmt-check clippy doc ruff mypy imports stubs
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -122,6 +122,15 @@ ruff: $(INSTALLED)
 .PHONY: mypy
 mypy: $(INSTALLED)
 	"$(PY)" -m mypy
+
+## imports: who imports whom in the package, as pyproject.toml has it; who touches the JVM's objects behind PySpark's
+.PHONY: imports
+imports: $(INSTALLED)
+	@"$(VENV)/bin/lint-imports" --no-logo --no-cache
+	if grep -rnE "[.\"']_j[A-Za-z]|_gateway|py4j" --include='*.py' --exclude=jvm.py python/windrow; then
+	    echo "windrow: only python/windrow/hosts/spark/jvm.py touches these" >&2
+	    exit 1
+	fi
 
 ## stubs: does _windrow.pyi say what the built module is?
 .PHONY: stubs

@@ -1,4 +1,4 @@
-"""Checks the layers of the crate: a file of src/ imports only from layers listed before its own, and nothing is imported in a circle.
+"""Checks the layers of the crate: a file imports only from layers listed before its own, and nothing in a circle.
 
     python tools/crate_layers.py [SRC]
 

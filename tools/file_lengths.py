@@ -37,8 +37,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--largest", type=int, default=0, metavar="N", help="print the N longest files too")
     arguments = parser.parse_args()
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True, text=True)
-    paths = [path for path in map(Path, listed.stdout.splitlines()) if path.suffix in COUNTED and path.exists()]
+    tracked = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(tracked, check=True, capture_output=True, text=True).stdout
+    paths = [path for path in map(Path, listed.splitlines()) if path.suffix in COUNTED and path.exists()]
     counts = sorted(((COUNTED[path.suffix](path.read_text()), path) for path in paths), reverse=True)
     for count, path in counts[: arguments.largest]:
         print(f"{count:5} {path}")

@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             line = lines[case.name] = {**{who: [] for who in WAYS}, "peak": 0}
             for turn in range(args.repeat):
                 for who in in_turns(WAYS, turn):
-                    unknown = mock.patch("windrow.spark.build.slots", return_value=None)
+                    unknown = mock.patch("windrow.hosts.spark.execution.slots", return_value=None)
                     with peak_of_workers() as peak, unknown if who == "twice" else nullcontext():
                         line[who].append(drain(answers(session, path, case)["tree" if who == "tree" else "windrow"]()))
                     if who == "windrow":

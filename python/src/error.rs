@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use windrow::{Error, ErrorKind};
 
-use crate::user;
+use crate::udf;
 
 /// The exception of `windrow.exceptions` for this kind of error.
 fn class(kind: ErrorKind) -> &'static str {
@@ -27,8 +27,8 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if error.kind() == ErrorKind::Cancelled {
         return PyKeyboardInterrupt::new_err(());
     }
-    let cause = user::cause(py, error);
-    if let Some(cause) = cause.as_ref().filter(|cause| user::passes(py, cause)) {
+    let cause = udf::cause(py, error);
+    if let Some(cause) = cause.as_ref().filter(|cause| udf::passes(py, cause)) {
         return cause.clone_ref(py);
     }
     let raised = raise(py, class(error.kind()), error.message());

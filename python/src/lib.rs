@@ -1,14 +1,14 @@
 //! The native module of the Python package: moves Arrow pointers and plain specs, holds no window logic.
 
+mod copy_state;
+mod detached;
 mod error;
+mod external_sort;
+mod from_python;
 mod plan;
-mod sections;
-mod sorter;
-mod spec;
-mod state;
+mod sectioned;
 mod stream;
-mod user;
-mod work;
+mod udf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -57,9 +57,9 @@ fn keep_at_most(bytes: usize) {
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<plan::PyPlan>()?;
-    module.add_class::<sections::PyAround>()?;
-    module.add_class::<sections::PySections>()?;
-    module.add_class::<sorter::PySorter>()?;
+    module.add_class::<sectioned::PyAround>()?;
+    module.add_class::<sectioned::PySections>()?;
+    module.add_class::<external_sort::PySorter>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
     module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;

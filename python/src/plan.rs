@@ -9,10 +9,10 @@ use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
 use windrow::{Error, Plan, Stream};
 
-use crate::sections::PySections;
-use crate::spec;
+use crate::detached::{Signals, guarded};
+use crate::from_python;
+use crate::sectioned::PySections;
 use crate::stream::PyStream;
-use crate::work::{Signals, guarded};
 
 /// A question checked against a schema.
 #[pyclass(module = "windrow._windrow", name = "Plan", frozen)]
@@ -28,8 +28,8 @@ impl PyPlan {
         calls: Vec<Bound<'_, PyDict>>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let specs = calls.iter().map(spec::window_spec).collect::<PyResult<Vec<_>>>()?;
-        let options = spec::options(options)?;
+        let specs = calls.iter().map(from_python::window_spec).collect::<PyResult<Vec<_>>>()?;
+        let options = from_python::options(options)?;
         let schema = schema.into_inner();
         let plan = guarded(py, || Plan::new(schema, &specs, options))?;
         Ok(Self(Arc::new(plan)))

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::Stream;
 
+use crate::detached::Signals;
 use crate::error::raise;
-use crate::sorter::PySorter;
-use crate::work::Signals;
+use crate::external_sort::PySorter;
 
 /// A computation over sorted batches.
 #[pyclass(module = "windrow._windrow", name = "Stream", frozen)]

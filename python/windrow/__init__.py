@@ -16,9 +16,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import functions
-from .call import Call
-from .config import config
+from . import functions, hosts  # noqa: F401 - which registers windrow's own hosts
+from ._model.calls import Call
+from ._model.expressions import col, lit
+from ._model.intervals import Interval, interval
+from ._model.windows import Window, asc, desc, following, preceding, window
+from ._parse.sql_text import expr
+from .api import Operator, explain, operator, select, sql, with_columns
 from .exceptions import (
     ArithmeticOverflowError,
     DataError,
@@ -31,15 +35,9 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
-from .explain import explain
-from .expr import col, expr, lit
 from .functions import *  # noqa: F403
-from .interval import Interval, interval
-from .operator import Operator, operator
-from .query import sql
-from .spec import Window, asc, desc, following, preceding, window
-from .table import select, with_columns
-from .user import aggregate, partition_function, vectorized
+from .settings import config
+from .udf import aggregate, partition_function, vectorized
 
 if TYPE_CHECKING:
     from . import spark

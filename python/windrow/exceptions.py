@@ -67,7 +67,7 @@ class InternalError(WindrowError, RuntimeError):
     """A fault of windrow itself; please report it."""
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Say which of the known names come close to one that is unknown, as the end of a message.
 
     Parameters

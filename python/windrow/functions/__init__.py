@@ -1,4 +1,4 @@
-"""The window functions: one Python function per SQL function, each giving an immutable :class:`windrow.call.Call`.
+"""The window functions: one Python function per SQL function, each giving an immutable :class:`windrow.Call`.
 
 An argument that is a string is a column's name. Other values go through ``wr.lit(value)``, SQL text through
 ``wr.expr("a * b")``, and an expression object of the host (a ``polars.Expr``, a PySpark ``Column``) stands for itself.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, call
-from ..expr import lit
+from .._model.calls import Call, call
+from .._model.expressions import lit
 
 __all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
 

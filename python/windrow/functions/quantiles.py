@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..call import Call, call
-from ..expr import lit
+from .._model.calls import Call, call
+from .._model.expressions import lit
 
 __all__ = [
     "approx_percentile",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, call
+from .._model.calls import Call, call
 from ..exceptions import SpecError
 
 __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, call
+from .._model.calls import Call, call
 
 __all__ = ["counter_diff", "fill"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, call
-from ..expr import Column, Literal, as_expr
+from .._model.calls import Call, call
+from .._model.expressions import Column, Literal, as_expr
 
 __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "lead", "nth_value"]
 

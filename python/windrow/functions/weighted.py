@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..call import Call, call
+from .._model.calls import Call, call
 from ..exceptions import SpecError
 
 __all__ = ["ewm_mean", "ewm_mean_by"]

@@ -3,7 +3,7 @@
 import pytest
 
 import windrow as wr
-from windrow.config import current
+from windrow.settings import current
 
 pytestmark = pytest.mark.engine
 

@@ -125,7 +125,7 @@ def test_spark_says_the_same(name, oracle_spark):
     from pyspark.errors import PySparkException
     from pyspark.sql.types import StructField, StructType
 
-    from windrow.spark.schema import from_arrow
+    from windrow.hosts.spark.types import from_arrow
 
     case = CASES[name]
     table = table_of(case)

@@ -96,7 +96,7 @@ def spark_frame(spark, table):
     """Give the same table to Spark."""
     from pyspark.sql.types import StructField, StructType
 
-    from windrow.spark.schema import from_arrow
+    from windrow.hosts.spark.types import from_arrow
 
     fields = [StructField(f.name, from_arrow(f.type, f.name), f.nullable) for f in table.schema]
     return spark.createDataFrame(table, StructType(fields))

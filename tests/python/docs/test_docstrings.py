@@ -14,7 +14,7 @@ MODULES = [
     m.name
     for m in pkgutil.walk_packages(wr.__path__, "windrow.")
     # .spark's examples need a session; what they would show is in spark/test_dataframe.py
-    if not m.name.startswith(("windrow._windrow", "windrow.spark"))
+    if not m.name.startswith(("windrow._windrow", "windrow.spark", "windrow.hosts.spark"))
 ]
 
 

@@ -95,7 +95,7 @@ def test_cell(row, cell):
 
 
 def builder_arguments(row):
-    from windrow.sql import parse_call
+    from windrow._parse.sql_text import parse_call
 
     return parse_call(ask(row)).args
 

@@ -17,7 +17,7 @@ import windrow as wr
 from support.comparison import Answers, hold_against
 from support.processes import files_without_names, holds
 from support.random_calls import FUZZ, SEED, asks_of
-from windrow import sections
+from windrow._execute import sectioned as sections
 
 np = pytest.importorskip("numpy")
 

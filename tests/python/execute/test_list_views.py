@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.native import compact
+from windrow._execute.arrow_columns import compact
 
 VIEWS = pa.ListViewArray.from_arrays(
     pa.array([0, 1, 0, 7, 5, 0], pa.int32()),

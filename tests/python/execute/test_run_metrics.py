@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.metrics import Measured, Metrics, Run, size_text
+from windrow._execute.run_metrics import Measured, Metrics, Run, size_text
 
 np = pytest.importorskip("numpy")
 

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, seed as seeded, settings, strategies 
 
 import windrow as wr
 from support.random_calls import FUZZ, SEED
+from windrow._model.outputs import Output
+from windrow._parse.sql_text import parse_call
+from windrow._plan.bind import bind
 from windrow._windrow import Plan
-from windrow.binding import Output, bind
-from windrow.sql import parse_call
 
 
 def emitted(op, batches):

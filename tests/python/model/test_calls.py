@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.expr import Column, Literal
+from windrow._model.expressions import Column, Literal
 
 
 def test_prints_its_sql():

@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 import windrow as wr
-from windrow.expr import Column, Literal
-from windrow.interval import Interval
-from windrow.spec import Bound, Frame, Order
+from windrow._model.expressions import Column, Literal
+from windrow._model.intervals import Interval
+from windrow._model.windows import Bound, Frame, Order
 
 
 def frame(**given):

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 import windrow as wr
-from windrow.expr import Sql
-from windrow.sql import parse_call
+from windrow._model.expressions import Sql
+from windrow._parse.sql_text import parse_call
 
 pytest.importorskip("sqlglot")
 

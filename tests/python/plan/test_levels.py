@@ -4,8 +4,10 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.derived import Derived, levels, place
-from windrow.sql import parse_call, parse_item
+from windrow._model.calls import Derived
+from windrow._model.result_columns import place
+from windrow._parse.sql_text import parse_call, parse_item
+from windrow._plan.levels import levels
 
 pytest.importorskip("polars")
 pytest.importorskip("sqlglot")

@@ -8,7 +8,7 @@ import pytest
 
 import windrow as wr
 from support.comparison import same
-from windrow.polars_sql import polars_text
+from windrow._scalars.polars_sql import polars_text
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("sqlglot")

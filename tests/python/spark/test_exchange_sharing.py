@@ -15,7 +15,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Window
 
 from support.spark_sessions import settings
-from windrow.spark.stages import cover
+from windrow.hosts.spark.exchange_sharing import cover
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "4",

@@ -69,7 +69,7 @@ ONE_TASK = [
 def how(request, monkeypatch):
     """Give how tasks hear of each other: at once, or where slots are not known."""
     if request.param == "read twice":
-        monkeypatch.setattr("windrow.spark.build.slots", lambda _: None)
+        monkeypatch.setattr("windrow.hosts.spark.execution.slots", lambda _: None)
     return request.param
 
 
@@ -193,7 +193,7 @@ def test_a_user_aggregate_with_merge(frame, how):
 
 def test_a_second_reading_that_differs_is_an_error(frame):
     """The ranges of the second reading must be those of the first."""
-    from windrow.spark.twice import _Everyone
+    from windrow.hosts.spark.split_two_pass import _Everyone
 
     told = [{"place": 2, "rows": 2, "summaries": [b"own"]}, {"place": 3, "rows": 7, "summaries": [b"x", b"y"]}]
     batch = pa.record_batch({"v": [1, 2], "place": [2, 2], "told": [None, None]})
@@ -210,7 +210,7 @@ def test_a_second_reading_that_differs_is_an_error(frame):
 @pytest.mark.parametrize("columns", [["id"], ["id", "d", "k"]])
 def test_the_exchange_of_two_readings_is_one(frame, monkeypatch, columns):
     """Also where columns pass through that the first reading has no use for."""
-    monkeypatch.setattr("windrow.spark.build.slots", lambda _: None)
+    monkeypatch.setattr("windrow.hosts.spark.execution.slots", lambda _: None)
     result = wr.select(
         frame, *columns, {"n": "row_number() OVER (ORDER BY t, id)", "m": "max(s) OVER (ORDER BY t, id)"}
     )
@@ -315,7 +315,7 @@ def test_an_error_in_one_task_is_the_jobs(frame):
 
 
 def test_nobody_waits_for_ever():
-    from windrow.spark.spread import patience
+    from windrow.hosts.spark.split_barrier import patience
 
     with pytest.raises(wr.WindrowError, match="have not come for 1 s"), patience(1):
         time.sleep(10)
@@ -327,7 +327,7 @@ def test_nobody_waits_for_ever():
 def test_tasks_that_miss_others_begin_nothing(monkeypatch):
     import pyspark
 
-    from windrow.spark import spread
+    from windrow.hosts.spark import split_barrier as spread
 
     class Stage:
         """A barrier stage of which two tasks were started, and none comes."""

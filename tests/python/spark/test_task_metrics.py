@@ -43,7 +43,7 @@ def test_tasks_of_one_partition_are_heard(frame):
 
 
 def test_spark_connect_has_no_accumulators():
-    from windrow.spark.measured import listening
+    from windrow.hosts.spark.task_metrics import listening
 
     class Session:  # Classic's has _jsparkSession
         pass
@@ -79,8 +79,8 @@ def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
 
 
 def test_a_task_has_its_share_of_the_executor(monkeypatch):
-    from windrow.config import Options
-    from windrow.spilling import in_task
+    from windrow._execute.worker import in_task
+    from windrow.settings import Options
 
     monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)
     set_by_user = {

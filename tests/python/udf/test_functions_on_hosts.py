@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow.returns import arrow_type
+from windrow._parse.types import arrow_type
 
 
 class Joined:

@@ -126,7 +126,7 @@ def of_spark(path):
 
 def wait_for_slots(spark, count=2):
     """Wait until executors are there, or there again."""
-    from windrow.spark.spread import slots
+    from windrow.hosts.spark.session import slots
 
     assert holds(lambda: slots(spark) == count, 60)
 

@@ -356,7 +356,7 @@ def any_way(trials, number, ways):
 
     from pyspark.sql.types import StructField, StructType
 
-    from windrow.spark.schema import from_arrow
+    from windrow.hosts.spark.types import from_arrow
 
     table, asks = asks_of(number)
     fields = [StructField(f.name, from_arrow(f.type, f.name), f.nullable) for f in table.schema]
@@ -381,7 +381,7 @@ def any_way(trials, number, ways):
 
 def slots_unknown():
     """Have rows in ranges read twice, as where executors come and go."""
-    return mock.patch("windrow.spark.build.slots", return_value=None)
+    return mock.patch("windrow.hosts.spark.execution.slots", return_value=None)
 
 
 #: Partitions, rows of a batch, threads, memory limit, spread: each value stands beside each other one somewhere.

@@ -1,0 +1,89 @@
+//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use arrow_schema::SchemaRef;
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+use windrow::external::external_sort::{ExternalSort, InOrder};
+use windrow::external::sort_key::SortKey;
+
+use crate::detached::Signals;
+use crate::error::raise;
+
+/// A sort that spills.
+#[pyclass(module = "windrow._windrow", name = "Sorter", frozen)]
+pub(crate) struct PySorter {
+    state: Mutex<State>,
+    signals: Signals,
+}
+
+enum State {
+    Taking(ExternalSort),
+    Giving(InOrder),
+    Failed,
+}
+
+impl PySorter {
+    pub(crate) fn new(
+        schema: SchemaRef,
+        keys: Vec<SortKey>,
+        limit: usize,
+        directory: Option<&Path>,
+        threads: usize,
+    ) -> Self {
+        let signals = Signals::new();
+        let sort = ExternalSort::new(schema, keys, limit, directory, threads, &signals.cancel);
+        Self { state: Mutex::new(State::Taking(sort)), signals }
+    }
+
+    fn step<T: Send>(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut State) -> Option<windrow::Result<T>> + Send,
+    ) -> PyResult<T> {
+        let refused =
+            || raise(py, "InternalError", "the sorter is in use by another thread, has failed, or gives rows");
+        let mut state = self.state.try_lock().map_err(|_| refused())?;
+        let state = &mut *state;
+        let answer = self.signals.during(py, move || Ok(step(state)))?;
+        answer.ok_or_else(refused)?.map_err(|error| crate::error::to_python(py, &error))
+    }
+}
+
+#[pymethods]
+impl PySorter {
+    /// Takes a batch in.
+    fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<()> {
+        let batch = batch.into_inner();
+        self.step(py, move |state| match state {
+            State::Taking(sort) => Some(sort.push(batch)),
+            _ => None,
+        })
+    }
+
+    /// Ends the input; returns the bytes spilled.
+    fn finish(&self, py: Python<'_>) -> PyResult<u64> {
+        self.step(py, |state| match std::mem::replace(state, State::Failed) {
+            State::Taking(sort) => Some(sort.finish().map(|rows| {
+                let spilled = rows.spilled_bytes();
+                *state = State::Giving(rows);
+                spilled
+            })),
+            other => {
+                *state = other;
+                None
+            }
+        })
+    }
+
+    /// Gives the next rows in order; `None`: there are no more.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
+        let batch = self.step(py, |state| match state {
+            State::Giving(rows) => Some(rows.next_batch()),
+            _ => None,
+        })?;
+        Ok(batch.map(PyRecordBatch::new))
+    }
+}

@@ -1,0 +1,72 @@
+//! Sections of sorted rows: summaries as bytes, what lies around a section, its answers.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3_arrow::PyRecordBatch;
+use windrow::Plan;
+use windrow::exec::sectioned::summary::{Around, Summary};
+
+use crate::detached::{Signals, guarded};
+
+/// What lies around a section.
+#[pyclass(module = "windrow._windrow", name = "Around", frozen)]
+pub(crate) struct PyAround(Around);
+
+/// A plan's calls over rows in order, section by section.
+#[pyclass(module = "windrow._windrow", name = "Sections", frozen)]
+pub(crate) struct PySections(pub(crate) Arc<Plan>);
+
+#[pymethods]
+impl PySections {
+    /// Why rows cannot be answered in sections; None: they can.
+    #[getter]
+    fn refusal(&self) -> Option<String> {
+        self.0.refuses_sections()
+    }
+
+    /// Whether a call looks at all rows behind its row, for which a stream must wait and a section need not.
+    #[getter]
+    fn looks_ahead(&self) -> bool {
+        self.0.looks_ahead()
+    }
+
+    /// Whether rows may be summed up in any order.
+    #[getter]
+    fn sums_up_any_order(&self) -> bool {
+        self.0.sums_up_any_order()
+    }
+
+    /// The last row of a batch in order with which a section may begin.
+    fn last_cut(&self, py: Python<'_>, rows: PyRecordBatch) -> PyResult<Option<usize>> {
+        let (plan, rows) = (&self.0, rows.into_inner());
+        guarded(py, || plan.last_cut(&rows))
+    }
+
+    /// What other sections may need of this one.
+    fn summarise<'py>(&self, py: Python<'py>, rows: PyRecordBatch) -> PyResult<Bound<'py, PyBytes>> {
+        let (plan, rows) = (&self.0, rows.into_inner());
+        let summary = || plan.summarise(&rows)?.to_bytes();
+        Ok(PyBytes::new(py, &guarded(py, summary)?))
+    }
+
+    /// What lies around each of the sections of which these are the summaries, in order.
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+    fn scan(&self, py: Python<'_>, summaries: Vec<Vec<u8>>) -> PyResult<Vec<PyAround>> {
+        let plan = &self.0;
+        let scan = || {
+            let summaries = summaries.iter().map(|bytes| Summary::from_bytes(bytes)).collect::<Result<Vec<_>, _>>()?;
+            plan.scan(&summaries)
+        };
+        let arounds = guarded(py, scan)?;
+        Ok(arounds.into_iter().map(PyAround).collect())
+    }
+
+    /// The calls' columns for a section's rows.
+    fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyAround) -> PyResult<PyRecordBatch> {
+        let (plan, rows, signals) = (&self.0, rows.into_inner(), Signals::new());
+        let answer = signals.during(py, || plan.answer(&rows, &around.0, &signals.cancel))?;
+        Ok(PyRecordBatch::new(answer))
+    }
+}

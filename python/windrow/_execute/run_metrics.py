@@ -1,0 +1,367 @@
+"""What a run of windrow did: rows, sections, bytes spilled, and where its time went.
+
+    batches -> read -> sort -> summarise -> answer -> batches      one stage at a time has the clock
+                                                                   nobody has it while the caller has the batch
+
+A run tells who asked (``wr.explain(..., metrics=True)``), and logs one line at INFO to the logger ``windrow``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .progress_bar import Bar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Item = TypeVar("Item")
+
+__all__ = [
+    "Measured",
+    "Metrics",
+    "Report",
+    "Run",
+    "collected",
+    "in_memory",
+    "listener",
+    "log_in_task",
+    "logs",
+    "seconds_text",
+    "size_text",
+]
+
+#: Takes the figures of a run at its end.
+Report = Callable[["Metrics"], Any]
+
+_log = logging.getLogger("windrow")
+_listener: ContextVar[Report | None] = ContextVar("windrow_metrics", default=None)
+
+# Whether this worker's logger has its level from an operator's driver.
+_level_lent = False
+
+# Calls are named in a log line up to so many characters.
+_SHOWN = 120
+_END: Any = object()
+
+
+@dataclass(slots=True)
+class Metrics:
+    """The figures of one run.
+
+    Parameters
+    ----------
+    calls
+        What was computed, shortened.
+    rows, batches
+        What came in.
+    sections
+        In how many pieces the rows were answered: 1 where all were held at once.
+    spilled_bytes
+        What was written to files because of ``memory_limit``, what was written again included.
+    seconds
+        Seconds by stage. ``read``: waiting for the input. ``evaluate``: expressions, by Polars. ``sort``: sorting
+        beyond the memory limit, its files included. ``spill``: other files. ``summarise``: what sections tell each
+        other. ``exchange``: waiting for other tasks' sections. ``answer``: the calls, and all else; in memory also the
+        sort.
+    elapsed
+        Seconds from first to last, those included in which the caller had the batches.
+    peak_bytes
+        The most memory that the process has ever held; None where that is not known (not Linux).
+    partition
+        In a Spark task, the number of its partition.
+    """
+
+    calls: str = ""
+    rows: int = 0
+    batches: int = 0
+    sections: int = 0
+    spilled_bytes: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    elapsed: float = 0.0
+    peak_bytes: int | None = None
+    partition: int | None = None
+
+    def __str__(self) -> str:
+        """Give the line that is logged."""
+        where = "" if self.partition is None else f"partition {self.partition}: "
+        peak = "" if self.peak_bytes is None else f", process peak {size_text(self.peak_bytes)}"
+        return (
+            f"{where}{self.calls}: rows {self.rows:,}, batches {self.batches:,}, sections {self.sections:,}, "
+            f"spilled {size_text(self.spilled_bytes)}{peak}, {self.elapsed:.3f} s ({seconds_text(self.seconds)})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the runs of one operator came to, which on Spark are one a task.
+
+    Parameters
+    ----------
+    name
+        Which operator, by the names of its columns.
+    runs
+        The figures of each run.
+    """
+
+    name: str
+    runs: Sequence[Metrics]
+
+    def total(self) -> Metrics:
+        """Give the sums of all runs; the peak and ``elapsed`` are those of the run that had most.
+
+        Returns
+        -------
+        Metrics
+            The figures.
+        """
+        total = Metrics(self.name)
+        for run in self.runs:
+            total.rows += run.rows
+            total.batches += run.batches
+            total.sections += run.sections
+            total.spilled_bytes += run.spilled_bytes
+            for stage, seconds in run.seconds.items():
+                total.seconds[stage] = total.seconds.get(stage, 0.0) + seconds
+        total.elapsed = max((r.elapsed for r in self.runs), default=0.0)
+        total.peak_bytes = max((r.peak_bytes for r in self.runs if r.peak_bytes is not None), default=None)
+        return total
+
+    def most_rows(self) -> int:
+        """Give the rows of the run that had most."""
+        return max((r.rows for r in self.runs), default=0)
+
+
+class Run:
+    """A run while it lasts.
+
+    Parameters
+    ----------
+    calls
+        Says what is computed; asked only where somebody listens.
+    report
+        Takes the figures; None: who listens to this thread.
+    progress
+        Whether to show a bar.
+    partition
+        The number of the Spark task's partition.
+    """
+
+    def __init__(
+        self,
+        calls: Callable[[], str],
+        report: Report | None = None,
+        *,
+        progress: bool = False,
+        partition: int | None = None,
+    ) -> None:
+        self.metrics = Metrics(partition=partition)
+        self._calls = calls
+        self._report = report or _listener.get()
+        self._bar = Bar() if progress else None
+        self._stage: str | None = None
+        self._since = 0.0
+
+    def to(self, stage: str | None) -> str | None:
+        """Give the clock to a stage, or to nobody; say who had it."""
+        now, before = perf_counter(), self._stage
+        if before is not None:
+            seconds = self.metrics.seconds
+            seconds[before] = seconds.get(before, 0.0) + now - self._since
+        self._stage, self._since = stage, now
+        return before
+
+    @contextmanager
+    def stage(self, stage: str) -> Iterator[None]:
+        """Give the clock to a stage for a block."""
+        before = self.to(stage)
+        try:
+            yield
+        finally:
+            self.to(before)
+
+    def timed(self, stage: str, items: Iterable[Item]) -> Iterator[Item]:
+        """Pass items on; making each is the stage's time, less what is another's."""
+        coming = iter(items)
+        while True:
+            before = self.to(stage)
+            try:
+                item = next(coming, _END)
+            finally:
+                self.to(before)
+            if item is _END:
+                return
+            yield item
+            del item  # the next is made without this one in memory
+
+    def input(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pass the batches on that come in, and count them."""
+        metrics, bar = self.metrics, self._bar
+        if bar is not None:
+            bar.begin(sum(b.num_rows for b in batches) if isinstance(batches, Sequence) else None)
+        for batch in self.timed("read", batches):
+            metrics.rows += batch.num_rows
+            metrics.batches += 1
+            if bar is not None:
+                bar.read(batch.num_rows)
+            yield batch
+        if bar is not None:
+            bar.all_read()
+
+    def output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pass the batches on that leave; with the last of them the run ends."""
+        begun = perf_counter()
+        try:
+            for batch in self.timed("answer", batches):
+                if self._bar is not None:
+                    self._bar.answered(batch.num_rows)
+                yield batch
+        finally:
+            if self._bar is not None:
+                self._bar.close()
+        self.end(perf_counter() - begun)
+
+    def end(self, elapsed: float) -> None:
+        """Tell the figures to those who listen."""
+        logged = logs()
+        if self._report is None and not logged:
+            return
+        metrics = self.metrics
+        calls = self._calls()
+        if not calls:  # columns were chosen, and nothing was computed
+            return
+        metrics.calls = calls if len(calls) <= _SHOWN else calls[: _SHOWN - 3] + "..."
+        metrics.elapsed = elapsed
+        metrics.peak_bytes = _peak()
+        if logged:
+            _log.info("%s", metrics)
+        if self._report is not None:
+            self._report(metrics)
+
+
+@contextmanager
+def in_memory(calls: Callable[[], str], rows: int, report: Report | None = None) -> Iterator[Run]:
+    """Measure a block that answers calls over a frame in memory.
+
+    Parameters
+    ----------
+    calls
+        Says what is computed.
+    rows
+        The frame's rows.
+    report
+        Takes the figures; None: who listens to this thread.
+
+    Yields
+    ------
+    Run
+        The run, whose clock ``answer`` has.
+    """
+    run = Run(calls, report)
+    run.metrics.rows, run.metrics.batches = rows, 1
+    begun = perf_counter()
+    with run.stage("answer"):
+        yield run
+    run.end(perf_counter() - begun)
+
+
+@contextmanager
+def collected() -> Iterator[list[Metrics]]:
+    """Listen to the runs that this thread ends within a block.
+
+    Yields
+    ------
+    list
+        Of their figures; it grows.
+    """
+    runs: list[Metrics] = []
+    token = _listener.set(runs.append)
+    try:
+        yield runs
+    finally:
+        _listener.reset(token)
+
+
+def listener() -> Report | None:
+    """Give who listens to this thread, for work that another one will do."""
+    return _listener.get()
+
+
+def logs() -> bool:
+    """Whether the log line is wanted here."""
+    return _log.isEnabledFor(logging.INFO)
+
+
+def log_in_task(wanted: bool) -> None:
+    """Have a Spark task log as the driver does: a worker's loggers are set up for warnings alone.
+
+    Parameters
+    ----------
+    wanted
+        Whether the driver logs; the next operator in this worker may come from one that does not.
+    """
+    global _level_lent
+    if wanted and not logs():
+        _log.setLevel(logging.INFO)
+        _level_lent = True
+    elif not wanted and _level_lent:
+        _log.setLevel(logging.NOTSET)
+        _level_lent = False
+    if wanted and not _log.hasHandlers():  # else Spark keeps the worker's log, or the user's own set-up does
+        _log.addHandler(logging.StreamHandler())
+
+
+def size_text(size: int) -> str:
+    """Write a number of bytes as people read it.
+
+    Parameters
+    ----------
+    size
+        Bytes.
+
+    Returns
+    -------
+    str
+        Such as ``"812.4 MiB"``.
+
+    Examples
+    --------
+    >>> [size_text(n) for n in (0, 2048, 851_865_600)]
+    ['0 B', '2.0 KiB', '812.4 MiB']
+    """
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{size} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def seconds_text(seconds: dict[str, float]) -> str:
+    """Write seconds by stage, in the order in which the stages began; less than half a millisecond is left out.
+
+    Parameters
+    ----------
+    seconds
+        Seconds by stage.
+
+    Returns
+    -------
+    str
+        Such as ``"read 0.201, answer 1.308"``.
+    """
+    return ", ".join(f"{stage} {of:.3f}" for stage, of in seconds.items() if of >= 0.0005)
+
+
+def _peak() -> int | None:
+    try:
+        with open("/proc/self/status") as status:
+            return next((int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM")), None)
+    except OSError:  # not on Linux
+        return None

@@ -1,0 +1,229 @@
+"""Rows in order, answered section by section: read once for what the sections came to, and once for the answers.
+
+    rows in order -> sections, kept -> summaries -> those of all sections, in order -> what lies around each -> answers
+
+So a row's answer may depend on all rows of its partition, however many, where nobody can hold them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ..exceptions import SpillError
+from .run_metrics import Run
+
+if TYPE_CHECKING:
+    from .._windrow import Plan, Sections
+
+__all__ = ["Share", "alone", "answered", "summarised"]
+
+#: Gives the summaries of all sections that there are, in order, and how many come before one's own.
+Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
+
+# Rows of a section: enough that the rows around it are few beside its own; fewer where these are wide.
+_ROWS = 1 << 18
+_FEWEST = 1 << 14
+
+# Rows of a batch that is handed on.
+_BATCH = 1 << 15
+
+
+def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
+    """Have all sections oneself.
+
+    Parameters
+    ----------
+    summaries
+        Their summaries.
+
+    Returns
+    -------
+    tuple
+        The same, and none before.
+    """
+    return list(summaries), 0
+
+
+def answered(
+    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None, run: Run
+) -> Iterator[pa.RecordBatch]:
+    """Answer a plan's calls.
+
+    Parameters
+    ----------
+    rows
+        Batches in the plan's order.
+    plan
+        A plan that may be cut.
+    share
+        How to hear of the sections of others.
+    limit
+        How many bytes of rows may be held; the rest goes to a file.
+    spill_dir
+        Where that file is, which has no name; None: where the system keeps such files.
+    run
+        Whose figures these are.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The batches' columns, then one per call.
+
+    Raises
+    ------
+    SpillError
+        The disk is full.
+    """
+    sections = plan.sections()
+    summaries = []
+    with _Kept(limit, spill_dir, run) as kept:
+        for section, summary in _with_summaries(rows, sections, limit, run):
+            summaries.append(summary)
+            kept.add(section)
+            del section  # before the next is read
+        with run.stage("exchange"):
+            everyone, before = share(summaries)
+        with run.stage("summarise"):
+            around = sections.scan(everyone)[before : before + len(summaries)]
+        run.metrics.sections += len(summaries)
+        new = list(pa.schema(plan.output_schema))
+        again = iter(kept)
+        for lying in around:
+            section = next(again)
+            answer = pa.record_batch(sections.answer(section, lying))
+            whole = pa.RecordBatch.from_arrays(
+                [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
+            )
+            del section, answer
+            for at in range(0, whole.num_rows, _BATCH):
+                yield whole.slice(at, _BATCH)
+            del whole  # before the next is read
+
+
+def summarised(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run) -> list[bytes]:
+    """Sum rows up for those who answer others of the same partitions.
+
+    Parameters
+    ----------
+    rows
+        Batches in the plan's order.
+    plan
+        A plan that may be cut.
+    limit
+        How many bytes of rows may be held.
+    run
+        Whose figures these are.
+
+    Returns
+    -------
+    list of bytes
+        A summary per section.
+    """
+    return [summary for _, summary in _with_summaries(rows, plan.sections(), limit, run)]
+
+
+def _with_summaries(
+    rows: Iterable[pa.RecordBatch], sections: Sections, limit: int, run: Run
+) -> Iterator[tuple[pa.RecordBatch, bytes]]:
+    """Cut rows in order into sections, each with its summary."""
+    for section in _cut(rows, sections, limit):
+        with run.stage("summarise"):
+            summary = sections.summarise(section)
+        yield section, summary
+        del section  # before the next is read
+
+
+def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
+    """Cut rows in order where a section may begin."""
+    held: list[pa.RecordBatch] = []
+    count, wanted = 0, _FEWEST
+    for batch in rows:
+        held.append(batch)
+        count += batch.num_rows
+        if count <= wanted:
+            continue
+        joined = _joined(held)
+        most = min(max(limit * count // max(joined.nbytes, 1), _FEWEST), _ROWS)
+        held = [joined]
+        if count <= most:
+            wanted = most
+            continue
+        cut = sections.last_cut(joined)
+        if cut is None:
+            wanted = 2 * count  # peers as many as that
+            continue
+        yield joined.slice(0, cut)
+        held, count, wanted = [joined.slice(cut)], count - cut, most
+    if count:
+        yield _joined(held)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    columns = [_own(column) for column in joined.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=joined.schema)
+
+
+def _own(column: pa.Array) -> pa.Array:
+    """Give views a buffer with their own texts: they bring those of all batches they came with, and files get all."""
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+    return column if plain is None else column.cast(plain).cast(column.type)
+
+
+class _Kept:
+    """Batches to be read again, once: in memory as far as a limit has room, the others in a file without a name."""
+
+    def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
+        self._limit, self._dir = limit, spill_dir
+        self._run = run
+        self._held: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._file: Any = None
+        self._writer: pa.ipc.RecordBatchStreamWriter | None = None
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._bytes += batch.nbytes
+        if self._bytes <= self._limit:
+            self._held.append(batch)
+            return
+        try:
+            with self._run.stage("spill"):
+                if self._writer is None:
+                    self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
+                    self._writer = pa.ipc.new_stream(self._file, batch.schema)
+                self._writer.write_batch(batch)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while self._held:
+            yield self._held.pop(0)
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+            self._run.metrics.spilled_bytes += self._file.tell()
+            self._file.seek(0)
+            # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
+            with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
+                yield from self._run.timed("spill", pa.ipc.open_stream(file))
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> SpillError:
+        where = self._dir or tempfile.gettempdir()
+        return SpillError(
+            f"rows that memory_limit does not leave room for could not be spilled to {where}: {error}; make room "
+            "there, or name another directory as spill_dir"
+        )

@@ -1,0 +1,223 @@
+"""Functions of the user's own, as the native module calls them: values go to Python, and results come back."""
+
+from __future__ import annotations
+
+import array
+import collections
+import copyreg
+import datetime as dt
+import pickle
+import struct
+import sys
+import traceback
+import uuid
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from ..exceptions import UserError
+
+__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "telling"]
+
+_CONSTANT: Final = frozenset(
+    [dt.date, dt.datetime, dt.time, dt.timedelta, dt.timezone, Decimal, Fraction, uuid.UUID, range, type]
+)
+_SHALLOW: Final = frozenset(
+    [bytearray, array.array, collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict]
+)
+_PICKLERS: Final = [("pyspark", "pyspark.cloudpickle"), ("cloudpickle", "cloudpickle")]
+_SHOWN: Final = 80
+_POINTER: Final = struct.calcsize("P")
+
+
+class UserFunction:
+    """A function of the user's with what the native module needs of it: how values and results go to and fro."""
+
+    kind: ClassVar[str]
+    shallow: Final = _SHALLOW
+
+    def __init__(self, given: Any, returns: pa.DataType, name: str) -> None:
+        self.instance = given
+        self.returns = returns
+        self.name = name
+
+    @staticmethod
+    def attributes(cls: type) -> tuple[str, ...] | None:
+        """Say which attributes make up objects of a class, ``__dict__`` for all it has no slots for.
+
+        None where ``copy.deepcopy`` does more than to copy each: for classes written in C, or with pickling, copying or
+        attributes of their own making.
+        """
+        own = ("__new__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__")
+        custom = any(getattr(cls, n, None) is not getattr(object, n, None) for n in own)
+        custom = custom or any(hasattr(cls, n) for n in ("__deepcopy__", "__setstate__", "__getattr__"))
+        slots: list[str] = copyreg._slotnames(cls)  # type: ignore[attr-defined]
+        # beyond its slots, __dict__ and __weakref__ a class has room only for what C keeps there
+        room = cls.__basicsize__ - object.__basicsize__ - _POINTER * (len(slots) + 2)
+        if custom or cls in copyreg.dispatch_table or room > 0:
+            return None
+        return (*slots, *(["__dict__"] if cls.__dictoffset__ else []))
+
+    @property
+    def constant(self) -> frozenset[type]:
+        """The types whose values nobody can change, beside Python's numbers and texts."""
+        numpy = sys.modules.get("numpy")
+        return _CONSTANT if numpy is None else _CONSTANT | {numpy.dtype(c).type for c in "?bhilqBHILQefdFDmMUS"}
+
+    def __reduce__(self) -> Any:
+        """Pickle the user's code by value where cloudpickle is there, as PySpark does: a notebook's classes too."""
+        return _restored, (type(self), _dumps(self.instance, self.name), self.returns, self.name)
+
+    @staticmethod
+    def values(column: pa.Array) -> list[Any]:
+        """Give a column as Python values; each is converted once, whatever the number of frames it lies in."""
+        kind = column.type
+        values: list[Any]
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            plain = column.fill_null(False if pa.types.is_boolean(kind) else 0) if column.null_count else column
+            values = plain.to_numpy(zero_copy_only=False).tolist()
+            if column.null_count:
+                for row in column.is_null().to_numpy(zero_copy_only=False).nonzero()[0].tolist():
+                    values[row] = None
+            return values
+        values = column.to_pylist()
+        return values
+
+    def convert(self, results: list[Any]) -> pa.Array:
+        """Give results as a column of the declared type."""
+        try:
+            return pa.array(results, type=self.returns)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            for result in results:
+                try:
+                    pa.array([result], type=self.returns)
+                except (pa.ArrowException, TypeError, ValueError, OverflowError) as fault:
+                    shown = _shown(result)
+                    raise UserError(
+                        f"{self.name} gave {shown} ({type(result).__name__}), which is no {self.returns}: {fault}; "
+                        "give what fits, or another returns="
+                    ) from fault
+            raise UserError(f"the results of {self.name} do not make a column of {self.returns}: {error}") from error
+
+    def column(self, results: Any, rows: int) -> pa.Array:
+        """Give what a function returned for many rows as a column, its length and type checked."""
+        if isinstance(results, pa.ChunkedArray):
+            results = pa.concat_arrays(results.chunks) if results.num_chunks else pa.nulls(0, results.type)
+        elif not isinstance(results, pa.Array) and hasattr(results, "__arrow_c_stream__"):
+            chunked = pa.chunked_array(results)
+            results = pa.concat_arrays(chunked.chunks) if chunked.num_chunks else pa.nulls(0, chunked.type)
+        if results is None or isinstance(results, (str, bytes)) or not hasattr(results, "__len__"):
+            raise UserError(
+                f"{self.name} returned {_shown(results)} ({type(results).__name__}) and not one value per row; "
+                "return an array or a list"
+            )
+        if len(results) != rows:
+            raise UserError(f"{self.name} returned {len(results)} values for {rows} rows; return one per row")
+        if not isinstance(results, pa.Array):
+            results = self.convert(results)
+        if results.type == self.returns:
+            return results
+        try:
+            return results.cast(self.returns)
+        except pa.ArrowException as error:
+            raise UserError(
+                f"{self.name} returned {results.type}, which does not become {self.returns}: {error}; "
+                "return what fits, or give another returns="
+            ) from error
+
+    def called(self, *args: Any) -> Any:
+        """Call the user's function; what it raises is said of it by name."""
+        try:
+            return self.instance(*args)
+        except Exception as error:
+            text = f": {error}" if str(error) else ""
+            raise UserError(f"{self.name}() raised {type(error).__name__}{text}") from error
+
+
+class Aggregate(UserFunction):
+    """A class with initialize, update, and maybe merge, retract and evaluate."""
+
+    kind = "aggregate"
+
+    def dumps(self, state: Any) -> bytes:
+        """Give a state as bytes, for a partition that goes on in a later batch of a stream."""
+        try:
+            return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            raise UserError(
+                f"the state of {self.name}, {_shown(state)} ({type(state).__name__}), cannot be pickled: {error}. "
+                "A stream keeps it so between batches: make it of plain values, or let windrow sort (sort=True)"
+            ) from error
+
+    @staticmethod
+    def loads(state: bytes) -> Any:
+        """Give the state that ``dumps`` wrote."""
+        return pickle.loads(state)
+
+
+class Frames(UserFunction):
+    """A function of columns and the begins and ends of frames."""
+
+    kind = "frames"
+
+    def answer(self, args: Sequence[pa.Array], begin: pa.Array, end: pa.Array) -> pa.Array:
+        """Answer a block of frames."""
+        return self.column(self.called(*args, begin, end), len(begin))
+
+
+class Partitions(UserFunction):
+    """A function of a partition's columns."""
+
+    kind = "partitions"
+
+    def answer(self, args: Sequence[pa.Array], begin: Sequence[int], end: Sequence[int]) -> pa.Array:
+        """Answer partitions, one call each."""
+        done = []
+        for first, last in zip(begin, end, strict=True):
+            rows = last - first
+            done.append(self.column(self.called(*[a.slice(first, rows) for a in args]), rows))
+        return pa.concat_arrays(done) if done else pa.array([], type=self.returns)
+
+
+def telling(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pass batches on, and put the user's traceback into what a failure says: Spark's driver sees the message alone."""
+    try:
+        yield from batches
+    except UserError as error:
+        cause = error.__cause__
+        if cause is None:
+            raise
+        text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+        raise UserError(f"{error}\n\n{text.rstrip()}") from cause
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:
+        return f"<no repr: {error}>"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _dumps(given: Any, name: str) -> bytes:
+    pickler: Any = pickle
+    # PySpark brings its own: it is at hand where Spark is used, and too much to load where not
+    for package, module in _PICKLERS:
+        if package in sys.modules or (package != "pyspark" and find_spec(package) is not None):
+            pickler = import_module(module)
+            break
+    try:
+        data: bytes = pickler.dumps(given)
+    except Exception as error:
+        remedy = "pip install cloudpickle, or define it at the top of a module" if pickler is pickle else "look inside"
+        raise pickle.PicklingError(f"{name} cannot be sent to another process: {error}; {remedy}") from error
+    return data
+
+
+def _restored(cls: type[UserFunction], data: bytes, returns: pa.DataType, name: str) -> UserFunction:
+    return cls(pickle.loads(data), returns, name)

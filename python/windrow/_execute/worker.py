@@ -1,0 +1,63 @@
+"""Where this process runs: the Spark task that it is, and the memory and directories that Spark gives it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .._model.replace import replace
+from ..settings import Options, size_of
+
+__all__ = ["in_task", "spark_task"]
+
+# Masters that hold executors to their memory, and end those that take more.
+_STRICT = ("yarn", "k8s")
+
+
+def spark_task() -> Any:
+    """Give the context of the Spark task that this is, or None."""
+    module = sys.modules.get("pyspark.taskcontext")
+    return None if module is None else module.TaskContext.get()
+
+
+def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:
+    """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
+
+    Parameters
+    ----------
+    options
+        The settings that came with the operator.
+    setting
+        Spark's settings by name; None: not set.
+
+    Returns
+    -------
+    Options
+        With ``memory_limit`` from ``spark.executor.pyspark.memory``, of which Spark gives each worker a share and makes
+        it a hard limit, or else from ``spark.executor.memoryOverhead``, and ``spill_dir`` one of Spark's local
+        directories.
+    """
+    if options.memory_limit is None:
+        megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
+        share = megabytes << 20 if megabytes > 0 else _share_of_overhead(setting)
+        options = replace(options, memory_limit=None if share is None else max(share * 4 // 5, 1))
+    if options.spill_dir is None:
+        there = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
+        if there:
+            options = replace(options, spill_dir=there[os.getpid() % len(there)])
+    return options
+
+
+def _share_of_overhead(setting: Callable[[str], str | None]) -> int | None:
+    """Give a task's share of the memory beside the JVM's, where somebody set it and the executor is held to it.
+
+    Spark's own default, a tenth of the JVM's memory, says nothing of Python's needs, and so is nobody's limit.
+    """
+    overhead = setting("spark.executor.memoryOverhead")
+    if not overhead or not (setting("spark.master") or "").startswith(_STRICT):
+        return None
+    share = size_of(f"{overhead.strip()}m" if overhead.strip().isdigit() else overhead)  # a bare number is MiB
+    cores, of_a_task = (float(setting(f"spark.{name}") or 1) for name in ("executor.cores", "task.cpus"))
+    return None if not share else int(share / max(cores // of_a_task, 1))

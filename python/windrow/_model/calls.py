@@ -1,0 +1,324 @@
+"""Window calls and scalar expressions over them, as immutable values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from ..exceptions import SpecError
+from .expressions import Expr, Item, Literal, Scalar, as_condition, as_expr, identifier
+from .replace import replace
+from .windows import Order, Window, as_order, as_sequence
+
+__all__ = ["Call", "Derived", "UserFunction"]
+
+#: Functions of an ordered set: their first argument is what they are ordered by, ``WITHIN GROUP (ORDER BY x)``.
+ORDERED_SET = ("mode", "percentile_cont", "percentile_disc")
+
+
+class UserFunction(Protocol):
+    """A function of the user's own, as far as a call knows it."""
+
+    name: str
+    returns: Any
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Call(Item):
+    """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
+
+    Every method gives a new call and leaves this one as it is, so a call may be kept and used over several windows.
+
+    Parameters
+    ----------
+    function
+        The SQL function's name in lower case.
+    args
+        Its arguments; none for ``count(*)``.
+    window
+        What ``.over(...)`` was given; None until then.
+    condition
+        What ``.filter(...)`` was given.
+    is_distinct, nulls_ignored
+        Whether ``.distinct()`` and ``.ignore_nulls()`` were called; ``nulls_ignored`` is None where nothing was said.
+    argument_order
+        What ``.order_by(...)`` was given.
+    name
+        What ``.alias(...)`` was given.
+    user
+        The user's own function, where it is none of windrow's.
+    place
+        The name of the column that holds the results, once :func:`windrow._model.result_columns.place` has made it.
+    """
+
+    function: str
+    args: tuple[Expr, ...] = ()
+    window: Window | None = None
+    condition: Expr | None = None
+    is_distinct: bool = False
+    nulls_ignored: bool | None = None
+    argument_order: tuple[Order, ...] = ()
+    name: str | None = None
+    user: UserFunction | None = None
+    place: str | None = field(default=None, init=False, compare=False)
+
+    def filter(self, condition: Any) -> Call:
+        """Let the call see only the rows of each frame for which a condition is true; null counts as false.
+
+        Parameters
+        ----------
+        condition
+            A boolean column's name, ``wr.expr("SQL")`` or an expression of the host. Two filters must both hold only
+            if you write so in one condition: a second ``.filter`` is an error.
+
+        Returns
+        -------
+        Call
+            The call with the filter.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"x": [1, 2, 3], "good": [True, False, None]})
+        >>> call = wr.sum("x").filter("good").over(wr.window())
+        >>> wr.with_columns(table, s=call)["s"].to_pylist()
+        [1, 1, 1]
+        """
+        if self.condition is not None:
+            raise SpecError(f"{self!r} has a filter already; join the two conditions into one with AND")
+        return replace(self, condition=as_condition(condition, f"{self.function}(...).filter()"))
+
+    def distinct(self) -> Call:
+        """Let the call see each different value of a frame once.
+
+        Returns
+        -------
+        Call
+            The call with DISTINCT.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.count("x").distinct().over(wr.window("k"))
+        count(DISTINCT x) OVER (PARTITION BY k)
+        """
+        return replace(self, is_distinct=True)
+
+    def ignore_nulls(self) -> Call:
+        """Let a value function (first, last, nth, lag, lead) pass over nulls, as SQL's ``IGNORE NULLS``.
+
+        Returns
+        -------
+        Call
+            The call with IGNORE NULLS.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"id": [1, 2, 3], "x": [10, None, None]})
+        >>> call = wr.last_value("x").ignore_nulls().over(wr.window(order_by="id"))
+        >>> wr.with_columns(table, known=call)["known"].to_pylist()
+        [10, 10, 10]
+        """
+        return replace(self, nulls_ignored=True)
+
+    def respect_nulls(self) -> Call:
+        """Let a function see nulls like any value, as SQL's ``RESPECT NULLS``: the default of the value functions.
+
+        Returns
+        -------
+        Call
+            The call with RESPECT NULLS.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.first_value("x").respect_nulls().over(wr.window("k"))
+        first_value(x) RESPECT NULLS OVER (PARTITION BY k)
+        """
+        return replace(self, nulls_ignored=False)
+
+    def order_by(self, *keys: Any) -> Call:
+        """Order a frame's rows by other keys than the window's before the function sees them.
+
+        Parameters
+        ----------
+        *keys
+            Columns' names, ``wr.asc(x)`` or ``wr.desc(x)``.
+
+        Returns
+        -------
+        Call
+            The call with the argument order.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.first_value("x").order_by(wr.desc("y")).over(wr.window("k"))
+        first_value(x ORDER BY y DESC) OVER (PARTITION BY k)
+        """
+        flat = [k for key in keys for k in as_sequence(key)]
+        return replace(self, argument_order=tuple(as_order(k) for k in flat))
+
+    def over(self, window: Window | None = None) -> Call:
+        """Say over which window the function is computed.
+
+        Parameters
+        ----------
+        window
+            What :func:`windrow.window` gave; None: all rows, without an order.
+
+        Returns
+        -------
+        Call
+            The call, ready for ``with_columns`` and ``select``.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.rank().over(wr.window("k", wr.desc("x")))
+        rank() OVER (PARTITION BY k ORDER BY x DESC)
+        """
+        if window is not None and not isinstance(window, Window):
+            raise SpecError(
+                f"over() takes a window, not {window!r}; write .over(wr.window(partition_by=..., order_by=...))"
+            )
+        return replace(self, window=Window() if window is None else window)
+
+    def alias(self, name: str) -> Call:
+        """Name the column that the call gives; without a name it is called by its SQL text.
+
+        Parameters
+        ----------
+        name
+            The column's name.
+
+        Returns
+        -------
+        Call
+            The call with the name.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.sum("x").over(wr.window("k")).alias("total")
+        sum(x) OVER (PARTITION BY k) AS total
+        """
+        if not isinstance(name, str) or not name:
+            raise SpecError(f"alias() takes a column's name, not {name!r}")
+        return replace(self, name=name)
+
+    @property
+    def sql(self) -> str:
+        """The call as SQL text, without its name."""
+        order = ", ".join(map(str, self.argument_order))
+        # an ordered set's key is its first argument as well
+        within = self.function in ORDERED_SET and [o.key for o in self.argument_order] == list(self.args[:1])
+        args = self.args[1:] if within else self.args
+        inside = ", ".join(map(str, args)) or ("*" if self.function == "count" else "")
+        if self.is_distinct:
+            inside = "DISTINCT " + inside
+        if order and not within:
+            inside = f"{inside} ORDER BY {order}".lstrip()
+        text = f"{self.function}({inside})"
+        if within:
+            text += f" WITHIN GROUP (ORDER BY {order})"
+        if self.condition is not None:
+            text += f" FILTER (WHERE {self.condition})"
+        if self.nulls_ignored is not None:
+            text += " IGNORE NULLS" if self.nulls_ignored else " RESPECT NULLS"
+        return text if self.window is None else f"{text} OVER ({self.window})"
+
+    def __repr__(self) -> str:
+        """The call as SQL text."""
+        return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
+
+    def __bool__(self) -> bool:
+        """Refuse to be a condition, which a call would silently always fulfil."""
+        raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
+
+
+def call(function: str, *args: Any) -> Call:
+    """Make a call of what a user wrote as its arguments."""
+    return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
+
+
+def literal_flag(value: Expr) -> bool | None:
+    """Give the bool of a literal, None where the expression is none."""
+    return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Derived(Item):
+    """A scalar expression over the results of window calls. Made of SQL text, or of a PySpark Column.
+
+    Every method gives a new value and leaves this one as it is.
+
+    Parameters
+    ----------
+    expression
+        What the host evaluates once the calls are columns; it names them by their places.
+    calls
+        The calls by their places, which :func:`place` gives.
+    text
+        The expression as it was written, calls and all.
+    name
+        What ``.alias(...)`` was given.
+    inputs
+        Expressions over input columns alone, by the names that ``expression`` has for them. The host evaluates them on
+        the frame as it came, which is where a Column bound to a DataFrame (``df.v``) has its meaning.
+    """
+
+    expression: Scalar
+    calls: Mapping[str, Call]
+    text: str
+    name: str | None = None
+    inputs: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def alias(self, name: str) -> Derived:
+        """Name the column that the expression gives; without a name it is called by its SQL text.
+
+        Parameters
+        ----------
+        name
+            The column's name.
+
+        Returns
+        -------
+        Derived
+            The expression with the name.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.expr("x - lag(x) OVER (ORDER BY t)").alias("step")
+        x - lag(x) OVER (ORDER BY t) AS step
+        """
+        if not isinstance(name, str) or not name:
+            raise SpecError(f"alias() takes a column's name, not {name!r}")
+        return replace(self, name=name)
+
+    @property
+    def sql(self) -> str:
+        """The expression as SQL text, without its name."""
+        return self.text
+
+    def __str__(self) -> str:
+        """The expression as SQL text, without its name."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """The expression as SQL text."""
+        return self.text if self.name is None else f"{self.text} AS {identifier(self.name)}"
+
+    def __hash__(self) -> int:
+        """Hash what equality compares and can be hashed."""
+        return hash((self.text, self.name, frozenset(self.calls)))
+
+    def __bool__(self) -> bool:
+        """Refuse to be a condition, which an expression would silently always fulfil."""
+        raise SpecError(f"{self!r} has no truth of its own; compute it with with_columns first")

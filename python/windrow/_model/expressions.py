@@ -1,0 +1,351 @@
+"""What a call reads: a column, a literal, SQL text or an expression of the host.
+
+windrow evaluates no scalar expressions. Text and host expressions are handed to the host (Polars or Spark), which turns
+them into temporary columns before the window call runs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from ..exceptions import SpecError
+from .intervals import Interval
+from .replace import replace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Self
+
+__all__ = [
+    "Column",
+    "Expr",
+    "ForeignReader",
+    "Host",
+    "IntoExpr",
+    "Item",
+    "Literal",
+    "Scalar",
+    "Sql",
+    "col",
+    "lit",
+    "reader_of",
+    "register",
+]
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by its exact name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        """The column as SQL writes it."""
+        return identifier(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """One value for all rows."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        """The value as SQL writes it."""
+        return literal_sql(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A scalar expression as SQL text, evaluated by the host."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """The text itself."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Host:
+    """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``.
+
+    Parameters
+    ----------
+    value
+        The expression.
+    host
+        Whose it is: the name of the reader that read it.
+    label
+        How it is shown, where not as its library prints it.
+    reads
+        The names of the columns it reads, in lower case, where they are known.
+    """
+
+    value: Any
+    host: str
+    label: str | None = None
+    reads: frozenset[str] | None = None
+
+    def __str__(self) -> str:
+        """The expression as its library prints it, or as it was labelled."""
+        if self.label is not None:
+            return self.label
+        text = str(self.value)
+        found = re.match(r"Column<'(.*)'>\Z", text, re.DOTALL)
+        return found[1] if found else text
+
+
+class Item:
+    """A window call, or an expression over window calls: what ``with_columns`` computes as a column."""
+
+    __slots__ = ()
+
+    name: str | None
+
+    @property
+    def sql(self) -> str:
+        """The item as SQL text, without its name."""
+        raise NotImplementedError
+
+    @property
+    def output_name(self) -> str:
+        """The name of the column that the item gives."""
+        return self.sql if self.name is None else self.name
+
+    def alias(self, name: str) -> Self:
+        """Name the column that the item gives."""
+        raise NotImplementedError
+
+
+#: What a host evaluates.
+Scalar: TypeAlias = Column | Literal | Sql | Host
+#: What a call may read: a scalar, the result of another call, or a scalar over such results.
+Expr: TypeAlias = Scalar | Item
+
+
+class ForeignReader(Protocol):
+    """How the expressions of another library are read, and its types. The hosts register theirs."""
+
+    host: str
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is an expression of the library, which need not be imported for that."""
+
+    def expression(self, value: Any) -> Expr:
+        """Read an argument, a key or a condition."""
+
+    def order(self, value: Any) -> tuple[Expr, bool, bool]:
+        """Read an order key: what to order by, whether descending, and whether nulls come first."""
+
+    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+        """Read an item of ``with_columns`` or ``select``.
+
+        Parameters
+        ----------
+        value
+            The expression.
+        plain
+            Whether one without a window call will do.
+        own
+            Gives the name of the frame's column that an expression is, if it is one and no other has that name.
+        """
+
+    def arrow_type(self, value: Any) -> pa.DataType | None:
+        """Give the Arrow type of one of the library's types; None for all other values."""
+
+
+_READERS: dict[str, ForeignReader] = {}
+
+#: What may stand where an expression is asked for: a string is a column's name.
+IntoExpr: TypeAlias = "str | Expr | Any"
+
+
+def register(reader: ForeignReader) -> None:
+    """Have a library's expressions read from now on."""
+    _READERS[reader.host] = reader
+
+
+def reader_of(value: Any) -> ForeignReader | None:
+    """Give the reader of the library whose expression a value is, None where it is none."""
+    return next((r for r in _READERS.values() if r.owns(value)), None)
+
+
+def foreign_type(value: Any) -> pa.DataType | None:
+    """Give the Arrow type of another library's type, None where no reader knows it."""
+    return next((t for r in _READERS.values() if (t := r.arrow_type(value)) is not None), None)
+
+
+def col(name: str) -> Column:
+    """Name a column.
+
+    Parameters
+    ----------
+    name
+        The column's exact name; dots and spaces are part of it.
+
+    Returns
+    -------
+    Column
+        The column, for the places where a plain string does not do, such as a frame's bound.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3, 4], "reach": [0, -1, 0, -3]})
+    >>> w = wr.window(order_by="id", rows=(wr.col("reach"), 0))
+    >>> wr.with_columns(table, n=wr.count().over(w))["n"].to_pylist()
+    [1, 2, 1, 4]
+    """
+    if not isinstance(name, str):
+        raise SpecError(f"col() takes a column's name, not {name!r}")
+    return Column(name)
+
+
+def lit(value: Any) -> Literal:
+    """Make a literal of a Python value, where a plain string would be read as a column's name.
+
+    Parameters
+    ----------
+    value
+        None, a bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta or Interval; or a list of these,
+        where a function takes several values, such as the shares of a percentile.
+
+    Returns
+    -------
+    Literal
+        The literal.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2], "name": ["a", "b"]})
+    >>> w = wr.window(order_by="id")
+    >>> wr.with_columns(table, before=wr.lag("name", 1, wr.lit("none")).over(w))["before"].to_pylist()
+    ['none', 'a']
+    """
+    if isinstance(value, Literal):
+        return value
+    value = _plain(value)
+    for item in value if isinstance(value, tuple) else (value,):
+        if item is not None and not isinstance(item, SCALARS):
+            raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
+    return Literal(value)
+
+
+def as_expr(value: Any, role: str) -> Expr:
+    """Turn what a user may write into an expression.
+
+    Parameters
+    ----------
+    value
+        A string (a column's name), an expression, a scalar or an expression object of the host.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    Column, Literal, Sql or Host
+        The expression.
+    """
+    if isinstance(value, (Column, Literal, Sql, Host)):
+        return value
+    if isinstance(value, str):
+        return Column(value)
+    if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
+        return Literal(value)
+    if isinstance(value, Item):
+        return replace(value, name=None)
+    reader = reader_of(value)
+    if reader is not None:
+        return reader.expression(value)
+    plain = _plain(value)
+    if plain is None or isinstance(plain, SCALARS):
+        return Literal(plain)
+    raise SpecError(
+        f"{role}: {value!r} is neither a column's name nor an expression; "
+        "write a string, wr.col(...), wr.lit(...) or wr.expr('SQL')"
+    )
+
+
+def as_condition(value: Any, role: str) -> Expr:
+    """Turn a filter's condition into an expression, refusing a plain bool.
+
+    Parameters
+    ----------
+    value
+        What the user gave.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    Column, Literal, Sql or Host
+        The expression.
+    """
+    if isinstance(value, bool):
+        raise SpecError(
+            f"{role} got {value}: Python compared the two sides itself. "
+            "Write the condition as SQL, wr.expr(\"kind = 'a'\"), or as an expression of the host"
+        )
+    return as_expr(value, role)
+
+
+def root_module(value: Any) -> str:
+    """Name the top package that a value's type comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def is_instance(value: Any, package: str, name: str) -> bool:
+    """Whether a value is of a class of a package, or of one below it, by the class's name: nothing is imported."""
+    return any(c.__name__ == name and f"{c.__module__}.".startswith(f"{package}.") for c in type(value).__mro__)
+
+
+def identifier(name: str) -> str:
+    """Write a column's name as SQL does, quoted where it must be."""
+    return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+
+
+def literal_sql(value: Any) -> str:
+    """Write a Python value as a SQL literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f"double('{value}')"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, dt.time):
+        return f"TIME '{value.isoformat()}'"
+    if isinstance(value, dt.timedelta):
+        return str(Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds))
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, tuple):
+        return f"array({', '.join(map(literal_sql, value))})"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Give the plain Python value of a numpy scalar, a tuple for a list or a numpy array, and else the value itself."""
+    if root_module(value) == "numpy" and getattr(value, "ndim", None) in (0, 1):
+        value = value.tolist()
+    return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,86 @@
+"""The names of columns: finding them, and making names that differ from all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..exceptions import SpecError, suggest
+
+__all__ = ["HIDDEN", "ambiguous", "columns_named", "find_column", "fresh", "unique_names", "unknown"]
+
+#: How the names of columns begin that nobody is to see.
+HIDDEN = "__windrow"
+
+
+def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:
+    """Give each column a name of its own; those keep theirs that are not repeated and have none of some characters."""
+    if without:
+        columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
+    taken = {c.lower() if folded else c for c in columns}
+    seen: set[str] = set()
+    names = []
+    for index, column in enumerate(columns):
+        name = column
+        key = name.lower() if folded else name
+        if key in seen:
+            name = fresh(f"{column}__windrow_{index}", taken | seen)
+            key = name.lower() if folded else name
+        seen.add(key)
+        names.append(name)
+    return names
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """Give a name that is not taken, as near as can be to the one wished for."""
+    while name.lower() in taken or name in taken:
+        name += "_"
+    return name
+
+
+def find_column(name: str, columns: Sequence[str], *, folded: bool) -> int:
+    """Find the one column of a name.
+
+    Parameters
+    ----------
+    name
+        The name.
+    columns
+        The frame's columns.
+    folded
+        Whether names are found regardless of case.
+
+    Returns
+    -------
+    int
+        Its position.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or more than one.
+    """
+    found = columns_named(name, columns, folded=folded)
+    if not found:
+        unknown(name, columns)
+    if len(found) > 1:
+        ambiguous(name, found)
+    return found[0]
+
+
+def columns_named(name: str, columns: Sequence[str], *, folded: bool) -> list[int]:
+    """Find the columns of a name: those that have it as it is written, else those that have it in another case."""
+    found = [i for i, c in enumerate(columns) if c == name]
+    return found or [i for i, c in enumerate(columns) if folded and c.lower() == name.lower()]
+
+
+def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
+    """Refuse a name that more than one column has."""
+    where = f"{display}: " if display else ""
+    raise SpecError(f"{where}column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one")
+
+
+def unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
+    """Refuse a name that no column has."""
+    where = f"{display}: " if display else ""
+    raise SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")

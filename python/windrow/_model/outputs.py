@@ -1,0 +1,54 @@
+"""The columns of a result, and what each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .calls import Call, Derived
+from .expressions import Column, Expr
+
+__all__ = ["Output", "expression_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column of the result: a call, an expression over calls, or (None) an input column.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    item
+        What it is.
+    column
+        The input column's name, where the result has another.
+    """
+
+    name: str
+    item: Call | Derived | None
+    column: str | None = None
+
+    @staticmethod
+    def shown(outputs: Sequence[Output]) -> str:
+        """Write what is computed as SQL."""
+        return ", ".join(repr(o.item.alias(o.name)) for o in outputs if o.item is not None)
+
+
+def expression_of(output: Output) -> Expr:
+    """Give the expression that an item is.
+
+    Parameters
+    ----------
+    output
+        The item.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        What reading its text gave.
+    """
+    item = output.item
+    if item is None:
+        return Column(output.name if output.column is None else output.column)
+    return item.expression if isinstance(item, Derived) and not item.calls else item

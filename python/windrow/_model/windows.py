@@ -1,0 +1,445 @@
+"""The window of a call: partition keys, order keys and the frame, as immutable values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal as OneOf
+
+from ..exceptions import SpecError
+from .expressions import Column, Expr, Host, Literal, Sql, as_expr, reader_of
+from .intervals import Interval, length_key, parse_duration
+
+__all__ = [
+    "Bound",
+    "Frame",
+    "Order",
+    "Window",
+    "as_order",
+    "as_sequence",
+    "asc",
+    "desc",
+    "following",
+    "preceding",
+    "window",
+]
+
+Units = OneOf["rows", "range", "groups"]
+Nulls = OneOf["first", "last"]
+BoundKind = OneOf["unbounded_preceding", "preceding", "current_row", "following", "unbounded_following"]
+
+EXCLUDES = ("no_others", "current_row", "group", "ties")
+# PySpark's Window.unboundedPreceding is -(2**63), its unboundedFollowing 2**63 - 1; it takes anything beyond these
+# thresholds as unbounded, and so do we.
+_UNBOUNDED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order key: what to order by, which way, and where the nulls go. Made by :func:`asc` and :func:`desc`."""
+
+    key: Expr
+    descending: bool = False
+    nulls_first: bool = True
+
+    def __str__(self) -> str:
+        """The key as SQL writes it, with only what differs from SQL's defaults."""
+        text = f"{self.key} DESC" if self.descending else str(self.key)
+        if self.nulls_first == self.descending:  # Spark's defaults: ASC NULLS FIRST, DESC NULLS LAST
+            text += " NULLS FIRST" if self.nulls_first else " NULLS LAST"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of a frame."""
+
+    kind: BoundKind
+    offset: Expr | None = None
+
+    def __str__(self) -> str:
+        """The bound as SQL writes it."""
+        if self.offset is None:
+            return self.kind.replace("_", " ").upper()
+        return f"{self.offset} {self.kind.upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Which rows around a row its call looks at."""
+
+    units: Units
+    start: Bound
+    end: Bound
+    exclude: str = "no_others"
+
+    def __post_init__(self) -> None:
+        """Refuse what SQL refuses about two bounds, whatever the data."""
+        check_bounds(self.units, self.start, self.end)
+
+    def __str__(self) -> str:
+        """The frame as SQL writes it."""
+        text = f"{self.units.upper()} BETWEEN {self.start} AND {self.end}"
+        return text if self.exclude == "no_others" else f"{text} EXCLUDE {self.exclude.replace('_', ' ').upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Partition keys, order keys and a frame. Made by :func:`window`."""
+
+    partition_by: tuple[Expr, ...] = ()
+    order_by: tuple[Order, ...] = ()
+    frame: Frame | None = None
+    min_rows: int | None = field(default=None)
+
+    def __str__(self) -> str:
+        """The inside of SQL's ``OVER (...)``."""
+        parts = []
+        if self.partition_by:
+            parts.append("PARTITION BY " + ", ".join(map(str, self.partition_by)))
+        if self.order_by:
+            parts.append("ORDER BY " + ", ".join(map(str, self.order_by)))
+        if self.frame:
+            parts.append(str(self.frame))
+        return " ".join(parts)
+
+    def __repr__(self) -> str:
+        """The window as SQL writes it."""
+        return f"<windrow.Window ({self})" + (f" min_rows={self.min_rows}>" if self.min_rows is not None else ">")
+
+
+def window(
+    partition_by: Any = None,
+    order_by: Any = None,
+    *,
+    rows: Sequence[Any] | None = None,
+    range: Sequence[Any] | None = None,
+    groups: Sequence[Any] | None = None,
+    exclude: str | None = None,
+    min_rows: int | None = None,
+) -> Window:
+    """Describe a window: which rows belong together, in which order, and which of them a call looks at.
+
+    Without a frame the window is what SQL and Spark give: **with** an order the rows from the partition's start up to
+    the current row *and all its ties* (``RANGE UNBOUNDED PRECEDING .. CURRENT ROW``: a running total), **without** one
+    the whole partition. So adding ``order_by`` alone turns a total into a running total, and ``last_value`` over an
+    ordered window answers the current row's last tie and not the partition's last row. To look at the whole partition
+    in order, say ``rows=(None, None)``.
+
+    Parameters
+    ----------
+    partition_by
+        A column's name, an expression (``wr.expr("SQL")`` or one of the host), or a sequence of these. Nulls form
+        one partition, and so do NaNs; -0.0 and 0.0 are the same. None: all rows are one partition.
+    order_by
+        A column's name, ``wr.asc(x)``, ``wr.desc(x)``, an expression, or a sequence of these. Ascending with nulls
+        first unless said otherwise, descending with nulls last: Spark's defaults.
+    rows
+        A frame ``(start, end)`` counted in rows. A bound is an int relative to the row as in PySpark (negative: before
+        it, 0: the row itself, positive: after it), None for unbounded, ``wr.col("n")`` for a bound per row, or
+        ``wr.preceding(x)`` and ``wr.following(x)``.
+    range
+        A frame by distance in the order key, of which there must be one: ints, floats, Decimals, timedeltas, durations
+        such as ``"-7 days"``, ``"-1mo"`` or ``wr.interval(months=-3)``; 0 is the current row *and its ties*.
+    groups
+        A frame counted in groups of ties.
+    exclude
+        ``"current_row"``, ``"group"`` (the row and its ties), ``"ties"`` (its ties but not the row) or ``"no_others"``.
+    min_rows
+        The least number of rows that must count in a frame; with fewer the result is null.
+
+    Returns
+    -------
+    Window
+        An immutable value, to be given to ``.over(...)``.
+
+    Raises
+    ------
+    SpecError
+        If more than one of ``rows``, ``range`` and ``groups`` is given, or the bounds cannot make a frame.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"device": [5, 5, 5, 0], "id": [2, 5, 6, 0], "level": [2, 3, 0, 1]})
+    >>> near = wr.window("device", "id", range=(-1, 0))
+    >>> wr.with_columns(table, s=wr.sum("level").over(near))["s"].to_pylist()
+    [2, 3, 3, 1]
+    >>> running = wr.window("device", "id")
+    >>> wr.with_columns(table, s=wr.sum("level").over(running))["s"].to_pylist()
+    [2, 5, 5, 1]
+    >>> total = wr.window("device")
+    >>> wr.with_columns(table, s=wr.sum("level").over(total))["s"].to_pylist()
+    [5, 5, 5, 1]
+    """
+    orders = tuple(as_order(o) for o in as_sequence(order_by))
+    given: dict[Units, Sequence[Any]] = {}
+    if rows is not None:
+        given["rows"] = rows
+    if range is not None:
+        given["range"] = range
+    if groups is not None:
+        given["groups"] = groups
+    if len(given) > 1:
+        raise SpecError(f"window() takes one of rows=, range= and groups=, not {' and '.join(given)} together")
+    excluded = normalise_exclude(exclude)
+    frame = None
+    for units, bounds in given.items():
+        frame = _frame(units, bounds, excluded)
+    if frame is None and excluded != "no_others":
+        frame = default_frame(bool(orders), excluded)
+    return Window(
+        tuple(as_expr(k, "partition_by") for k in as_sequence(partition_by)), orders, frame, _min_rows(min_rows)
+    )
+
+
+def asc(key: Any, *, nulls: Nulls = "first") -> Order:
+    """Order by a key, smallest first.
+
+    Parameters
+    ----------
+    key
+        A column's name or an expression.
+    nulls
+        Where the nulls go: ``"first"`` (Spark's default for ascending) or ``"last"``.
+
+    Returns
+    -------
+    Order
+        The order key.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [3, None, 1]})
+    >>> w = wr.window(order_by=wr.asc("x", nulls="last"))
+    >>> wr.with_columns(table, n=wr.row_number().over(w))["n"].to_pylist()
+    [2, 3, 1]
+    """
+    return Order(as_expr(key, "asc()"), descending=False, nulls_first=_nulls_first(nulls))
+
+
+def desc(key: Any, *, nulls: Nulls = "last") -> Order:
+    """Order by a key, greatest first.
+
+    Parameters
+    ----------
+    key
+        A column's name or an expression.
+    nulls
+        Where the nulls go: ``"last"`` (Spark's default for descending) or ``"first"``.
+
+    Returns
+    -------
+    Order
+        The order key.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"x": [3, None, 1]})
+    >>> w = wr.window(order_by=wr.desc("x"))
+    >>> wr.with_columns(table, n=wr.row_number().over(w))["n"].to_pylist()
+    [1, 3, 2]
+    """
+    return Order(as_expr(key, "desc()"), descending=True, nulls_first=_nulls_first(nulls))
+
+
+def preceding(offset: Any = None) -> Bound:
+    """Bound a frame at an offset before the current row, as SQL's ``x PRECEDING``.
+
+    Parameters
+    ----------
+    offset
+        A number, a duration, or a column (by ``wr.col``) with the offset of each row; None is unbounded.
+
+    Returns
+    -------
+    Bound
+        The bound, for ``rows=``, ``range=`` and ``groups=``.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3, 4], "n": [0, 1, 0, 3]})
+    >>> w = wr.window(order_by="id", rows=(wr.preceding(wr.col("n")), 0))
+    >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
+    [1, 2, 1, 4]
+    """
+    return Bound("unbounded_preceding") if offset is None else Bound("preceding", _offset(offset))
+
+
+def following(offset: Any = None) -> Bound:
+    """Bound a frame at an offset after the current row, as SQL's ``x FOLLOWING``.
+
+    Parameters
+    ----------
+    offset
+        A number, a duration, or a column (by ``wr.col``) with the offset of each row; None is unbounded.
+
+    Returns
+    -------
+    Bound
+        The bound, for ``rows=``, ``range=`` and ``groups=``.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3, 4]})
+    >>> w = wr.window(order_by="id", rows=(0, wr.following()))
+    >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
+    [4, 3, 2, 1]
+    """
+    return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
+
+
+def default_frame(ordered: bool, exclude: str = "no_others") -> Frame:
+    """Spell out the frame that a window without one has, as needed to say EXCLUDE about it."""
+    if ordered:
+        return Frame("range", Bound("unbounded_preceding"), Bound("current_row"), exclude)
+    return Frame("rows", Bound("unbounded_preceding"), Bound("unbounded_following"), exclude)
+
+
+def normalise_exclude(value: str | None) -> str:
+    """Give the exclusion's one name: ``"Current row"`` and ``"current_row"`` are the same."""
+    if value is None:
+        return "no_others"
+    name = "_".join(str(value).lower().split())
+    if name not in EXCLUDES:
+        raise SpecError(f"exclude={value!r} is unknown; write one of {', '.join(map(repr, EXCLUDES))}")
+    return name
+
+
+def check_bounds(units: str, start: Bound, end: Bound) -> None:
+    """Refuse frames that no data can make right: the rule of SQL and Spark for bounds and for literal offsets."""
+    if start.kind == "unbounded_following" or end.kind == "unbounded_preceding":
+        raise SpecError(
+            f"{units.upper()} BETWEEN {start} AND {end}: a frame cannot start at UNBOUNDED FOLLOWING "
+            "nor end at UNBOUNDED PRECEDING"
+        )
+    for bound in (start, end):
+        value = bound.offset.value if isinstance(bound.offset, Literal) else 0
+        if units != "range" and (isinstance(value, bool) or not isinstance(value, int)):
+            raise SpecError(f"{units.upper()} counts in whole {units}; {bound.offset} is not a whole number")
+    first, last = _signed(start), _signed(end)
+    if first is not None and last is not None and first[0] == last[0] and first[1] > last[1]:
+        raise SpecError(
+            f"{units.upper()} BETWEEN {start} AND {end}: the frame's start comes after its end "
+            "(offsets count from the row, negative before it); swap the two"
+        )
+
+
+def relative(value: Any, *, start: bool) -> Bound:
+    """Read one bound as PySpark does: relative to the row, negative before it, None or an int64 extreme unbounded.
+
+    Parameters
+    ----------
+    value
+        What the user wrote.
+    start
+        Whether it is the frame's start, which tells which side None means.
+
+    Returns
+    -------
+    Bound
+        The bound.
+    """
+    if isinstance(value, Bound):
+        return value
+    if value is None:
+        return Bound("unbounded_preceding" if start else "unbounded_following")
+    offset = _offset(value)
+    if not isinstance(offset, Literal):
+        return Bound("following", offset)
+    amount = offset.value
+    if isinstance(amount, int) and abs(amount) >= _UNBOUNDED:
+        return Bound("unbounded_preceding" if amount < 0 else "unbounded_following")
+    if isinstance(amount, Interval):
+        negative = amount.is_negative()
+    else:
+        negative = amount < (dt.timedelta(0) if isinstance(amount, dt.timedelta) else 0)
+    if not amount:
+        return Bound("current_row")
+    return Bound("preceding", Literal(-amount)) if negative else Bound("following", offset)
+
+
+def _frame(units: Units, bounds: Any, exclude: str) -> Frame:
+    if isinstance(bounds, (str, bytes)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
+        raise SpecError(
+            f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {bounds!r}"
+        )
+    return Frame(units, relative(bounds[0], start=True), relative(bounds[1], start=False), exclude)
+
+
+def _offset(value: Any) -> Expr:
+    if isinstance(value, str):
+        return Literal(parse_duration(value))
+    if isinstance(value, (Column, Sql, Host)):
+        return value
+    amount = value.value if isinstance(value, Literal) else value
+    if isinstance(amount, str):
+        return Literal(parse_duration(amount))
+    expression = as_expr(amount, "a frame's bound")
+    if not isinstance(expression, Literal):
+        return expression
+    amount = expression.value
+    if isinstance(amount, bool) or not isinstance(amount, (int, float, Decimal, dt.timedelta, Interval)):
+        raise SpecError(
+            f"{amount!r} cannot bound a frame; write a number, a duration such as '7 days', a timedelta, "
+            "wr.interval(...), wr.col('name') or None for unbounded"
+        )
+    if isinstance(amount, (float, Decimal)) and math.isnan(amount):
+        raise SpecError("NaN cannot bound a frame")
+    return expression
+
+
+def _signed(bound: Bound) -> tuple[str, Any] | None:
+    """Give a literal bound's signed distance from the row; None for all other bounds, which are never compared."""
+    if not isinstance(bound.offset, Literal):
+        return None
+    key = length_key(bound.offset.value)
+    if key is None:
+        return None
+    return key[0], -key[1] if bound.kind == "preceding" else key[1]
+
+
+def as_sequence(value: Any) -> tuple[Any, ...]:
+    """Give what may be one key or a sequence of them as a tuple."""
+    if value is None:
+        return ()
+    if isinstance(value, (str, Column, Literal, Sql, Host, Order)) or not isinstance(value, (Sequence, set, frozenset)):
+        return (value,)
+    if isinstance(value, (set, frozenset)):
+        raise SpecError("keys come in a sequence, a list or a tuple; a set has no order")
+    return tuple(value)
+
+
+def as_order(value: Any) -> Order:
+    """Turn what a user may write into an order key."""
+    if isinstance(value, Order):
+        return value
+    if not isinstance(value, str) and (reader := reader_of(value)) is not None:
+        return Order(*reader.order(value))
+    return Order(as_expr(value, "order_by"))
+
+
+def _nulls_first(nulls: str) -> bool:
+    if nulls not in ("first", "last"):
+        raise SpecError(f"nulls={nulls!r} is unknown; write 'first' or 'last'")
+    return nulls == "first"
+
+
+def _min_rows(value: int | None) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise SpecError(f"min_rows={value!r} is not a number of rows")
+    return value

@@ -1,0 +1,94 @@
+"""The grammar of SQL strings: sqlglot's Spark dialect with one change.
+
+It knows no functions, so that each keeps the name and the arguments the user wrote.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..exceptions import SpecError, UnsupportedError
+
+if TYPE_CHECKING:
+    from sqlglot.dialects.dialect import Dialect
+
+__all__ = ["dialect", "function_name", "parse", "syntax", "text_of"]
+
+# functions whose arguments have a grammar of their own: these sqlglot must read itself
+_SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM"}
+
+
+def syntax() -> Any:
+    """Give sqlglot's module of syntax trees, and say what to install where it is missing."""
+    try:
+        from sqlglot import exp
+    except ImportError:
+        raise UnsupportedError("SQL strings need sqlglot: pip install 'windrow[sql]', or use the builder") from None
+    return exp
+
+
+@functools.cache
+def dialect() -> type[Dialect]:
+    """Make the dialect, once."""
+    from sqlglot.dialects.spark import Spark
+
+    class WindrowSpark(Spark):
+        """Spark's dialect in which every function is anonymous."""
+
+        class Tokenizer(Spark.Tokenizer):
+            """Spark's tokenizer; ``'it''s'`` holds a quote, as in Spark 4."""
+
+            STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+
+        class Parser(Spark.Parser):  # type: ignore[misc,valid-type]
+            """Spark's parser without functions of its own."""
+
+            FUNCTIONS: ClassVar[dict[str, Any]] = {}
+            FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+                k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX
+            }
+            SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
+
+    return WindrowSpark
+
+
+def text_of(node: Any) -> str:
+    """Write a tree as SQL text."""
+    return str(node.sql(dialect=dialect(), normalize_functions=False))
+
+
+def parse(text: str) -> Any:
+    """Read SQL text into a tree, and say where it cannot be read."""
+    syntax()
+    from sqlglot.errors import SqlglotError
+
+    if not text.strip():
+        raise SpecError("a SQL string is empty; write it as fn(...) OVER (...)")
+    try:
+        trees = dialect()().parse(text)
+    except SqlglotError as error:
+        detail = getattr(error, "errors", None) or []
+        if detail and detail[0].get("highlight"):
+            at = detail[0]
+            said = f"{at['description'].rstrip('. ')} at {at['highlight']!r} (line {at['line']}, column {at['col']})"
+        else:
+            said = str(error).splitlines()[0]
+        raise SpecError(f"{text!r} cannot be read as SQL: {said}") from None
+    if len(trees) != 1 or trees[0] is None:
+        raise SpecError(f"{text!r} is not one SQL expression")
+    unknown = trees[0].find(syntax().Placeholder)
+    if unknown is not None:
+        raise SpecError(
+            f"{text!r} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field of a "
+            f"variant variant_get(v, '$.{unknown.name}')"
+        )
+    return trees[0]
+
+
+def function_name(node: Any) -> str | None:
+    """Give the name of the function that a syntax tree's node calls, None where it calls none."""
+    exp = syntax()
+    if isinstance(node, exp.Any):  # "any" is a keyword to sqlglot
+        return "any"
+    return str(node.this).lower() if isinstance(node, exp.Anonymous) else None

@@ -1,0 +1,130 @@
+"""The items of ``with_columns`` and ``select``, read into outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, starmap
+from typing import Any
+
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, reader_of
+from .._model.names import columns_named, unknown
+from .._model.outputs import Output
+from ..exceptions import SpecError
+from .sql_text import parse_item
+
+__all__ = ["read_item", "read_items"]
+
+
+def read_items(
+    items: Iterable[Any],
+    named: Mapping[str, Any],
+    columns: Sequence[str],
+    *,
+    selecting: bool = False,
+    folded: bool = False,
+    own: Callable[[Any], str | None] | None = None,
+) -> list[Output]:
+    """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
+
+    Parameters
+    ----------
+    items
+        Builder calls, expressions over calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of
+        them; for ``select`` also names of columns and ``"*"``.
+    named
+        The keyword arguments.
+    columns
+        The frame's columns.
+    selecting
+        Whether names of columns are allowed.
+    folded
+        Whether names are found regardless of case, as in Spark by default.
+    own
+        Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
+
+    Returns
+    -------
+    list of Output
+        In the order written.
+    """
+    outputs: list[Output] = []
+    given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
+    for item, name in chain.from_iterable(starmap(_flat, given)):
+        if isinstance(item, Output):  # read already
+            outputs.append(item)
+        elif selecting and name is None and isinstance(item, str) and item == "*":
+            outputs.extend(Output(c, None) for c in columns)
+        elif selecting and (plain := _plain_name(item, columns)) is not None:
+            found = columns_named(plain, columns, folded=folded)
+            if not found:
+                unknown(plain, columns)
+            if name is not None:
+                raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
+            outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
+        else:
+            made = read_item(item, plain=selecting, own=own)
+            outputs.append(Output(name if name is not None else made.output_name, made))
+    seen: set[str] = set()
+    for output in outputs:
+        if output.item is not None and output.name in seen:
+            raise SpecError(f"two outputs are called {output.name!r}; give one of them another name with .alias(...)")
+        seen.add(output.name)
+    return outputs
+
+
+def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
+    """Give each item in dicts and lists of items, with the name that was written for it."""
+    if isinstance(item, Mapping):
+        for key, value in item.items():
+            if not isinstance(key, str):
+                raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
+            yield from _flat(value, key)
+    elif isinstance(item, (list, tuple)):
+        for part in item:
+            yield from _flat(part, name)
+    else:
+        yield item, name
+
+
+def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
+    if isinstance(item, Column):
+        return item.name
+    if isinstance(item, str) and (item in columns or "(" not in item):
+        return item
+    return None
+
+
+def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
+    """Read one select item that holds a window call.
+
+    Parameters
+    ----------
+    item
+        A builder call, an expression over calls, a SQL string or a PySpark Column.
+    plain
+        Whether a PySpark Column may hold none.
+    own
+        As for :func:`read_items`.
+
+    Returns
+    -------
+    Call or Derived
+        A call where the item is one and nothing more.
+
+    Raises
+    ------
+    SpecError
+        If there is no window call in it.
+    """
+    if isinstance(item, (Call, Derived)):
+        return item
+    if isinstance(item, str):
+        return parse_item(item)
+    if (reader := reader_of(item)) is not None:
+        found = reader.item(item, plain=plain, own=own)
+        assert isinstance(found, (Call, Derived))
+        return found
+    raise SpecError(
+        f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
+    )

@@ -1,0 +1,314 @@
+"""The query of ``wr.sql``: one ``SELECT ... FROM frame``, read by sqlglot into what :func:`windrow.select` takes.
+
+    FROM -> WHERE -> items, window calls among them -> QUALIFY -> DISTINCT -> ORDER BY -> LIMIT
+
+This module reads: it inlines named windows, puts aliases in their places, and checks what only SQL can get wrong. What
+QUALIFY and ORDER BY ask for becomes hidden columns of the select; the hosts do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Item, Literal, Scalar
+from .._model.names import find_column
+from .._model.outputs import Output, expression_of
+from .._model.replace import replace
+from .._model.windows import Order
+from ..exceptions import SpecError, UnsupportedError, suggest
+from .grammar import parse, syntax, text_of
+from .sql_text import read_order, read_tree, refuse_bare_functions
+
+__all__ = ["Query", "read_query", "read_select"]
+
+# what a SELECT may have beside its items; all else is refused
+_CLAUSES = {
+    "expressions", "from_", "where", "windows", "qualify", "order", "limit", "offset", "distinct", "kind", "hint",
+    "operation_modifiers",
+}  # fmt: skip
+_NAMES = {
+    "with_": "WITH", "joins": "JOIN", "laterals": "LATERAL VIEW", "group": "GROUP BY", "having": "HAVING",
+    "sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "into": "INTO", "match": "MATCH",
+    "sample": "TABLESAMPLE", "pivots": "PIVOT", "prewhere": "PREWHERE", "connect": "CONNECT BY",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query whose names are resolved.
+
+    Parameters
+    ----------
+    where
+        Which rows the windows see; None for all.
+    outputs
+        The items, in order.
+    distinct
+        Whether equal rows are one.
+    qualify
+        Which rows of the result stay; None for all.
+    order
+        What the result is ordered by.
+    limit, offset
+        How many rows stay, and how many are passed over before them.
+    """
+
+    where: Scalar | None
+    outputs: list[Output]
+    distinct: bool
+    qualify: Expr | None
+    order: list[Order]
+    limit: int | None
+    offset: int
+
+
+def read_select(text: str) -> Any:
+    """Read a query's text into a tree of sqlglot's.
+
+    Parameters
+    ----------
+    text
+        The query.
+
+    Returns
+    -------
+    sqlglot.exp.Select
+        One SELECT from one name.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read, or is no query.
+    UnsupportedError
+        For what goes beyond one SELECT from one frame.
+    """
+    exp = syntax()
+    tree = parse(text)
+    if not isinstance(tree, exp.Select):
+        if isinstance(tree, (exp.SetOperation, exp.Subquery)):
+            _beyond("UNION and its kin" if isinstance(tree, exp.SetOperation) else "parentheses around a query")
+        raise SpecError(f"{text!r} is no query; write SELECT ... FROM frame")
+    for name, clause in tree.args.items():
+        if clause and name not in _CLAUSES:
+            _beyond(_NAMES.get(name, name.rstrip("_").upper()))
+    source = tree.args.get("from_")
+    if source is None:
+        raise SpecError(
+            f"{text!r} has no FROM; name the frame there, and give it by that name: wr.sql(..., name=frame)"
+        )
+    if not isinstance(source.this, exp.Table) or not isinstance(source.this.this, exp.Identifier):
+        _beyond("a subquery or a function in FROM")
+    for name, part in source.this.args.items():
+        if part and name not in ("this", "db", "catalog", "alias"):
+            _beyond(_NAMES.get(name, name.rstrip("_").upper()))
+    for inner in tree.find_all(exp.Select, exp.SetOperation):
+        if inner is not tree:
+            _beyond(f"the subquery {text_of(inner)}")
+    return tree
+
+
+def _beyond(what: str) -> NoReturn:
+    raise UnsupportedError(
+        f"{what}: wr.sql answers one SELECT from one frame. Do it before, with the frame's own methods or with "
+        "spark.sql, and give wr.sql the frame that comes of it; or on Spark write all of it with spark.sql and let "
+        "wr.spark.accelerate(df) compute its windows"
+    )
+
+
+def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
+    """Read a query's tree.
+
+    Parameters
+    ----------
+    tree
+        What :func:`read_select` gave.
+    columns
+        The columns of the frame in FROM.
+    folded
+        Whether they are found regardless of case.
+
+    Returns
+    -------
+    Query
+        The query.
+
+    Raises
+    ------
+    SpecError
+        For unknown names, a window function in WHERE or without OVER, QUALIFY without a window function.
+    """
+    return _Reader(tree, tree.args["from_"].this, columns, folded).query()
+
+
+class _Reader:
+    """Reads a query's tree, given the columns of its frame."""
+
+    def __init__(self, tree: Any, table: Any, columns: Sequence[str], folded: bool) -> None:
+        self.tree = tree
+        self.columns = list(columns)
+        self.folded = folded
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns:
+            raise UnsupportedError(f"FROM {text_of(table)}: columns cannot be renamed there; rename the frame's own")
+        self.qualifier = (table.name if alias is None else alias.name).lower()
+        self.exp = syntax()
+
+    def query(self) -> Query:
+        windows = {w.name.lower(): w for w in self.tree.args.get("windows") or ()}
+        self.tree.set("windows", None)
+        for window in [w for w in self.tree.find_all(self.exp.Window) if w.args.get("alias") is not None]:
+            _inline(window, windows, ())
+        for column in list(self.tree.find_all(self.exp.Column)):
+            if column.table.lower() == self.qualifier and column.table and not column.args.get("db"):
+                column.set("table", None)
+        outputs, trees = self._items()
+        aliases = {o.name.lower(): t for o, t in zip(outputs, trees, strict=True) if t is not None}
+        return Query(
+            self._where(),
+            outputs,
+            self.tree.args.get("distinct") is not None,
+            self._qualify(outputs, aliases),
+            self._order(outputs, trees, aliases),
+            self._count("limit"),
+            self._count("offset") or 0,
+        )
+
+    def _items(self) -> tuple[list[Output], list[Any]]:
+        """Give the items, and the tree of each; a star's columns have trees of their own."""
+        exp = self.exp
+        outputs: list[Output] = []
+        trees: list[Any] = []
+        aliases: dict[str, Any] = {}
+        for item in self.tree.expressions:
+            name, tree = (item.alias, item.this) if isinstance(item, exp.Alias) else (None, item)
+            if tree.is_star and not isinstance(tree, exp.Anonymous):
+                star = tree.this if isinstance(tree, exp.Column) else tree
+                if any(star.args.values()):
+                    _beyond(text_of(star))
+                outputs += [Output(c, None) for c in self.columns]
+                trees += [exp.column(c, quoted=True) for c in self.columns]
+                continue
+            tree = self._with_aliases(tree, {n: t for n, t in aliases.items() if not self._is_column(n)})
+            expression = read_tree(tree)
+            trees.append(tree)
+            if name is not None:
+                aliases[name.lower()] = tree
+            if isinstance(expression, Column):
+                column = self._exact(expression.name)
+                outputs.append(Output(expression.name if name is None else name, None, column))
+            elif isinstance(expression, (Call, Derived)):
+                outputs.append(Output(name or expression.sql, expression))
+            else:
+                assert not isinstance(expression, Item)
+                outputs.append(Output(name or text_of(tree), Derived(expression, {}, text_of(tree))))
+        return outputs, trees
+
+    def _exact(self, name: str) -> str:
+        return self.columns[find_column(name, self.columns, folded=self.folded)]
+
+    def _is_column(self, name: str) -> bool:
+        return any(name == (c.lower() if self.folded else c) for c in self.columns)
+
+    def _with_aliases(self, tree: Any, aliases: Mapping[str, Any]) -> Any:
+        """Put what aliases stand for in their places."""
+        exp = self.exp
+        # listed first: an alias is not looked up in what another stands for
+        for column in list(tree.find_all(exp.Column)):
+            if column.table or column.name.lower() not in aliases:
+                continue
+            meant = aliases[column.name.lower()].copy()
+            if column is tree:
+                return meant
+            simple = isinstance(meant, (exp.Column, exp.Window, exp.Literal))
+            column.replace(meant if simple else exp.paren(meant, copy=False))
+        return tree
+
+    def _where(self) -> Scalar | None:
+        where = self.tree.args.get("where")
+        if where is None:
+            return None
+        if (window := where.find(self.exp.Window)) is not None:
+            raise SpecError(
+                f"WHERE {text_of(where.this)}: WHERE picks rows before windows are computed, so {text_of(window)} "
+                "cannot stand there; write QUALIFY"
+            )
+        condition = read_tree(where.this)
+        assert not isinstance(condition, Item)
+        return condition
+
+    def _qualify(self, outputs: Sequence[Output], aliases: Mapping[str, Any]) -> Expr | None:
+        qualify = self.tree.args.get("qualify")
+        if qualify is None:
+            return None
+        condition = read_tree(self._with_aliases(qualify.this, aliases))
+        if not any(_has_calls(e) for e in (condition, *(o.item for o in outputs))):
+            raise SpecError(
+                f"QUALIFY {text_of(qualify.this)}: neither it nor an item has a window function; write WHERE"
+            )
+        return condition
+
+    def _order(self, outputs: Sequence[Output], trees: Sequence[Any], aliases: Mapping[str, Any]) -> list[Order]:
+        clause = self.tree.args.get("order")
+        orders = []
+        for key in () if clause is None else clause.expressions:
+            node = key.this if isinstance(key, self.exp.Ordered) else key
+            if isinstance(node, self.exp.Literal) and not node.is_string:
+                if not str(node.this).isdigit() or not 1 <= int(node.this) <= len(trees):
+                    raise SpecError(f"ORDER BY {node.this}: there are items 1 to {len(trees)}")
+                key.set("this", trees[int(node.this) - 1].copy())
+            else:
+                key.set("this", self._with_aliases(node, aliases))
+            refuse_bare_functions(key.this)
+            order = read_order(key)
+            if isinstance(order.key, Column):
+                order = replace(order, key=Column(self._exact(order.key.name)))
+            if self.tree.args.get("distinct") is not None and order.key not in map(expression_of, outputs):
+                raise SpecError(f"ORDER BY {text_of(node)}: with SELECT DISTINCT only items can be ordered by")
+            orders.append(order)
+        return orders
+
+    def _count(self, clause: str) -> int | None:
+        node = self.tree.args.get(clause)
+        if node is None:
+            return None
+        value = read_tree(node.expression)
+        if (
+            isinstance(value, Literal)
+            and isinstance(value.value, int)
+            and not isinstance(value.value, bool)
+            and value.value >= 0
+        ):
+            return value.value
+        raise SpecError(f"{clause.upper()} {text_of(node.expression)} is not a number of rows")
+
+
+def _has_calls(item: Any) -> bool:
+    return isinstance(item, Call) or (isinstance(item, Derived) and bool(item.calls))
+
+
+def _inline(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> None:
+    """Write a named window out where its name stands: what is added to it must not contradict it."""
+    name = window.args["alias"].name
+    base = windows.get(name.lower())
+    if base is None:
+        raise SpecError(
+            f"there is no window {name!r}{suggest(name, windows)}; define it with WINDOW {name} AS (PARTITION BY ...)"
+        )
+    if name.lower() in seen:
+        raise SpecError(f"the window {name!r} is made of itself")
+    base = base.copy()
+    if base.args.get("alias") is not None:
+        _inline(base, windows, (*seen, name.lower()))
+    added = [part for part in ("partition_by", "order", "spec") if window.args.get(part)]
+    if added and base.args.get("spec"):
+        raise SpecError(f"the window {name!r} has a frame, so OVER ({name} ...) can add nothing; write OVER {name}")
+    for part in ("partition_by", "order", "spec"):
+        if not window.args.get(part):
+            window.set(part, base.args.get(part))
+        elif base.args.get(part):
+            clause = "a PARTITION BY" if part == "partition_by" else "an ORDER BY"
+            raise SpecError(f"the window {name!r} has {clause} already, and OVER ({name} ...) cannot give it another")
+    window.set("alias", None)

@@ -1,0 +1,421 @@
+"""SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...)``, and scalars around and inside it.
+
+They are read by sqlglot. The dialect is its Spark with one change: it knows no functions, so that each keeps the name
+and the arguments the user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own
+grammar lacks, are read too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .._model.calls import ORDERED_SET, Call, Derived, literal_flag
+from .._model.catalog import function_names
+from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from .._model.intervals import parse_duration
+from .._model.result_columns import place
+from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
+from ..exceptions import SpecError
+from .grammar import function_name, parse, syntax, text_of
+from .literals import NO_VALUE, value_of
+
+__all__ = [
+    "call_of_parts",
+    "columns_of",
+    "expr",
+    "parse_call",
+    "parse_expression",
+    "parse_item",
+    "parse_order",
+    "read_order",
+    "read_tree",
+    "refuse_bare_functions",
+]
+
+# function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
+_FLAG_POSITION = {
+    "first": 1, "first_value": 1, "last": 1, "last_value": 1, "any_value": 1, "nth_value": 2, "lag": 3, "lead": 3,
+}  # fmt: skip
+
+
+# how many arguments a function has whose first one is the key of WITHIN GROUP, as Call has them
+_ARITY = {"mode": 1, "percentile_cont": 2, "percentile_disc": 2}
+_CONCATENATIONS = ("listagg", "string_agg")
+# what stands between a function and its OVER
+_MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
+_OVER = re.compile(r"\bover\b", re.IGNORECASE)
+
+
+def parse_item(text: str) -> Call | Derived:
+    """Read one SQL select item that holds at least one window call.
+
+    Parameters
+    ----------
+    text
+        SQL in Spark's dialect.
+
+    Returns
+    -------
+    Call or Derived
+        A call where the item is one and nothing more; its alias is its name.
+
+    Raises
+    ------
+    SpecError
+        If the text cannot be read, or has no OVER.
+    """
+    exp = syntax()
+    tree = parse(text)
+    name = None
+    if isinstance(tree, exp.Alias):
+        name = tree.alias
+        tree = tree.this
+    if tree.find(exp.Window) is None:
+        raise SpecError(f"{text!r} has no window: write it as fn(...) OVER (PARTITION BY ... ORDER BY ...)")
+    item = read_tree(tree)
+    assert isinstance(item, (Call, Derived))
+    return item if name is None else item.alias(name)
+
+
+def parse_call(text: str) -> Call:
+    """Read one SQL select item that is a window call and nothing more.
+
+    Parameters
+    ----------
+    text
+        SQL in Spark's dialect.
+
+    Returns
+    -------
+    Call
+        What the builder would have given.
+
+    Raises
+    ------
+    SpecError
+        If the text cannot be read, has no OVER, or is an expression around a call.
+    """
+    item = parse_item(text)
+    if isinstance(item, Derived):
+        raise SpecError(f"{text!r} is an expression around window calls, and not a call")
+    return item
+
+
+def parse_expression(text: str) -> Expr:
+    """Read a SQL expression, with window calls in it or without.
+
+    Parameters
+    ----------
+    text
+        SQL in Spark's dialect.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        The simplest that it is.
+
+    Raises
+    ------
+    SpecError
+        If the text cannot be read.
+    """
+    return read_tree(parse(text))
+
+
+def read_tree(tree: Any) -> Expr:
+    """Read a syntax tree of an expression, refusing window functions that have no OVER.
+
+    Parameters
+    ----------
+    tree
+        A tree of sqlglot's, without an alias.
+
+    Returns
+    -------
+    Column, Literal, Sql, Call or Derived
+        The simplest that it is.
+    """
+    refuse_bare_functions(tree)
+    return _expression(tree)
+
+
+def refuse_bare_functions(tree: Any) -> None:
+    """Refuse window functions and aggregates that have no OVER.
+
+    Parameters
+    ----------
+    tree
+        A tree of sqlglot's.
+
+    Raises
+    ------
+    SpecError
+        If there is one.
+    """
+    exp = syntax()
+    for node in tree.find_all(exp.Anonymous, exp.Any):
+        name = function_name(node)
+        outer = node
+        while type(outer.parent).__name__ in _MODIFIERS and outer.parent.this is outer:
+            outer = outer.parent
+        if name in function_names() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
+            bare = text_of(outer)
+            raise SpecError(
+                f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
+                f"or {bare} OVER () for all rows"
+            )
+
+
+def columns_of(expression: Scalar) -> set[str] | None:
+    """List the columns that a scalar expression may read, in lower case.
+
+    Parameters
+    ----------
+    expression
+        The expression.
+
+    Returns
+    -------
+    set of str or None
+        All parts of all names in it, so that ``a.b`` may be a column or a field; None where that cannot be told.
+    """
+    if isinstance(expression, Column):
+        return {expression.name.lower()}
+    if isinstance(expression, Literal):
+        return set()
+    if isinstance(expression, Host):
+        return None if expression.reads is None else set(expression.reads)
+    exp = syntax()
+    tree = parse(expression.text)
+    if tree.find(exp.Star) is not None:
+        return None
+    return {i.name.lower() for i in tree.find_all(exp.Identifier)}
+
+
+def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
+    """Make a call of a function's name and all its arguments, taking Spark's trailing "ignore nulls" flag off them.
+
+    Parameters
+    ----------
+    function
+        The function's name.
+    args
+        All arguments as written.
+    **modifiers
+        Fields of the call.
+
+    Returns
+    -------
+    Call
+        The call.
+    """
+    name = function.lower()
+    position = _FLAG_POSITION.get(name)
+    if position is not None and len(args) == position + 1 and (flag := literal_flag(args[position])) is not None:
+        args = args[:position]
+        if flag:
+            modifiers["nulls_ignored"] = True
+    if name in ("lag", "lead"):
+        if len(args) == 3 and isinstance(args[2], Literal) and args[2].value is None:
+            args = args[:2]
+        if len(args) == 2 and args[1] == Literal(1) and not isinstance(args[1].value, bool):
+            args = args[:1]
+    return Call(name, tuple(args), **modifiers)
+
+
+def parse_order(text: str) -> Order:
+    """Read one SQL order key, such as ``x DESC NULLS FIRST``."""
+    exp = syntax()
+    order = parse(f"f() OVER (ORDER BY {text})").args["order"]
+    assert isinstance(order, exp.Order)
+    return read_order(order.expressions[0])
+
+
+def _window_call(tree: Any) -> Call:
+    exp = syntax()
+    node = tree.this
+    modifiers: dict[str, Any] = {}
+    within: tuple[Order, ...] = ()
+    while True:
+        if isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
+            modifiers["nulls_ignored"] = isinstance(node, exp.IgnoreNulls)
+        elif isinstance(node, exp.Filter):
+            modifiers["condition"] = _expression(node.expression.this)
+        elif isinstance(node, exp.WithinGroup):
+            within = tuple(read_order(o) for o in node.expression.expressions)
+        else:
+            break
+        node = node.this
+    function = function_name(node)
+    if function is None:
+        raise SpecError(f"{text_of(tree)}: {text_of(node)} is not a function that OVER could follow")
+    arguments = [node.this.unnest()] if isinstance(node, exp.Any) else node.expressions
+    args: list[Expr] = []
+    for argument in arguments:
+        _read_argument(argument, args, modifiers)
+    if function == "count" and not arguments:
+        raise SpecError(f"{text_of(tree)}: count() takes what to count; write count(*) for rows")
+    if function in ORDERED_SET and (within or len(args) < _ARITY[function]):
+        if len(within) != 1 or "argument_order" in modifiers:
+            raise SpecError(f"{text_of(tree)}: {function} takes one key, written WITHIN GROUP (ORDER BY x)")
+        args.insert(0, within[0].key)
+    elif within and function not in _CONCATENATIONS:
+        raise SpecError(
+            f"{text_of(tree)}: WITHIN GROUP belongs to {', '.join((*ORDERED_SET, *_CONCATENATIONS))}; "
+            f"to give {function} its rows in another order, write {function}(... ORDER BY x)"
+        )
+    if within:
+        modifiers["argument_order"] = within
+    modifiers["window"] = _window(tree)
+    return call_of_parts(function, args, **modifiers)
+
+
+def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:
+    exp = syntax()
+    if isinstance(node, exp.Distinct):
+        modifiers["is_distinct"] = True
+        for part in node.expressions:
+            _read_argument(part, args, modifiers)
+    elif isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
+        modifiers["nulls_ignored"] = isinstance(node, exp.IgnoreNulls)
+        _read_argument(node.this, args, modifiers)
+    elif isinstance(node, exp.Order):
+        modifiers["argument_order"] = tuple(read_order(o) for o in node.expressions)
+        if node.this is not None:
+            _read_argument(node.this, args, modifiers)
+    elif not isinstance(node, exp.Star):
+        args.append(_expression(node))
+
+
+def _window(tree: Any) -> Window:
+    name = tree.args.get("alias")
+    if name is not None:
+        raise SpecError(
+            f"{text_of(tree)}: there is no window {name.name!r}; define it in wr.sql with WINDOW {name.name} AS (...), "
+            "or write it out in OVER (...)"
+        )
+    order = tree.args.get("order")
+    orders = tuple(read_order(o) for o in order.expressions) if order is not None else ()
+    spec = tree.args.get("spec")
+    return Window(
+        tuple(_expression(k) for k in tree.args.get("partition_by") or ()),
+        orders,
+        None if spec is None else _frame(spec, bool(orders)),
+    )
+
+
+def read_order(node: Any) -> Order:
+    """Read the tree of an order key."""
+    exp = syntax()
+    if not isinstance(node, exp.Ordered):
+        return Order(_expression(node))
+    descending = bool(node.args.get("desc"))
+    nulls_first = node.args.get("nulls_first")
+    return Order(_expression(node.this), descending, (not descending) if nulls_first is None else bool(nulls_first))
+
+
+def _frame(spec: Any, ordered: bool) -> Frame:
+    excluded = normalise_exclude(str(spec.args["exclude"].this) if spec.args.get("exclude") is not None else None)
+    kind = spec.args.get("kind")
+    if not kind:
+        return default_frame(ordered, excluded)
+    start = _bound(spec.args.get("start"), spec.args.get("start_side"), "PRECEDING")
+    # ROWS n PRECEDING, with one bound, ends at the current row
+    end = (
+        Bound("current_row")
+        if spec.args.get("end") is None
+        else _bound(spec.args["end"], spec.args.get("end_side"), "FOLLOWING")
+    )
+    return Frame(kind.lower(), start, end, excluded)
+
+
+def _bound(value: Any, side: str | None, default: str) -> Bound:
+    if isinstance(value, str) and value.upper() == "CURRENT ROW":
+        return Bound("current_row")
+    forwards = (side or default).upper() == "FOLLOWING"
+    if isinstance(value, str):
+        return Bound("unbounded_following" if forwards else "unbounded_preceding")
+    if side is None:
+        raise SpecError(f"the frame's bound {text_of(value)} says neither PRECEDING nor FOLLOWING")
+    offset = _expression(value)
+    if isinstance(offset, Literal):
+        if isinstance(offset.value, str):
+            offset = Literal(_text_offset(offset.value))
+        relative(offset, start=not forwards)  # refuses what cannot bound a frame
+    return Bound("following" if forwards else "preceding", offset)
+
+
+def _text_offset(text: str) -> Any:
+    try:
+        return int(text)
+    except ValueError:
+        return parse_duration(text)
+
+
+def _expression(node: Any) -> Expr:
+    exp = syntax()
+    if node.find(exp.Window) is not None:
+        while isinstance(node, exp.Paren):
+            node = node.this
+        return _window_call(node) if isinstance(node, exp.Window) else _derived(node)
+    if isinstance(node, exp.Column) and not node.table:
+        return Column(node.name)
+    if (value := value_of(node)) is not NO_VALUE:
+        return Literal(value)
+    return Sql(text_of(node))
+
+
+def _derived(node: Any) -> Derived:
+    """Take the window calls out of a scalar expression; columns named by their places stand for them."""
+    exp = syntax()
+    calls: dict[str, Call] = {}
+    rest = node.copy()
+    # the outermost calls; what stands inside them is theirs
+    for window in [w for w in rest.find_all(exp.Window) if w.find_ancestor(exp.Window) is None]:
+        call = _window_call(window)
+        at = place(call)
+        calls[at] = call
+        window.replace(exp.column(at))
+    return Derived(Sql(text_of(rest)), calls, text_of(node))
+
+
+def expr(text: str) -> Any:
+    """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
+
+    Parameters
+    ----------
+    text
+        SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
+        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first. The dialect is Spark's on every frame;
+        where Polars evaluates and its SQL cannot say as much, that is an error. A row that Spark fails on, for a
+        division by zero say, is null there.
+
+    Returns
+    -------
+    Sql, Derived or Call
+        The expression, to be used as an argument, a key or a filter; with window calls in it also as an item of
+        ``with_columns`` and ``select``.
+
+    Raises
+    ------
+    SpecError
+        If the text is empty, or has an OVER and cannot be read.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"price": [2, 3, 4], "quantity": [1, 0, 2]})
+    >>> total = wr.sum(wr.expr("price * quantity")).filter(wr.expr("quantity > 0")).over(wr.window())
+    >>> wr.with_columns(table, total=total)["total"].to_pylist()
+    [10, 10, 10]
+    >>> step = wr.expr("price - lag(price) OVER (ORDER BY price)")
+    >>> wr.with_columns(table, largest=wr.max(step).over(wr.window()))["largest"].to_pylist()
+    [1, 1, 1]
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise SpecError(f"expr() takes SQL text, not {text!r}")
+    if _OVER.search(text):
+        return parse_expression(text)
+    return Sql(text.strip())

@@ -1,0 +1,182 @@
+"""``returns=``: a type as pyarrow, Polars, PySpark, Spark's DDL or Python writes it, as pyarrow's."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from .._model.expressions import foreign_type
+from ..exceptions import SpecError
+from ..settings import current
+
+__all__ = ["arrow_type"]
+
+_PYTHON: Final[dict[Any, pa.DataType]] = {
+    bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), bytes: pa.binary(),
+    dt.date: pa.date32(), dt.datetime: pa.timestamp("us"), dt.timedelta: pa.duration("us"), dt.time: pa.time64("us"),
+}  # fmt: skip
+_DDL: Final[dict[str, pa.DataType]] = {
+    "boolean": pa.bool_(), "byte": pa.int8(), "tinyint": pa.int8(), "short": pa.int16(), "smallint": pa.int16(),
+    "int": pa.int32(), "integer": pa.int32(), "long": pa.int64(), "bigint": pa.int64(), "float": pa.float32(),
+    "real": pa.float32(), "double": pa.float64(), "string": pa.string(), "varchar": pa.string(), "char": pa.string(),
+    "binary": pa.binary(), "date": pa.date32(), "timestamp_ntz": pa.timestamp("us"), "void": pa.null(),
+}  # fmt: skip
+_TOKEN = re.compile(r"\s*(`(?:[^`]|``)+`|\w+|[<>(),:])")
+
+
+def arrow_type(returns: Any, what: str) -> pa.DataType:
+    """Read a type.
+
+    Parameters
+    ----------
+    returns
+        A pyarrow DataType, a Polars dtype, a PySpark DataType, a Python type such as ``int``, or a text: Spark's DDL
+        (``"bigint"``, ``"struct<idfa: string, imei: array<string>>"``) or a name of pyarrow's (``"int64"``).
+    what
+        Whose type it is, for the message.
+
+    Returns
+    -------
+    pyarrow.DataType
+        Timestamps with a zone have the one in force (``wr.config(timezone=...)``), else UTC.
+
+    Raises
+    ------
+    SpecError
+        For anything else.
+    """
+    if isinstance(returns, pa.DataType):
+        return returns
+    if isinstance(returns, pa.Field):
+        return returns.type
+    if isinstance(returns, str):
+        return _Ddl(returns, what).read()
+    if isinstance(returns, type) and returns in _PYTHON:
+        return _PYTHON[returns]
+    if (known := foreign_type(returns)) is not None:
+        return known
+    if returns is Decimal:
+        raise SpecError(f"{what}: returns=Decimal says neither digits nor scale; write returns='decimal(18, 2)'")
+    raise SpecError(
+        f"{what}: returns={returns!r} is no type; write pa.int64(), Spark's DDL such as 'bigint' or "
+        "'struct<a: int, b: array<string>>', a PySpark or Polars type, or int, float, str, bool"
+    )
+
+
+class _Ddl:
+    """A reader of Spark's types as text; ``a INT, b STRING`` is a struct, as in Spark."""
+
+    def __init__(self, text: str, what: str) -> None:
+        self.text = text
+        self.what = what
+        self.tokens: list[str] = []
+        at, end = 0, len(text.rstrip())
+        while at < end:
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise self._unknown()
+            self.tokens.append(match[1])
+            at = match.end()
+
+    def read(self) -> pa.DataType:
+        tokens = list(self.tokens)
+        try:
+            result = self._type()
+            if not self.tokens:
+                return result
+        except SpecError:
+            pass
+        try:
+            return pa.type_for_alias(self.text)
+        except ValueError:
+            pass
+        self.tokens = tokens
+        result = pa.struct(self._fields(None))
+        if self.tokens:
+            raise self._unknown()
+        return result
+
+    def _type(self) -> pa.DataType:
+        name = self._next().lower()
+        if name == "array":
+            self._expect("<")
+            inner = self._type()
+            self._expect(">")
+            return pa.list_(pa.field("element", inner))
+        if name == "map":
+            self._expect("<")
+            key = self._type()
+            self._expect(",")
+            value = self._type()
+            self._expect(">")
+            return pa.map_(key, value)
+        if name == "struct":
+            self._expect("<")
+            fields = self._fields(">")
+            self._expect(">")
+            return pa.struct(fields)
+        if name in ("decimal", "dec", "numeric"):
+            numbers = self._numbers()
+            if len(numbers) > 2 or not 1 <= (numbers or [10])[0] <= 38:
+                raise self._unknown()
+            return pa.decimal128(*(numbers or [10]), *([0] if len(numbers) < 2 else []))
+        if name in ("timestamp", "timestamp_ltz"):
+            return pa.timestamp("us", tz=current().timezone or "UTC")
+        if name == "interval":
+            self._next()
+            if self.tokens and self.tokens[0].lower() == "to":
+                self._next()
+                self._next()
+            return pa.duration("us")
+        if name not in _DDL:
+            raise self._unknown()
+        if name in ("varchar", "char"):
+            self._numbers()
+        return _DDL[name]
+
+    def _fields(self, end: str | None) -> list[pa.Field]:
+        fields: list[pa.Field] = []
+        while not fields or (self.tokens and self.tokens[0] == "," and self._next()):
+            if end is not None and self.tokens[:1] == [end]:
+                break
+            name = self._next()
+            if self.tokens[:1] == [":"]:
+                self._next()
+            field = pa.field(name[1:-1].replace("``", "`") if name.startswith("`") else name, self._type())
+            if [t.lower() for t in self.tokens[:2]] == ["not", "null"]:
+                del self.tokens[:2]
+                field = field.with_nullable(False)
+            fields.append(field)
+        return fields
+
+    def _numbers(self) -> list[int]:
+        numbers: list[int] = []
+        if self.tokens[:1] == ["("]:
+            self._next()
+            while self.tokens and self.tokens[0] != ")":
+                token = self._next()
+                if token != ",":
+                    if not token.isdigit():
+                        raise self._unknown()
+                    numbers.append(int(token))
+            self._expect(")")
+        return numbers
+
+    def _next(self) -> str:
+        if not self.tokens:
+            raise self._unknown()
+        return self.tokens.pop(0)
+
+    def _expect(self, token: str) -> None:
+        if self._next() != token:
+            raise self._unknown()
+
+    def _unknown(self) -> SpecError:
+        return SpecError(
+            f"{self.what}: returns={self.text!r} is no type; write Spark's DDL, such as 'bigint', 'decimal(18, 2)' or "
+            "'struct<a: int, b: array<string>>', or a pyarrow type"
+        )

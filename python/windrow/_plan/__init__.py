@@ -1,0 +1,1 @@
+"""Outputs and the columns of a frame become what is computed, level by level."""

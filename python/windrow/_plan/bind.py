@@ -1,0 +1,215 @@
+"""From calls to what the native module takes: names become columns of the frame, calls become plain dicts.
+
+Nothing here depends on the kind of frame. A host gives the names of its columns, and gets back which of them are read,
+and which expressions it must evaluate into temporary columns first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql
+from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._model.windows import Bound, Order
+from ..exceptions import SpecError
+from .bound import BoundCalls, Temporary
+
+__all__ = ["bind", "scalars"]
+
+
+def bind(
+    outputs: Sequence[Output],
+    columns: Sequence[str],
+    *,
+    host: str = "polars",
+    folded: bool = False,
+    without: str = "",
+    fallback: Callable[[str], Scalar | None] | None = None,
+    locate: Callable[[Any], int | None] | None = None,
+) -> BoundCalls:
+    """Bind calls to the columns of a frame.
+
+    Parameters
+    ----------
+    outputs
+        Calls; what stands in them of other calls is read by their places. All else among them is left out.
+    columns
+        The frame's columns in order; duplicates are allowed as long as no call names them.
+    host
+        Whose expressions the host of the frame evaluates, beside SQL.
+    folded
+        Whether names are found regardless of case, as in Spark by default.
+    without
+        Characters that the names by which calls know columns must not have.
+    fallback
+        Asked for an expression when a name is unknown, for hosts that read more into names (``struct.field``).
+    locate
+        Asked for the position of the frame's column that a host expression is, if it is one and nothing more.
+
+    Returns
+    -------
+    BoundCalls
+        Names, columns read, expressions to evaluate, and the calls in the native module's form.
+
+    Raises
+    ------
+    SpecError
+        For an unknown or ambiguous column, a call without a window, an expression of another host.
+    """
+    names = unique_names(columns, folded=folded, without=without)
+    binder = _Binder(columns, names, host, folded, fallback, locate)
+    native = [binder.lower(o.name, o.item) for o in outputs if isinstance(o.item, Call)]
+    return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
+
+
+@dataclass(slots=True)
+class _Binder:
+    columns: Sequence[str]
+    names: list[str]
+    host: str
+    folded: bool
+    fallback: Callable[[str], Scalar | None] | None
+    locate: Callable[[Any], int | None] | None
+    temporaries: list[Temporary] = field(default_factory=list)
+    read: set[int] = field(default_factory=set)
+    display: str = ""
+
+    def lower(self, name: str, call: Call) -> dict[str, Any]:
+        self.display = call.sql
+        window = call.window
+        if window is None:
+            raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
+        frame = window.frame
+        return {
+            "function": call.function,
+            "user": call.user,
+            "args": [self._argument(a) for a in call.args],
+            "partition_by": [self._column(k) for k in window.partition_by],
+            "order_by": [self._order(o) for o in window.order_by],
+            "frame": frame
+            and {
+                "units": frame.units,
+                "start": self._bound(frame.start),
+                "end": self._bound(frame.end),
+                "exclude": frame.exclude,
+            },
+            "filter": None if call.condition is None else self._column(call.condition),
+            "distinct": call.is_distinct,
+            "ignore_nulls": call.nulls_ignored,
+            "argument_order": [self._order(o) for o in call.argument_order],
+            "min_rows": window.min_rows,
+            "name": name,
+            "display": self.display,
+        }
+
+    def _argument(self, expression: Expr) -> dict[str, Any]:
+        if isinstance(expression, Literal):
+            return {"literal": expression.value}
+        return {"column": self._column(expression)}
+
+    def _order(self, order: Order) -> dict[str, Any]:
+        return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
+
+    def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
+        return bound.kind, None if bound.offset is None else self._argument(bound.offset)
+
+    def _column(self, expression: Expr) -> str:
+        """Give the name of the column that holds an expression, making a temporary one where there is none."""
+        scalar: Scalar
+        if isinstance(expression, Call):
+            scalar = Column(place(expression))
+        elif isinstance(expression, Derived):
+            scalar = expression.expression
+        else:
+            assert not isinstance(expression, Item)
+            scalar = expression
+        index = None
+        if isinstance(scalar, Host):
+            self.check_host(scalar)
+            index = self.locate(scalar.value) if self.locate is not None else None
+        elif isinstance(scalar, Column):
+            index = self._find(scalar.name)
+            if index is None:
+                other = self.fallback(scalar.name) if self.fallback is not None else None
+                if other is None:
+                    unknown(scalar.name, self.columns, self.display)
+                else:
+                    scalar = other
+        if index is None:
+            return self._temporary(scalar, str(expression))
+        self.read.add(index)
+        return self.names[index]
+
+    def _find(self, name: str) -> int | None:
+        found = columns_named(name, self.columns, folded=self.folded)
+        if len(found) > 1:
+            ambiguous(name, found, self.display)
+        return found[0] if found else None
+
+    def _temporary(self, expression: Scalar, text: str) -> str:
+        for temporary in self.temporaries:
+            if _same(temporary.expression, expression):
+                return temporary.name
+        name = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
+        self.temporaries.append(Temporary(name, expression, text))
+        return name
+
+    def check_host(self, expression: Host) -> None:
+        if expression.host == self.host:
+            return
+        if self.host == "spark":
+            raise SpecError(
+                f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
+                "write wr.expr('SQL') or a PySpark Column"
+            )
+        raise SpecError(
+            f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
+            "write wr.expr('SQL') or a Polars expression"
+        )
+
+
+def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "polars") -> list[Temporary]:
+    """Give the expressions over calls that the host must evaluate last.
+
+    Parameters
+    ----------
+    outputs
+        What the user asked for.
+    columns
+        The working frame's columns: the input's, and the calls' places.
+    host
+        Whose expressions the host of the frame evaluates, beside SQL.
+
+    Returns
+    -------
+    list of Temporary
+        One for each output that is an expression over calls, by the output's name.
+
+    Raises
+    ------
+    SpecError
+        For an expression of another host.
+    """
+    binder = _Binder(columns, list(columns), host, False, None, None)
+    made = []
+    for output in outputs:
+        if isinstance(output.item, Derived):
+            binder.display = output.item.text
+            if isinstance(output.item.expression, Host):
+                binder.check_host(output.item.expression)
+            made.append(Temporary(output.name, output.item.expression, output.item.text))
+    return made
+
+
+def _same(one: Scalar, other: Scalar) -> bool:
+    if isinstance(one, Host) and isinstance(other, Host):
+        return one.value is other.value
+    if isinstance(one, Sql) and isinstance(other, Sql):
+        return one.text == other.text
+    # literals are compared with their types: 1, 1.0 and True are equal in Python
+    return type(one) is type(other) and repr(one) == repr(other)

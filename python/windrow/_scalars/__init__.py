@@ -1,0 +1,1 @@
+"""Scalar expressions, in the words of those who evaluate them."""

@@ -1,0 +1,409 @@
+"""The public functions over frames, and the operator over record batches that one of them makes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from ._execute.stream import Chain, Operator as _Operator, make_operator
+from ._model.replace import replace
+from ._parse.items import read_items
+from ._parse.query import read_query, read_select
+from ._plan.layout import arrange
+from .exceptions import SpecError, suggest
+from .hosts.base import ComputeArguments, host_of, schema_of
+from .hosts.explanation import Explanation, explain_outputs
+from .settings import current
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from pyspark.sql import DataFrame as SparkDataFrame
+    from pyspark.sql.types import StructType
+
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
+
+__all__ = ["Operator", "explain", "operator", "select", "sql", "with_columns"]
+
+
+@overload
+def with_columns(
+    frame: Frame,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Frame: ...
+
+
+@overload
+def with_columns(
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any: ...
+
+
+def with_columns(
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any:
+    """Add the results of window calls to a frame as columns; one of the same name is replaced in its place.
+
+    Parameters
+    ----------
+    frame
+        A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a
+        PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. Frames in memory keep their
+        row order. pandas' NaN counts as missing.
+    *exprs
+        Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
+        also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
+    sort
+        For readers: ``True`` reads all batches and sorts, beyond ``memory_limit`` by way of files, whereupon rows leave
+        in the order of the windows; otherwise rows must come grouped by the partition keys and ordered, and the answer
+        streams. For frames in memory ``False`` asks for the same check of the rows' order. For
+        Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort; and
+        ``"spark"`` has Spark sort the rows in place of windrow, which then holds no more of them than frames need.
+    engine
+        For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``, as the setting of that name (:func:`windrow.config`), which
+        is asked where nothing is said here. A column of this name is written in a dict.
+    spread
+        For Spark: ``"auto"``, ``"always"`` or ``"never"``, as the setting of that name: whether one partition may be
+        shared out over tasks. A column of this name is written in a dict.
+    **named
+        Further calls by the names of their columns.
+
+    Returns
+    -------
+    same kind as ``frame``
+        A pyarrow Table for other objects with ``__arrow_c_stream__``. Columns that pass through keep their buffers.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        Before any row is read, for every mistake that needs no data.
+    OrderError
+        If rows had to be in order and are not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"device": [5, 0, 5], "id": [2, 0, 5], "level": [2, 1, 3]})
+    >>> w = wr.window(partition_by="device", order_by="id")
+    >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
+    {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
+    """
+    return host_of(frame).run(frame, exprs, named, ComputeArguments(sort, engine, spread), selecting=False)
+
+
+@overload
+def select(
+    frame: Frame,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Frame: ...
+
+
+@overload
+def select(
+    frame: Any,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any: ...
+
+
+def select(
+    frame: Any,
+    *items: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    **named: Any,
+) -> Any:
+    """Give a frame of the columns and window calls named, in the order written.
+
+    Parameters
+    ----------
+    frame
+        As for :func:`with_columns`.
+    *items
+        Names of columns, ``"*"`` for all of them, and calls as for :func:`with_columns`; on Spark any PySpark Column.
+    sort, engine, spread
+        As for :func:`with_columns`.
+    **named
+        Further calls by the names of their columns.
+
+    Returns
+    -------
+    same kind as ``frame``
+        As for :func:`with_columns`.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        Before any row is read, for every mistake that needs no data.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"id": [1, 2, 3], "x": [9, 7, 8]})
+    >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
+    {'id': [1, 2, 3], 'r': [3, 1, 2]}
+    """
+    return host_of(frame).run(frame, items, named, ComputeArguments(sort, engine, spread), selecting=True)
+
+
+def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
+    """Answer one SQL query over a frame: ``SELECT ... FROM frame``, with window functions wherever they make sense.
+
+    ``SELECT [DISTINCT] items FROM frame [WHERE c] [WINDOW w AS (...), ...] [QUALIFY c] [ORDER BY ...] [LIMIT n [OFFSET
+    m]]``. Items are columns, ``*``, and expressions with window calls in them or without; an item without an alias is
+    named by its text. A window may refine a named one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY know the
+    items' aliases, which go before columns of the same name, and may hold window calls of their own; ORDER BY knows
+    the items' numbers. Nulls come first in ascending and last in descending order, as in Spark.
+
+    Parameters
+    ----------
+    query
+        The query, in Spark's dialect. Scalars are evaluated by Spark on Spark, by Polars elsewhere.
+    spark
+        The SparkSession whose tables and views FROM may name; without it the active one.
+    **frames
+        Frames of any kind by the names that FROM may use; they go before Spark's tables.
+
+    Returns
+    -------
+    same kind as the frame
+        As for :func:`windrow.select`: lazy in, lazy out. A reader is read when its result is, and as a whole. Without
+        ORDER BY frames in memory keep their row order.
+
+    Raises
+    ------
+    SpecError
+        Before any row is read: for what cannot be read, unknown names, a window function in WHERE or without OVER,
+        QUALIFY without a window function.
+    UnsupportedError
+        For what goes beyond one SELECT from one frame: joins, GROUP BY, subqueries, UNION, WITH.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> scores = pa.table({"player": ["ann", "bob", "cid"], "team": ["red", "red", "blue"], "score": [7, 9, 3]})
+    >>> wr.sql(
+    ...     '''
+    ...     SELECT player, score - avg(score) OVER w AS above
+    ...     FROM scores
+    ...     WINDOW w AS (PARTITION BY team)
+    ...     QUALIFY rank() OVER (w ORDER BY score DESC) = 1
+    ...     ORDER BY player
+    ...     ''',
+    ...     scores=scores,
+    ... ).to_pydict()
+    {'player': ['bob', 'cid'], 'above': [1.0, 0.0]}
+    """
+    if not isinstance(query, str):
+        raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
+    tree = read_select(query)
+    frame = _frame(tree.args["from_"].this, frames, spark)
+    host = host_of(frame)
+    return host.answer(frame, read_query(tree, host.columns(frame), folded=host.folded(frame)))
+
+
+def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
+    parts = [p.name for p in table.parts]
+    name = ".".join(parts)
+    if len(parts) == 1:
+        found = [f for n, f in frames.items() if n == name] or [
+            f for n, f in frames.items() if n.lower() == name.lower()
+        ]
+        if len(found) == 1:
+            return found[0]
+    session = spark
+    if session is None and "pyspark.sql" in sys.modules:
+        session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()
+    if session is None:
+        raise SpecError(
+            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
+        )
+    quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
+    if not session.catalog.tableExists(quoted):
+        raise SpecError(
+            f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
+            f"{suggest(name, frames)}"
+        )
+    return session.table(quoted)
+
+
+def explain(
+    frame: Any,
+    *exprs: Any,
+    sort: bool | str | None = None,
+    engine: str | None = None,
+    spread: str | None = None,
+    metrics: bool = False,
+    **named: Any,
+) -> Explanation:
+    """Say how window calls would be computed; with ``metrics`` compute them, and say what that took.
+
+    Parameters
+    ----------
+    frame
+        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read, unless ``metrics`` asks for it.
+    *exprs
+        Calls as for :func:`windrow.with_columns`.
+    sort, engine, spread
+        On Spark frames, as for :func:`windrow.with_columns`; ``sort`` with ``metrics`` on every frame.
+    metrics
+        Whether to compute the calls, throw the answers away, and give the figures: rows, sections, bytes spilled, the
+        peak of the process's memory in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is
+        collected. On Spark a job runs into the ``noop`` sink, and each task of windrow's counts as a run; a stage that
+        Spark computes twice (for a sample, or after a failure) tells its figures twice. A column of this name is
+        written in a dict.
+    **named
+        Further calls by the names of their columns.
+
+    Returns
+    -------
+    Explanation
+        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call, ``metrics`` the figures.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        As :func:`windrow.with_columns` would; with ``metrics``, also for a schema and on Spark Connect.
+    WindrowError
+        With ``metrics``, whatever computing the calls raises.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.float64()})
+    >>> w = wr.window("device", "id", rows=(-1000, 1000))
+    >>> plan = wr.explain(schema, wr.max("level").over(w).alias("peak"))
+    >>> plan.rows[0]["strategy"]
+    'two_stacks'
+    >>> table = pa.table({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3.0, 4.0, 5.0]})
+    >>> plan = wr.explain(table, wr.max("level").over(w).alias("peak"), metrics=True)
+    >>> plan.metrics[0].total().rows
+    3
+    """
+    if not isinstance(metrics, bool):
+        raise SpecError(f"metrics={metrics!r} is neither True nor False; to call a column so, write {{'metrics': ...}}")
+    if not _is_schema(frame):
+        return host_of(frame).explain(frame, exprs, named, ComputeArguments(sort, engine, spread), metrics=metrics)
+    if metrics:
+        raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
+    arrow = schema_of(frame).arrow
+    return explain_outputs(read_items(exprs, named, arrow.names), arrow)
+
+
+def _is_schema(frame: Any) -> bool:
+    return type(frame).__name__ in ("Schema", "StructType")
+
+
+def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
+    """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
+
+    Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes
+    spilled, seconds by stage; in Spark's tasks where that logger listened when the operator was made. Outside Spark
+    ``wr.config(progress=True)`` shows a bar.
+
+    Parameters
+    ----------
+    exprs
+        A call, a SQL string, a dict of names to these, or a list of them.
+    schema
+        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind.
+    sort
+        ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
+        as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.
+        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached. Where they
+        pass ``memory_limit``, they are sorted by way of files in ``spill_dir``, and leave in the order of the windows.
+        ``None``: sort inside a Spark task, expect order everywhere else.
+
+    Returns
+    -------
+    Operator
+        Callable with an iterable of batches; picklable; knows its ``schema`` and ``spark_schema``.
+
+    Raises
+    ------
+    SpecError, UnsupportedError
+        At once, for every mistake that needs no data.
+    MemoryLimitError
+        While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
+    SpillError
+        ``spill_dir`` takes no more rows.
+
+    See Also
+    --------
+    windrow.config : ``memory_limit``, ``spill_dir``, ``progress``.
+    windrow.explain : With ``metrics=True``, the figures of a run in place of its answers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> w = wr.window("device", "id", rows=(-1, 0))
+    >>> schema = pa.schema({"device": pa.int64(), "id": pa.int64(), "level": pa.int64()})
+    >>> op = wr.operator(wr.sum("level").over(w).alias("s"), schema)
+    >>> batch = pa.record_batch({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3, 4, 5]})
+    >>> [out["s"].to_pylist() for out in op([batch])]
+    [[3, 7, 5]]
+    """
+    arrow, host_schema, timezone = schema_of(schema)
+    outputs = read_items([exprs], {}, arrow.names)
+    if any(o.item is None for o in outputs) or not outputs:
+        raise SpecError("operator() takes at least one window call")
+    options = current()
+    if options.timezone is None and timezone is not None:
+        options = replace(options, timezone=timezone)
+    slots = arrange(arrow.names, outputs, selecting=False)
+    made = make_operator(outputs, slots, arrow, options, sort, host_schema, kinds=(Operator, _Chain))
+    assert isinstance(made, Operator)
+    return made
+
+
+class Operator(_Operator):
+    """What :func:`operator` gives: from an iterable of record batches to an iterator of record batches.
+
+    Its state is plain data, so it may be sent to another process by fork, spawn or pickle.
+    """
+
+    @property
+    def spark_schema(self) -> StructType:
+        """The schema of the batches that leave as PySpark's ``mapInArrow`` wants it.
+
+        Returns
+        -------
+        pyspark.sql.types.StructType
+            Input columns as they came, results of calls with their type and nullability, expressions over calls as
+            Polars types them.
+        """
+        from .hosts.spark.types import spark_schema
+
+        return spark_schema(self)
+
+
+class _Chain(Chain, Operator):
+    """The same for calls inside calls, and for expressions over calls."""

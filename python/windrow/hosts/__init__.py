@@ -1,0 +1,20 @@
+"""The hosts: whose frames windrow takes. Importing this package registers those that are its own."""
+
+from __future__ import annotations
+
+from .._model.expressions import register
+from .arrow import ArrowHost, StreamHost
+from .base import register_host
+from .duckdb import DuckDBHost
+from .pandas import PandasHost
+from .polars import PolarsHost, PolarsReader
+from .spark import SparkHost, SparkReader
+
+__all__: list[str] = []
+
+for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), SparkHost()):
+    register_host(_host)
+register_host(StreamHost(), fallback=True)
+
+register(SparkReader())
+register(PolarsReader())

@@ -1,0 +1,158 @@
+"""Frames that are Arrow already: pyarrow's Table, RecordBatch and RecordBatchReader, and all that gives a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._execute.arrow_columns import whole
+from .._execute.in_memory import new_columns
+from .._execute.stream import make_operator
+from .._model.expressions import Scalar
+from .._parse.items import read_items
+from .._parse.query import Query
+from .._plan.layout import Slot, arrange
+from ..settings import current
+from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
+from .query import KEEP, NUMBER, answer, marked, not_boolean
+
+__all__ = ["ArrowHost", "StreamHost"]
+
+# pyarrow cannot take rows of views
+_TAKEN_AS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+class ArrowHost(MemoryHost):
+    """pyarrow's Tables, RecordBatches and RecordBatchReaders. A query's steps see Tables alone."""
+
+    name = "arrow"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is one of pyarrow's frames."""
+        return isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader))
+
+    def accepts_schema(self, value: Any) -> bool:
+        """Whether a value is an Arrow schema, of pyarrow or of another library."""
+        if isinstance(value, pa.Schema):
+            return True
+        return hasattr(value, "__arrow_c_schema__") and not hasattr(value, "__arrow_c_array__")
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame or of a schema."""
+        if isinstance(value, pa.Schema):
+            return FrameSchema(value)
+        return FrameSchema(value.schema if self.accepts(value) else pa.schema(value))
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return list(frame.schema.names)
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute calls on a frame."""
+        sort = arguments.in_memory()
+        if isinstance(frame, pa.RecordBatchReader):
+            return _run_reader(frame, items, named, sort, selecting=selecting)
+        if isinstance(frame, pa.RecordBatch):
+            table = pa.Table.from_batches([frame])
+            return _batch(_run_table(table, items, named, selecting=selecting, in_order=sort is False))
+        return _run_table(frame, items, named, selecting=selecting, in_order=sort is False)
+
+    def finish(self, result: Any) -> None:
+        """Read a reader to its end."""
+        if isinstance(result, pa.RecordBatchReader):
+            for _ in result:
+                pass
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame; a reader is read when the result is."""
+        if isinstance(frame, pa.RecordBatchReader):
+            schema = answer(self, frame.schema.empty_table(), query).schema
+            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query))
+        if isinstance(frame, pa.RecordBatch):
+            return _batch(answer(self, pa.Table.from_batches([frame]), query))
+        return answer(self, frame, query)
+
+    def _read(self, reader: pa.RecordBatchReader, query: Query) -> Iterator[pa.RecordBatch]:
+        yield from answer(self, reader.read_all(), query).to_batches()
+
+    def where(self, frame: pa.Table, condition: Scalar) -> pa.Table:
+        """Keep the rows for which a condition over the frame's columns is true."""
+        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
+
+    def kept(self, frame: pa.Table, text: str) -> pa.Table:
+        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
+        keep = frame[KEEP]
+        if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
+            raise not_boolean(text, keep.type)
+        return _taken(frame.drop_columns([KEEP]), pc.indices_nonzero(keep.cast(pa.bool_())))
+
+    def ordered(self, frame: pa.Table) -> pa.Table:
+        """Order the rows by the column ``NUMBER``, and drop it."""
+        return _taken(frame.drop_columns([NUMBER]), pc.sort_indices(frame[NUMBER]))
+
+    def cut(self, frame: pa.Table, offset: int, limit: int | None) -> pa.Table:
+        """Pass over some rows, and keep some of the rest."""
+        return frame.slice(offset, limit)
+
+
+class StreamHost(ReadAsTable):
+    """Any object that gives Arrow's C stream or array."""
+
+    name = "stream"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value gives Arrow's C stream or array."""
+        return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def _batch(table: pa.Table) -> pa.RecordBatch:
+    """Give a table as one batch."""
+    return pa.RecordBatch.from_arrays([whole(c) for c in table.columns], schema=table.schema)
+
+
+def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
+    columns = [c.cast(_TAKEN_AS.get(c.type, c.type)).take(rows).cast(c.type) for c in table.columns]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def _run_table(
+    table: pa.Table, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pa.Table:
+    names = table.column_names
+    outputs = read_items(items, named, names, selecting=selecting)
+    fields, columns = new_columns(outputs, names, table.columns, table.num_rows, table.schema, in_order=in_order)
+    slots = arrange(names, outputs, selecting=selecting)
+    schema = pa.schema(
+        [(fields if s.new else table.schema)[s.index].with_name(s.name) for s in slots], metadata=table.schema.metadata
+    )
+    return pa.Table.from_arrays([columns[s.index] if s.new else table.column(s.index) for s in slots], schema=schema)
+
+
+def _run_reader(
+    reader: pa.RecordBatchReader, items: Sequence[Any], named: Mapping[str, Any], sort: bool | None, *, selecting: bool
+) -> pa.RecordBatchReader:
+    names = reader.schema.names
+    outputs = read_items(items, named, names, selecting=selecting)
+    slots = arrange(names, outputs, selecting=selecting)
+    if all(o.item is None for o in outputs):
+        schema = pa.schema([reader.schema.field(s.index) for s in slots], metadata=reader.schema.metadata)
+        return pa.RecordBatchReader.from_batches(schema, _projected(reader, slots, schema))
+    # A reader's rows arrive as they come: order is expected unless sorting is asked for, in a Spark task as elsewhere.
+    op = make_operator(outputs, slots, reader.schema, current(), bool(sort))
+    return pa.RecordBatchReader.from_batches(op.schema, op(reader))
+
+
+def _projected(reader: pa.RecordBatchReader, slots: Sequence[Slot], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for batch in reader:
+        yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)

@@ -1,0 +1,248 @@
+"""What a host is, and which host takes a frame.
+
+A host knows the frames of one library: their columns, and how window calls on them are computed and explained. Nothing
+else asks what kind of frame it has. Hosts of other packages are entry points of the group ``windrow.hosts``, each an
+object with the methods of :class:`Host`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from .._execute.run_metrics import Measured, collected
+from .._parse.items import read_items
+from .._parse.query import Query
+from ..exceptions import SpecError
+from .explanation import Explanation, explain_outputs
+
+__all__ = [
+    "ComputeArguments",
+    "FrameSchema",
+    "Host",
+    "MemoryHost",
+    "ReadAsTable",
+    "host_of",
+    "register_host",
+    "schema_of",
+]
+
+
+class FrameSchema(NamedTuple):
+    """The schema of a frame: Arrow's, the host's own where it has one, and the time zone of its timestamps."""
+
+    arrow: pa.Schema
+    host_schema: object = None
+    timezone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeArguments:
+    """What ``with_columns``, ``select`` and ``explain`` were told beside the items."""
+
+    sort: bool | str | None = None
+    engine: str | None = None
+    spread: str | None = None
+
+    def in_memory(self) -> bool | None:
+        """Give ``sort`` for a frame that is not Spark's, where the other two have no meaning.
+
+        Raises
+        ------
+        SpecError
+            For a value that is Spark's, or none at all.
+        """
+        if self.sort is not None and not isinstance(self.sort, bool):
+            raise SpecError(f"sort={self.sort!r} is neither True, False nor None; 'spark' is for Spark frames")
+        for name, value in (("engine", self.engine), ("spread", self.spread)):
+            if value is not None:
+                raise SpecError(f"{name}={value!r} is for Spark frames; to call a column so, write {{{name!r}: ...}}")
+        return self.sort
+
+
+class Host(Protocol):
+    """The frames of one library, and how window calls on them are computed."""
+
+    name: str
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a frame of this host; the library it comes from need not be imported for that."""
+
+    def accepts_schema(self, value: Any) -> bool:
+        """Whether a value is a schema of this host."""
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame or of a schema."""
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+
+    def folded(self, frame: Any) -> bool:
+        """Whether a frame's columns are found regardless of case."""
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute what :func:`windrow.with_columns` or (``selecting``) :func:`windrow.select` was given."""
+
+    def explain(
+        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
+    ) -> Explanation:
+        """Say how that would be done; with ``metrics`` do it, and give the figures."""
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query of :func:`windrow.sql`."""
+
+
+class MemoryHost:
+    """What hosts of frames in memory have in common."""
+
+    def accepts_schema(self, value: Any) -> bool:
+        """Whether a value is a schema of this host: it has none of its own."""
+        return False
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame."""
+        raise NotImplementedError
+
+    def folded(self, frame: Any) -> bool:
+        """Whether a frame's columns are found regardless of case: in memory they are not."""
+        return False
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute calls on a frame."""
+        raise NotImplementedError
+
+    def finish(self, result: Any) -> None:
+        """Have what is not computed yet of a result computed."""
+
+    def explain(
+        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
+    ) -> Explanation:
+        """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
+        arrow = self.schema(frame).arrow
+        outputs = read_items(items, named, arrow.names)
+        plan = explain_outputs(outputs, arrow)
+        if not metrics:
+            return plan
+        begun = perf_counter()
+        with collected() as runs:
+            self.finish(self.run(frame, items, named, arguments, selecting=False))
+        seconds = perf_counter() - begun
+        return Explanation(plan.rows, plan.steps, [Measured(", ".join(o.name for o in outputs), runs)], seconds)
+
+
+class ReadAsTable(MemoryHost):
+    """A host whose frames are read into a pyarrow Table, which is the answer's kind too."""
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame."""
+        return FrameSchema(pa.table(value).schema)
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return list(pa.table(frame).schema.names)
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> pa.Table:
+        """Compute calls on a frame."""
+        table = pa.table(frame)
+        return host_of(table).run(table, items, named, arguments, selecting=selecting)
+
+    def answer(self, frame: Any, query: Query) -> pa.Table:
+        """Answer a query over a frame."""
+        table = pa.table(frame)
+        return host_of(table).answer(table, query)
+
+
+_HOSTS: list[Host] = []
+_FALLBACKS: list[Host] = []
+
+
+def register_host(host: Host, *, fallback: bool = False) -> None:
+    """Have a host asked for its frames from now on; a ``fallback`` is asked when all others have been."""
+    (_FALLBACKS if fallback else _HOSTS).append(host)
+
+
+def host_of(frame: Any) -> Host:
+    """Give the host of a frame, without importing the library it comes from.
+
+    Parameters
+    ----------
+    frame
+        Any object.
+
+    Returns
+    -------
+    Host
+        The first that accepts it.
+
+    Raises
+    ------
+    SpecError
+        If none does.
+    """
+    for host in _HOSTS:
+        if host.accepts(frame):
+            return host
+    # a scan of all that is installed, so only for what no host of windrow's own knows by its class
+    for host in (*_installed(), *_FALLBACKS):
+        if host.accepts(frame):
+            return host
+    raise SpecError(
+        f"{type(frame).__name__} is not a frame windrow knows: it takes polars, pyarrow, pandas and PySpark frames and "
+        "objects with __arrow_c_stream__"
+    )
+
+
+def schema_of(value: Any) -> FrameSchema:
+    """Give the schema of a schema, or of a frame of any kind.
+
+    Parameters
+    ----------
+    value
+        A pyarrow Schema, a PySpark StructType, an object with ``__arrow_c_schema__``, or a frame.
+
+    Returns
+    -------
+    FrameSchema
+        The schema.
+    """
+    for host in _HOSTS:
+        if host.accepts_schema(value):
+            return host.schema(value)
+    return host_of(value).schema(value)
+
+
+@cache
+def _installed() -> tuple[Host, ...]:
+    """Load the hosts of other packages."""
+    from importlib.metadata import entry_points  # takes longer to import than all of this package
+
+    return tuple(point.load() for point in entry_points(group="windrow.hosts"))

@@ -1,0 +1,232 @@
+"""What will be done for each call, and what was done, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from .._execute.run_metrics import Measured, seconds_text, size_text
+from .._execute.stream import Chain
+from .._model.calls import Call
+from .._model.outputs import Output
+from .._model.result_columns import place
+from .._plan.levels import levels
+from ..settings import current
+
+__all__ = ["Explanation", "explain_outputs", "shown_names"]
+
+_NAME_WIDTH = 32
+_WIDTH = 100
+_COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after", "frame")
+_MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
+
+
+def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation:
+    """Say how window calls on rows of an Arrow schema would be computed.
+
+    Parameters
+    ----------
+    outputs
+        What was asked for.
+    schema
+        The schema.
+
+    Returns
+    -------
+    Explanation
+        The native plans, and what Polars evaluates around them.
+    """
+    operator = Chain(outputs, [], schema, current(), None)
+    shown = shown_names(outputs)
+    rows: list[dict[str, Any]] = []
+    steps: list[str] = []
+    for number, level in enumerate(operator.levels, 1):
+        for row in level.explain_rows():
+            place_of = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
+            rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": place_of})
+        steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
+    steps += [f"Polars evaluates {text} into {name} last" for name, text in operator.expressions_over_calls()]
+    return Explanation(rows, steps)
+
+
+def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
+    """Give the name by which to show each call: that of its column, None where it is only part of other items.
+
+    Parameters
+    ----------
+    outputs
+        What was asked for.
+
+    Returns
+    -------
+    dict
+        A name for each place.
+    """
+    names: dict[str, str | None] = {
+        at: None for calls in levels(o.item for o in outputs if o.item is not None) for at in calls
+    }
+    return names | {place(o.item): o.name for o in outputs if isinstance(o.item, Call)}
+
+
+class Explanation:
+    """What :func:`windrow.explain` gives.
+
+    Parameters
+    ----------
+    rows
+        One dict per call: ``name``, ``call``, ``partition_by``, ``order_by``, ``frame``, ``shape``, ``strategy``,
+        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``.
+    steps
+        What the host does around the calls.
+    metrics
+        Where the calls were computed: what each operator's runs came to.
+    seconds
+        And how long all took.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        steps: Sequence[str] = (),
+        metrics: Sequence[Measured] = (),
+        seconds: float | None = None,
+    ) -> None:
+        self.rows = [dict(r) for r in rows]
+        self.steps = list(steps)
+        self.metrics = list(metrics)
+        self.seconds = seconds
+
+    def __repr__(self) -> str:
+        """Give the plan as text."""
+        return str(self)
+
+    def __str__(self) -> str:
+        """Give the plan as text: one block per shared order, one line per call, and why."""
+        lines: list[str] = []
+        for order, rows in self._by_order():
+            lines.append(order)
+            lines += _table(_COLUMNS[:-1], [self._cells(r)[:-1] for r in rows])
+            lines.append("")
+            for row in rows:
+                call = _text(row["call"])
+                lines += _folded(call if row["name"] == row["call"] else f"{row['name']}: {call}", 2)
+                # A frame that was written stands in the call; one that was not is worth saying.
+                if row["frame"] and not _says_frame(call):
+                    lines.append(f"    frame: {row['frame']}, as none was given")
+                lines.append(f"    {row['strategy']}: {row['reason']}")
+            lines.append("")
+        lines += self.steps
+        if self.seconds is not None:
+            lines += [*([""] if self.steps else []), f"computed in {self.seconds:.3f} s"]
+            lines += _table(_MEASURED, self._measured()) if self.metrics else []
+        return "\n".join(lines).rstrip()
+
+    def _repr_html_(self) -> str:
+        """Give the plan as HTML tables, for notebooks."""
+        parts = ["<div class='windrow-plan'>"]
+        heads = _html_heads((*_COLUMNS[:-1], "why"))
+        for order, rows in self._by_order():
+            parts.append(f"<p><b>{html.escape(order)}</b></p><table>{heads}<tbody>")
+            for row in rows:
+                cells = [*self._cells(row)[:-1], str(row["reason"])]
+                tip = html.escape(str(row["call"]), quote=True)
+                parts.append(f"<tr title='{tip}'>{_html_cells(cells)}</tr>")
+            parts.append("</tbody></table>")
+        parts += [f"<p>{html.escape(s)}</p>" for s in self.steps]
+        if self.seconds is not None:
+            parts.append(f"<p><b>computed in {self.seconds:.3f} s</b></p>")
+            if self.metrics:
+                rows_of = "".join(f"<tr>{_html_cells(cells)}</tr>" for cells in self._measured())
+                parts.append(f"<table>{_html_heads(_MEASURED)}<tbody>{rows_of}</tbody></table>")
+        return "".join(parts) + "</div>"
+
+    def _by_order(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        groups: dict[Any, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault((row.get("sort"), _text(row["partition_by"]), _text(row["order_by"])), []).append(row)
+        titled = []
+        for (sort, partition, order), rows in groups.items():
+            title = f"PARTITION BY {partition}" if partition else "all rows are one partition"
+            title += f" ORDER BY {order}" if order else ", no order"
+            where = "" if sort is None else sort if isinstance(sort, str) else f"sort {sort}"
+            titled.append((f"{where}: {title}" if where else title, rows))
+        return titled
+
+    def _measured(self) -> list[list[str]]:
+        """Give a line of cells for each operator."""
+        lines = []
+        for measured in self.metrics:
+            total = measured.total()
+            lines.append(
+                [
+                    _short(measured.name),
+                    f"{len(measured.runs):,}",
+                    f"{total.rows:,}",
+                    f"{measured.most_rows():,}",
+                    f"{total.sections:,}",
+                    size_text(total.spilled_bytes),
+                    "-" if total.peak_bytes is None else size_text(total.peak_bytes),
+                    f"{total.elapsed:.3f} s",
+                    seconds_text(total.seconds),
+                ]
+            )
+        return lines
+
+    def _cells(self, row: Mapping[str, Any]) -> list[str]:
+        return [
+            _short(_text(row["name"])),
+            _text(row["type"]),
+            _text(row["shape"]) or "-",
+            _text(row["strategy"]),
+            _text(row["reach_before"]) or "nothing",
+            _text(row["reach_after"]) or "nothing",
+            _text(row["frame"]) or "its own",
+        ]
+
+
+def _short(name: str) -> str:
+    """Cut a name that would widen the whole table; the line below it has it in full."""
+    return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 3] + "..."
+
+
+def _folded(text: str, indent: int) -> list[str]:
+    """Fold a long line; what follows the first line stands further in."""
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _says_frame(call: str) -> bool:
+    return any(f" {units} " in call for units in ("ROWS", "RANGE", "GROUPS"))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(r[i]) for r in [heads, *rows]) for i in range(len(heads))]
+    return ["  " + _line(cells, widths) for cells in (heads, ["-" * w for w in widths], *rows)]
+
+
+def _html_heads(heads: Sequence[str]) -> str:
+    return "<thead><tr>" + "".join(f"<th style='text-align:left'>{h}</th>" for h in heads) + "</tr></thead>"
+
+
+def _html_cells(cells: Sequence[str]) -> str:
+    return "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip()
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -1,0 +1,170 @@
+"""pandas DataFrames: the index stays, the rows keep their order, and missing values are NaN, None or NA alike.
+
+Results have the types pandas itself would give: numpy's, integers with missing values as float64 with NaN, booleans
+with missing values as object, text as pandas' string type, decimals and dates as objects. A call that reads a column
+of an Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a nullable column (``Int64``, ``boolean``
+...) a nullable one, so that frames which keep integers whole stay that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .._execute.in_memory import new_columns
+from .._model.calls import Call, Derived
+from .._model.expressions import Scalar, is_instance
+from .._model.outputs import Output
+from .._parse.items import read_items
+from .._parse.query import Query
+from .._plan.bind import bind
+from .._plan.layout import arrange
+from .._plan.levels import levels
+from ..exceptions import DataError
+from .base import ComputeArguments, FrameSchema, MemoryHost
+from .query import KEEP, NUMBER, answer, marked, not_boolean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PandasHost"]
+
+
+class PandasHost(MemoryHost):
+    """pandas' DataFrames."""
+
+    name = "pandas"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a DataFrame."""
+        return is_instance(value, "pandas", "DataFrame")
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame."""
+        return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return names_of(frame)
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute calls on a frame."""
+        return run_pandas(frame, items, named, selecting=selecting, in_order=arguments.in_memory() is False)
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame."""
+        return answer(self, frame, query)
+
+    def where(self, frame: Any, condition: Scalar) -> Any:
+        """Keep the rows for which a condition over the frame's columns is true."""
+        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
+
+    def kept(self, frame: Any, text: str) -> Any:
+        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
+        keep = pa.Array.from_pandas(frame[KEEP])
+        if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
+            raise not_boolean(text, keep.type)
+        mask = keep.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False)
+        return frame.loc[mask].drop(columns=KEEP)
+
+    def ordered(self, frame: Any) -> Any:
+        """Order the rows by the column ``NUMBER``, and drop it."""
+        return frame.iloc[frame[NUMBER].to_numpy().argsort(kind="stable")].drop(columns=NUMBER)
+
+    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Pass over some rows, and keep some of the rest."""
+        return frame.iloc[offset : None if limit is None else offset + limit]
+
+
+def run_pandas(
+    frame: pd.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pd.DataFrame:
+    """Compute window calls on a pandas DataFrame.
+
+    Parameters
+    ----------
+    frame
+        The frame. Columns whose label is not a string pass through, but calls cannot name them.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the same index.
+    """
+    names = names_of(frame)
+    outputs = read_items(items, named, names, selecting=selecting)
+    _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    slots = arrange(names, outputs, selecting=selecting)
+    old = [s for s in slots if not s.new]
+    result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
+    if any(s.name != names[s.index] for s in old):
+        result.columns = [frame.columns[s.index] if s.name == names[s.index] else s.name for s in old]
+    items = [o.item for o in outputs if o.item is not None]
+    for position, slot in enumerate(slots):
+        if slot.new:
+            values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in _read(items[slot.index], names)])
+            values.index = frame.index
+            result.insert(position, slot.name, values, allow_duplicates=True)
+    return result
+
+
+def names_of(frame: pd.DataFrame) -> list[str]:
+    """Name a frame's columns; a label that is no string gets a name that no user can have meant."""
+    return [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
+
+
+def _read(item: Call | Derived, names: Sequence[str]) -> list[int]:
+    """List the frame's columns that an item's calls read, however deep they stand."""
+    working, read = list(names), set[int]()
+    for calls in levels([item]):
+        read.update(bind([Output(at, call) for at, call in calls.items()], working).read)
+        working += calls
+    return [i for i in read if i < len(names)]
+
+
+class _Columns:
+    """A frame's columns as Arrow arrays, made when they are asked for."""
+
+    def __init__(self, frame: pd.DataFrame, names: Sequence[str]) -> None:
+        self._frame = frame
+        self._names = names
+
+    def __getitem__(self, index: int) -> Any:
+        try:
+            return pa.Array.from_pandas(self._frame.iloc[:, index])
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type: {error}"
+            ) from None
+
+
+def _series(column: pa.ChunkedArray, read: Sequence[Any]) -> Any:
+    import pandas as pd
+
+    if any(isinstance(dtype, pd.ArrowDtype) for dtype in read):
+        return column.to_pandas(types_mapper=pd.ArrowDtype)
+    if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) and hasattr(dtype, "numpy_dtype") for dtype in read):
+        nullable: dict[Any, Any] = {
+            pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
+            pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
+            pa.uint32(): pd.UInt32Dtype(), pa.uint64(): pd.UInt64Dtype(), pa.bool_(): pd.BooleanDtype(),
+            pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype(),
+        }  # fmt: skip
+        return column.to_pandas(types_mapper=nullable.get)
+    return column.to_pandas()

@@ -1,0 +1,371 @@
+"""Polars frames: DataFrames share their columns with the result, LazyFrames get the calls into their plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow as pa
+
+from .._execute.evaluate import checked_expressions, evaluation_error
+from .._execute.in_memory import columns_in_order
+from .._execute.native import input_table, window_columns
+from .._execute.run_metrics import Run, in_memory, listener
+from .._model.calls import Call, Derived
+from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_instance
+from .._model.outputs import Output
+from .._model.replace import replace
+from .._model.result_columns import place
+from .._parse.items import read_items
+from .._parse.query import Query
+from .._plan.bind import bind, scalars
+from .._plan.bound import BoundCalls, Temporary
+from .._plan.layout import arrange
+from .._plan.levels import levels
+from ..exceptions import SpecError
+from ..settings import Options, current
+from .base import ComputeArguments, FrameSchema, MemoryHost
+from .query import KEEP, NUMBER, answer, not_boolean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["PolarsHost", "PolarsReader"]
+
+#: The host of expressions that are Polars'.
+HOST = "polars"
+
+_EXTREMES = ("min", "max")
+
+
+class PolarsReader:
+    """Polars' expressions, which the host evaluates, and its types."""
+
+    host = HOST
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is a Polars expression."""
+        return is_instance(value, "polars", "Expr")
+
+    def expression(self, value: Any) -> Expr:
+        """Read an argument, a key or a condition."""
+        return Host(value, HOST)
+
+    def order(self, value: Any) -> tuple[Expr, bool, bool]:
+        """Read an order key: a Polars expression says nothing of an order."""
+        return Host(value, HOST), False, True
+
+    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
+        """Refuse an item, which no Polars expression can be."""
+        raise SpecError(
+            "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
+            "Polars expressions as its arguments, keys and filters"
+        )
+
+    def arrow_type(self, value: Any) -> pa.DataType | None:
+        """Give the Arrow type of a Polars dtype; None for all other values."""
+        classes = (value if isinstance(value, type) else type(value)).__mro__
+        if all(c.__module__.partition(".")[0] != "polars" for c in classes):
+            return None
+        import polars as pl
+
+        try:
+            return pl.Series([], dtype=value).to_arrow(compat_level=pl.CompatLevel.oldest()).type
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            return None
+
+
+class PolarsHost(MemoryHost):
+    """Polars' DataFrames and LazyFrames, whose methods mostly have the same names."""
+
+    name = "polars"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a DataFrame or a LazyFrame."""
+        return is_instance(value, "polars", "DataFrame") or _is_lazy(value)
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame."""
+        return FrameSchema(schema_of(value.collect_schema() if _is_lazy(value) else value))
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return list(frame.collect_schema().names())
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Compute calls on a frame."""
+        in_order = arguments.in_memory() is False
+        run: Callable[..., Any] = run_lazy if _is_lazy(frame) else run_frame
+        return run(frame, items, named, selecting=selecting, in_order=in_order)
+
+    def finish(self, result: Any) -> None:
+        """Collect a LazyFrame."""
+        if _is_lazy(result):
+            result.collect()
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame."""
+        return answer(self, frame, query)
+
+    def where(self, frame: Any, condition: Scalar) -> Any:
+        """Keep the rows for which a condition over the frame's columns is true."""
+        return frame.filter(condition_of(frame, condition))
+
+    def kept(self, frame: Any, text: str) -> Any:
+        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
+        import polars as pl
+
+        dtype = frame.collect_schema()[KEEP]
+        if dtype not in (pl.Boolean, pl.Null):
+            raise not_boolean(text, dtype)
+        return frame.filter(pl.col(KEEP).cast(pl.Boolean)).drop(KEEP)
+
+    def ordered(self, frame: Any) -> Any:
+        """Order the rows by the column ``NUMBER``, and drop it."""
+        return frame.sort(NUMBER).drop(NUMBER)
+
+    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Pass over some rows, and keep some of the rest."""
+        return frame.slice(offset, limit)
+
+
+def _is_lazy(frame: Any) -> bool:
+    return is_instance(frame, "polars", "LazyFrame")
+
+
+def run_frame(
+    frame: pl.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pl.DataFrame:
+    """Compute window calls on a DataFrame.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    polars.DataFrame
+        The frame with the new columns, its own columns shared.
+    """
+    outputs = read_items(items, named, frame.columns, selecting=selecting)
+    with in_memory(lambda: Output.shown(outputs), frame.height) as run:
+        return _compute(frame, outputs, current(), run, selecting=selecting, in_order=in_order)
+
+
+def run_lazy(
+    frame: pl.LazyFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
+) -> pl.LazyFrame:
+    """Put window calls into a LazyFrame's plan; mistakes are raised now, rows are read when it is collected.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    items, named
+        What the user wrote.
+    selecting
+        Whether only the items are wanted.
+    in_order
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    polars.LazyFrame
+        With the schema it will have.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    columns = schema.names()
+    outputs = read_items(items, named, columns, selecting=selecting)
+    options = current()
+    # what is wrong is found on no rows
+    nothing, unheard = pl.DataFrame(schema=schema), Run(str)
+    result = _compute(nothing, outputs, options, unheard, selecting=selecting, in_order=False).schema
+    report = listener()  # Polars may compute on a thread of its own
+
+    def compute(collected: pl.DataFrame) -> pl.DataFrame:
+        with in_memory(lambda: Output.shown(outputs), collected.height, report) as run:
+            return _compute(collected, outputs, options, run, selecting=selecting, in_order=in_order)
+
+    # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
+    # must stay after it.
+    return frame.map_batches(
+        compute,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema=result,
+        validate_output_schema=True,
+    )
+
+
+def _compute(
+    frame: pl.DataFrame, outputs: Sequence[Output], options: Options, run: Run, *, selecting: bool, in_order: bool
+) -> pl.DataFrame:
+    import polars as pl
+
+    working = frame
+    for calls in levels(o.item for o in outputs if o.item is not None):
+        level = [Output(at, call) for at, call in calls.items()]
+        bound = bind(_enums_by_position(level, working.schema), working.columns)
+        with run.stage("evaluate"):
+            table = _read(working, bound)
+        if in_order:
+            _, columns = columns_in_order(table, bound, options)
+        else:
+            _, columns = window_columns(table, bound, options)
+        run.metrics.sections += 1
+        computed = pl.DataFrame(pa.table(columns, names=list(calls)))
+        working = working.hstack(
+            [
+                _restore(series, calls[series.name], working.schema).alias(series.name)
+                for series in computed.iter_columns()
+            ]
+        )
+    with run.stage("evaluate"):
+        made = _scalars(working, scalars(outputs, working.columns))
+    new = [
+        made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
+    ]
+    slots = arrange(frame.columns, outputs, selecting=selecting)
+    return pl.DataFrame([(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots])
+
+
+def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
+    """Evaluate expressions over a frame, by their names, which may be those of its columns."""
+    import polars as pl
+
+    if not temporaries:
+        return {}
+    made, _ = checked_expressions(temporaries, frame.columns)
+    try:
+        evaluated = frame.with_columns(made)
+    except pl.exceptions.PolarsError as error:
+        raise evaluation_error(temporaries, error) from None
+    return {t.name: evaluated[t.name] for t in temporaries}
+
+
+def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
+    """Give what the calls read as Arrow, with Polars' own buffers."""
+    import polars as pl
+
+    names = [bound.names[i] for i in bound.read]
+    try:
+        wanted = (
+            frame.with_columns(checked_expressions(bound.temporaries, frame.columns)[0]) if bound.temporaries else frame
+        )
+    except pl.exceptions.PolarsError as error:
+        raise evaluation_error(bound.temporaries, error) from None
+    wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
+    if not wanted.columns:
+        return input_table(bound, [], [], frame.height)
+    return pa.table(wanted)
+
+
+def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
+    """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
+    dtype = _dictionary_type(call, schema, series.dtype)
+    if dtype is None:
+        return series
+    categories: pl.Series | None = getattr(dtype, "categories", None)
+    if categories is not None and series.dtype.is_integer():
+        series = categories.gather(series)
+    restored: pl.Series = series.cast(dtype)
+    return restored
+
+
+def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
+    import polars as pl
+
+    if call.user is not None or not call.args or not isinstance(call.args[0], Column):
+        return None
+    source = schema.get(call.args[0].name)
+    if isinstance(source, pl.Enum) and call.function in _EXTREMES:
+        return source
+    same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical, pl.String))
+    return source if same else None
+
+
+def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:
+    """Order Enums as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text."""
+    import polars as pl
+
+    positions = {
+        n: Host(pl.col(n).to_physical(), HOST, identifier(n))
+        for n, dtype in schema.items()
+        if isinstance(dtype, pl.Enum)
+    }
+
+    def key(expression: Expr) -> Expr:
+        return positions.get(expression.name, expression) if isinstance(expression, Column) else expression
+
+    def ordered(call: Call) -> Call:
+        args = call.args
+        if call.function in _EXTREMES and args:
+            args = (key(args[0]), *args[1:])
+        window = call.window
+        if window is not None:
+            window = replace(window, order_by=tuple(replace(o, key=key(o.key)) for o in window.order_by))
+        return replace(call, args=args, window=window)
+
+    if not positions:
+        return list(outputs)
+    return [replace(o, item=ordered(o.item)) if isinstance(o.item, Call) else o for o in outputs]
+
+
+def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Expr:
+    """Turn a condition into an expression of Polars, checked against a frame's columns and types.
+
+    Parameters
+    ----------
+    frame
+        The frame that is to be filtered.
+    condition
+        The condition.
+
+    Returns
+    -------
+    polars.Expr
+        The expression.
+
+    Raises
+    ------
+    SpecError
+        If it names no column of the frame, or is neither true nor false.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    temporary = Temporary("", condition, str(condition))
+    (made,), _ = checked_expressions([temporary], schema.names())
+    try:
+        dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
+    except pl.exceptions.PolarsError as error:
+        raise evaluation_error([temporary], error) from None
+    if dtype not in (pl.Boolean, pl.Null):
+        raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
+    return made
+
+
+def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
+    """Give the Arrow schema of a Polars one."""
+    import polars as pl
+
+    frame = schema if isinstance(schema, pl.DataFrame) else pl.DataFrame(schema=schema)
+    return pa.table(frame.clear()).schema

@@ -1,0 +1,136 @@
+"""PySpark: DataFrames of Spark Classic and Spark Connect, their schemas, and PySpark's own Columns.
+
+Here is what tells whether a value is PySpark's. All else stands in modules that import PySpark, and is loaded when such
+a value comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..._model.expressions import Expr, Item, is_instance
+from ..._parse.query import Query
+from ...exceptions import UnsupportedError
+from ...settings import current
+from ..base import ComputeArguments, FrameSchema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..explanation import Explanation
+
+__all__ = ["SparkHost", "SparkReader"]
+
+
+class SparkReader:
+    """PySpark's Columns, read structurally, and its types."""
+
+    host = "spark"
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is a Column, Classic or Connect."""
+        return is_instance(value, "pyspark.sql", "Column")
+
+    def expression(self, value: Any) -> Expr:
+        """Read an argument, a key or a condition."""
+        from .columns.reader import read_argument
+
+        return read_argument(value)
+
+    def order(self, value: Any) -> tuple[Expr, bool, bool]:
+        """Read an order key: what to order by, whether descending, and whether nulls come first."""
+        from .columns.reader import read_order
+
+        order = read_order(value)
+        return order.key, order.descending, order.nulls_first
+
+    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+        """Read an item; ``plain`` says whether a Column without a window call will do."""
+        from .columns.reader import read_item
+
+        return read_item(value, plain=plain, own=own)
+
+    def arrow_type(self, value: Any) -> pa.DataType | None:
+        """Give the Arrow type of a PySpark DataType, or of its class; None for all other values."""
+        kind = value if isinstance(value, type) else type(value)
+        if all(c.__module__.partition(".")[0] != "pyspark" for c in kind.__mro__) or not hasattr(value, "simpleString"):
+            return None
+        from pyspark.sql.types import DataType
+
+        from .types import arrow_type
+
+        made = value() if isinstance(value, type) and issubclass(value, DataType) else value
+        return arrow_type(made, current().timezone or "UTC")
+
+
+class SparkHost:
+    """PySpark's DataFrames."""
+
+    name = "spark"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a DataFrame of Spark's.
+
+        Raises
+        ------
+        UnsupportedError
+            For one of pandas on Spark.
+        """
+        if is_instance(value, "pyspark.sql", "DataFrame"):
+            return True
+        if is_instance(value, "pyspark", "DataFrame"):
+            raise UnsupportedError("a pandas-on-Spark frame is not supported; use its Spark frame: frame.to_spark()")
+        return False
+
+    def accepts_schema(self, value: Any) -> bool:
+        """Whether a value is a StructType."""
+        return is_instance(value, "pyspark.sql.types", "StructType")
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a frame or of a StructType, and the session's time zone."""
+        from .types import session_timezone, to_arrow
+
+        spark = value if self.accepts_schema(value) else value.schema
+        zone = session_timezone(None if spark is value else value.sparkSession)
+        return FrameSchema(to_arrow(spark, zone), spark, zone)
+
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return list(frame.columns)
+
+    def folded(self, frame: Any) -> bool:
+        """Whether a frame's columns are found regardless of case: what the session says."""
+        return str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
+
+    def run(
+        self,
+        frame: Any,
+        items: Sequence[Any],
+        named: Mapping[str, Any],
+        arguments: ComputeArguments,
+        *,
+        selecting: bool,
+    ) -> Any:
+        """Put calls into a frame's plan."""
+        from .host import run_spark
+        from .options import Way
+
+        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        return run_spark(frame, items, named, way, selecting=selecting)
+
+    def explain(
+        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
+    ) -> Explanation:
+        """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
+        from .host import explain_spark
+        from .options import Way
+
+        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        return explain_spark(frame, items, named, way, metrics=metrics)
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame."""
+        from .query import answer
+
+        return answer(self, frame, query)

@@ -1,0 +1,1 @@
+"""PySpark's own Columns, read structurally."""

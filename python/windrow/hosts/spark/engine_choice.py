@@ -1,0 +1,95 @@
+"""Which calls Spark's own windows compute.
+
+The way through Arrow costs about what Spark's sort does. A ranking, an offset or a running total costs Spark little
+beyond its exchange and its sort, so a stage that asks for nothing else is left to Spark, unless it needs more than one
+sort, or Spark's answer could be another than windrow's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
+from .spark_sql import order_sql
+
+__all__ = ["better_left"]
+
+_RANKING = frozenset(["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"])
+_OFFSET = frozenset(["lag", "lead"])
+_VALUE = frozenset(["any_value", "first", "first_value", "last", "last_value", "nth_value"])
+# Aggregates whose answer is the same in whatever order and groups the rows are folded.
+_EXACT = frozenset([
+    "any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "count", "count_if", "every", "max", "min", "some",
+])  # fmt: skip
+
+
+def better_left(
+    calls: Sequence[dict[str, Any]], types: Mapping[str, T.DataType], constants: Collection[str] = ()
+) -> bool:
+    """Whether the calls of a stage had better stay with Spark: it computes each in O(n), behind one sort, alike.
+
+    Parameters
+    ----------
+    calls
+        The stage's native calls.
+    types
+        The types of the columns that they read.
+    constants
+        The columns of one value for all rows, which part nothing.
+
+    Returns
+    -------
+    bool
+        True where ``engine="auto"`` leaves them to Spark.
+    """
+    keys = {frozenset(c["partition_by"]).difference(constants) for c in calls}
+    # a longer order would serve a shorter one, but break its ties otherwise
+    orders = {tuple(map(order_sql, c["order_by"])) for c in calls if c["order_by"]}
+    return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_cheap(c, types) for c in calls)
+
+
+def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
+    """Whether Spark computes a call in O(n), and gives windrow's answer whatever the data are.
+
+    Ties come in the order of arrival in both, but where there is one key in all: then Spark's radix sort moves rows.
+    """
+    function, ordered = call["function"], bool(call["order_by"])
+    if call["user"] is not None or call["distinct"] or call["argument_order"] or call["min_rows"] is not None:
+        return False
+    if function in _RANKING:
+        return ordered
+    if function in _OFFSET:
+        return ordered and all(_whole(a) for a in call["args"][1:2])
+    shape = _shape(call)
+    if shape is None:
+        return False
+    if function in _VALUE:  # Spark's optimizer loses the filter of first() over some frames
+        return ordered and call["filter"] is None and all(_whole(a) for a in call["args"][1:2])
+    if function == "sum" and "column" in call["args"][0]:
+        summed = types.get(call["args"][0]["column"])
+        # a total of bigint may pass 2^63 on its way, which is an error to Spark alone; a running one is an answer there
+        return isinstance(summed, (T.ByteType, T.ShortType, T.IntegerType, T.DecimalType)) or (
+            isinstance(summed, T.LongType) and shape == "growing"
+        )
+    return function in _EXACT
+
+
+def _whole(argument: dict[str, Any]) -> bool:
+    """Whether an argument is a literal that Spark takes for an offset."""
+    value = argument.get("literal")
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+
+
+def _shape(call: dict[str, Any]) -> str | None:
+    """Say whether a frame is the entire partition or grows by a row or a group of peers; None for all others."""
+    frame = call["frame"]
+    if frame is None:
+        return "growing" if call["order_by"] else "entire"
+    if frame["exclude"] != "no_others" or frame["units"] not in ("rows", "range"):
+        return None
+    ends = (frame["start"][0], frame["end"][0])
+    if ends == ("unbounded_preceding", "current_row"):
+        return "growing" if call["order_by"] else None
+    return "entire" if ends == ("unbounded_preceding", "unbounded_following") else None

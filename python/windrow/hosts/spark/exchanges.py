@@ -1,0 +1,111 @@
+"""The exchanges that windrow asks Spark for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
+from .scalars import quoted
+
+__all__ = ["exchanged", "parted", "ranged", "sorted_by"]
+
+
+def exchanged(frame: Any, keys: Sequence[Any], tasks: int | None, functions: Any, *, removable: bool) -> Any:
+    """Put an exchange upon a frame.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    keys
+        Columns; none: all rows to one task.
+    tasks
+        Into how many tasks; None: as many as the session says.
+    functions
+        PySpark's functions.
+    removable
+        Whether Spark may take the exchange away where the frame is partitioned by it already.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The frame with its rows spread by the keys.
+    """
+    if not keys:
+        return frame.repartition(1)
+    by = [*keys] if removable else [*keys, functions.lit(0)]
+    return frame.repartition(*by) if tasks is None else frame.repartition(tasks, *by)
+
+
+def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: Any) -> Any:
+    """Share the rows of a frame out in ranges.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    keys
+        The native order keys, partition keys first; none: shares of any rows.
+    tasks
+        How many ranges.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The frame; rows of equal keys are in one range, and ranges come in the order of the keys.
+    """
+    if not keys:
+        return frame.repartition(tasks, *_evenly(frame, [], functions))  # by turns Spark would sort the rows before
+    return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
+
+
+def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
+    """End the stage that a frame's rows come from, by an exchange.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    keys
+        Columns by which rows are spread evenly, most likely; none: any that can be hashed.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The same rows.
+    """
+    return frame.repartition(*_evenly(frame, keys, functions))
+
+
+def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
+    """Give Columns whose hashes spread rows: of the keys that there are, else of whatever can be hashed."""
+    plain = [
+        f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
+    ]
+    by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
+    return by or [functions.spark_partition_id()]
+
+
+def sorted_by(key: dict[str, Any], functions: Any) -> Any:
+    """Write an order key as a Column.
+
+    Parameters
+    ----------
+    key
+        The native key.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.Column
+        The column, and how it sorts.
+    """
+    way, nulls = "desc" if key["descending"] else "asc", "first" if key["nulls_first"] else "last"
+    return getattr(functions.col(quoted(key["column"])), f"{way}_nulls_{nulls}")()

@@ -1,0 +1,74 @@
+"""Queries over PySpark DataFrames: what comes before and after the select is Spark's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._model.calls import Call, Derived
+from ..._model.expressions import Column, Expr, Item
+from ..._model.outputs import Output, expression_of
+from ..._model.windows import Order
+from ..._parse.query import Query
+from ..._plan.bound import Temporary
+from ..base import ComputeArguments, Host
+from .scalars import functions_of, spark_column
+
+__all__ = ["answer"]
+
+_QUALIFY = "__windrow_keep"
+
+
+def answer(host: Host, frame: Any, query: Query) -> Any:
+    """Answer a query over a DataFrame.
+
+    Parameters
+    ----------
+    host
+        Spark's host.
+    frame
+        A PySpark DataFrame.
+    query
+        The query.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Lazy, as every DataFrame.
+    """
+    functions = functions_of(frame)
+    if query.where is not None:
+        frame = frame.where(spark_column(Temporary("", query.where, str(query.where)), functions))
+    hidden = [] if query.qualify is None else [_output(_QUALIFY, query.qualify)]
+    if query.distinct:  # then each key is an item
+        items = [expression_of(o) for o in query.outputs]
+        keys = [query.outputs[items.index(o.key)].name for o in query.order]
+    else:
+        keys = [f"__windrow_order_{i}" for i in range(len(query.order))]
+        hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]
+    result = host.run(frame, [*query.outputs, *hidden], {}, ComputeArguments(), selecting=True)
+    if query.qualify is not None:
+        result = result.where(functions.col(_QUALIFY)).drop(_QUALIFY)
+    if query.distinct:
+        result = result.distinct()
+    if query.order:
+        result = result.orderBy(*[_sorted(n, o, functions) for n, o in zip(keys, query.order, strict=True)])
+    if query.offset:
+        result = result.offset(query.offset)
+    if query.limit is not None:
+        result = result.limit(query.limit)
+    return result if query.distinct else result.drop(*keys)
+
+
+def _output(name: str, expression: Expr) -> Output:
+    if isinstance(expression, Column):
+        return Output(name, None, expression.name)
+    if isinstance(expression, (Call, Derived)):
+        return Output(name, expression)
+    assert not isinstance(expression, Item)
+    return Output(name, Derived(expression, {}, str(expression)))
+
+
+def _sorted(name: str, order: Order, functions: Any) -> Any:
+    column = functions.col("`" + name.replace("`", "``") + "`")
+    nulls = "first" if order.nulls_first else "last"
+    return getattr(column, f"{'desc' if order.descending else 'asc'}_nulls_{nulls}")()

@@ -1,0 +1,34 @@
+"""Scalar expressions and names as PySpark's Columns."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ..._model.expressions import Column, Host, Literal
+from ..._plan.bound import Temporary
+
+__all__ = ["functions_of", "quoted", "spark_column"]
+
+
+def functions_of(frame: Any) -> Any:
+    """Give the module of functions that makes Columns for a DataFrame, Classic or Connect."""
+    connect = type(frame).__module__.startswith("pyspark.sql.connect")
+    return importlib.import_module("pyspark.sql.connect.functions" if connect else "pyspark.sql.functions")
+
+
+def spark_column(temporary: Temporary, functions: Any) -> Any:
+    """Turn an expression into a Column."""
+    expression = temporary.expression
+    if isinstance(expression, Host):
+        return expression.value
+    if isinstance(expression, Literal):
+        return functions.lit(expression.value)
+    if isinstance(expression, Column):
+        return functions.col(quoted(expression.name))
+    return functions.expr(expression.text)
+
+
+def quoted(name: str) -> str:
+    """Write a name so that Spark reads it as one name, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,81 @@
+"""What a Spark session says: its settings, its slots, and the user's line that asked."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..._model.replace import replace
+from ...settings import Options, current
+from .jvm import barrier_slots, is_classic_session
+from .types import session_timezone
+
+__all__ = ["context_of", "partitions", "session_options", "slots", "users_line"]
+
+
+def context_of(session: Any) -> Any:
+    """Give a session's SparkContext; None on Spark Connect, where the client has none.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    pyspark.SparkContext or None
+        The context.
+    """
+    return session.sparkContext if is_classic_session(session) else None
+
+
+def session_options(session: Any) -> Options:
+    """Give the settings in force, with the session's where nothing else was asked for."""
+    options = current()
+    if options.ansi is None:
+        options = replace(options, ansi=str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true")
+    return replace(options, timezone=session_timezone(session))
+
+
+def users_line() -> int:
+    """Count the frames from who asks up to the first that is not windrow's, which a warning is about."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def slots(session: Any) -> int | None:
+    """Say how many tasks can run at once, and so be of one barrier stage.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    int or None
+        None where that cannot be known or relied on: on Spark Connect, and where executors come and go.
+    """
+    context = context_of(session)
+    if context is None or context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
+        return None
+    return barrier_slots(context) or None
+
+
+def partitions(session: Any) -> int:
+    """Say into how many partitions an exchange parts rows.
+
+    Parameters
+    ----------
+    session
+        The Spark session.
+
+    Returns
+    -------
+    int
+        The session's setting.
+    """
+    return int(session.conf.get("spark.sql.shuffle.partitions"))

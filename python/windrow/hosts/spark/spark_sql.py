@@ -1,0 +1,184 @@
+"""Calls as Spark's SQL, and as columns that Spark's own windows compute."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
+from ..._model.calls import ORDERED_SET
+from ..._model.expressions import literal_sql
+from ...exceptions import UnsupportedError
+from .scalars import quoted
+
+__all__ = ["order_sql", "row_of", "spark_sql", "with_windows"]
+
+_WITHIN_GROUP = frozenset(["listagg", "string_agg", *ORDERED_SET])
+
+
+def spark_sql(call: dict[str, Any]) -> str:
+    """Write a native call in Spark's SQL.
+
+    Parameters
+    ----------
+    call
+        The call; its columns have names of their own.
+
+    Returns
+    -------
+    str
+        The window expression.
+
+    Raises
+    ------
+    UnsupportedError
+        If Spark's SQL cannot say it.
+    """
+    function, frame = call["function"], call["frame"]
+    bounds = [] if frame is None else [frame["start"], frame["end"]]
+    missing = next(
+        (
+            words
+            for said, words in (
+                (call["user"] is not None, "functions of your own"),
+                (call["distinct"], "DISTINCT over a window"),
+                (call["min_rows"] is not None, "min_rows"),
+                (call["argument_order"] and function not in _WITHIN_GROUP, "order inside the parentheses"),
+                (frame is not None and frame["units"] == "groups", "GROUPS"),
+                (frame is not None and frame["exclude"] != "no_others", "EXCLUDE"),
+                (any("column" in (b[1] or {}) for b in bounds), "bounds of each row's own"),
+            )
+            if said
+        ),
+        None,
+    )
+    if missing is not None:
+        raise _refused(call, f"Spark's windows have no {missing}")
+    args = call["args"]
+    within = call["argument_order"]
+    if function in ORDERED_SET and within:
+        args = args[1:]  # the key of an ordered set is its first argument as well
+    inside = ", ".join(map(_argument, args)) or ("*" if function == "count" else "")
+    parts = [f"{function}({inside})"]
+    if within:
+        parts.append(f"WITHIN GROUP (ORDER BY {', '.join(map(order_sql, within))})")
+    if call["filter"]:
+        parts.append(f"FILTER (WHERE {quoted(call['filter'])})")
+    if call["ignore_nulls"] is not None:
+        parts.append("IGNORE NULLS" if call["ignore_nulls"] else "RESPECT NULLS")
+    over = []
+    if call["partition_by"]:
+        over.append("PARTITION BY " + ", ".join(map(quoted, call["partition_by"])))
+    if call["order_by"]:
+        over.append("ORDER BY " + ", ".join(map(order_sql, call["order_by"])))
+    if frame is not None:
+        over.append(f"{frame['units'].upper()} BETWEEN {_bound(frame['start'])} AND {_bound(frame['end'])}")
+    return f"{' '.join(parts)} OVER ({' '.join(over)})"
+
+
+def with_windows(frame: Any, calls: Mapping[str, dict[str, Any]], functions: Any) -> Any:
+    """Add calls to a DataFrame as columns that Spark computes.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    calls
+        Native calls by the names of their columns.
+    functions
+        PySpark's functions.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The frame with the columns, analysed.
+
+    Raises
+    ------
+    UnsupportedError
+        If Spark has no such window, or refuses it.
+    """
+    from pyspark.errors import PySparkException
+
+    texts = {name: spark_sql(call) for name, call in calls.items()}
+    try:
+        result = frame.select("*", *[functions.expr(t).alias(n) for n, t in texts.items()])
+        result.schema  # noqa: B018 - Connect analyses no earlier
+        return result
+    except PySparkException as error:
+        for name, call in calls.items() if len(calls) > 1 else ():
+            with_windows(frame, {name: call}, functions)
+        call = next(iter(calls.values()))
+        said = str(error).partition("\n")[0].partition(" SQLSTATE")[0]
+        raise _refused(call, f"Spark refuses it: {said}") from None
+
+
+def row_of(call: dict[str, Any], field: T.StructField, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Say of a call that Spark computes what ``explain`` says of windrow's.
+
+    Parameters
+    ----------
+    call
+        The native call.
+    field
+        Its column in Spark's schema.
+    row
+        What windrow would say, where it knows the call.
+
+    Returns
+    -------
+    dict
+        One row of the explanation.
+    """
+    known = {
+        "call": call["display"],
+        "partition_by": list(call["partition_by"]),
+        "order_by": [order_sql(o) for o in call["order_by"]],
+        "frame": None,
+        "shape": None,
+        "reach_before": None,
+        "reach_after": None,
+        "type": field.dataType.simpleString(),
+        **(row or {}),
+    }
+    return {
+        **known,
+        "strategy": "spark",
+        "reason": "Spark's own window costs little here, and nothing else needs the way through Arrow",
+    }
+
+
+def _refused(call: dict[str, Any], why: str) -> UnsupportedError:
+    return UnsupportedError(f"{call['display']}: {why}; leave it to windrow, with engine='auto' or 'windrow'")
+
+
+def _argument(argument: dict[str, Any]) -> str:
+    return quoted(argument["column"]) if "column" in argument else _literal(argument["literal"])
+
+
+def _literal(value: Any) -> str:
+    """Write a value as Spark reads it with the type that windrow gives it."""
+    if isinstance(value, (list, tuple)):
+        return f"array({', '.join(map(_literal, value))})"
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        return f"{value!r}D"
+    if isinstance(value, Decimal):
+        return f"{value:f}BD"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP{'_NTZ' if value.tzinfo is None else ''} '{value.isoformat(sep=' ')}'"
+    return literal_sql(value)
+
+
+def order_sql(order: dict[str, Any]) -> str:
+    """Write an order key in Spark's SQL."""
+    way, nulls = "DESC" if order["descending"] else "ASC", "FIRST" if order["nulls_first"] else "LAST"
+    return f"{quoted(order['column'])} {way} NULLS {nulls}"
+
+
+def _bound(bound: tuple[str, dict[str, Any] | None]) -> str:
+    kind, offset = bound
+    words = kind.replace("_", " ").upper()
+    return words if offset is None else f"{_argument(offset)} {words}"

@@ -1,0 +1,365 @@
+"""Types on both sides of ``mapInArrow``: what Spark sends as Arrow, and what it takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
+from ..._execute.stream import Chain, Operator
+from ..._plan.layout import Slot
+from ...exceptions import SpecError, UnsupportedError
+from ...settings import current
+
+__all__ = [
+    "arrow_type",
+    "carried",
+    "check_columns",
+    "check_keys",
+    "from_arrow",
+    "fuller_type",
+    "session_timezone",
+    "spark_schema",
+    "to_arrow",
+]
+
+# Functions whose result is a value of their first argument or of its type, and those that give a list of such: where
+# Arrow knows less than Spark about that type (an interval's fields, a collation), the result keeps what Spark knows.
+_SAME_TYPE = frozenset([
+    "any_value", "counter_diff", "fill", "first", "first_value", "lag", "last", "last_value", "lead", "listagg", "max",
+    "max_by", "min", "min_by", "mode", "nth_value", "percentile_approx", "string_agg", "sum", "try_sum",
+])  # fmt: skip
+_LISTS = frozenset(["array_agg", "collect_list", "collect_set", "max_by", "min_by", "percentile_approx"])
+
+_TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {
+    "ByteType": lambda _: pa.int8(),
+    "ShortType": lambda _: pa.int16(),
+    "IntegerType": lambda _: pa.int32(),
+    "LongType": lambda _: pa.int64(),
+    "FloatType": lambda _: pa.float32(),
+    "DoubleType": lambda _: pa.float64(),
+    "BooleanType": lambda _: pa.bool_(),
+    "DateType": lambda _: pa.date32(),
+    "StringType": lambda _: pa.string(),
+    "CharType": lambda _: pa.string(),
+    "VarcharType": lambda _: pa.string(),
+    "BinaryType": lambda _: pa.binary(),
+    "NullType": lambda _: pa.null(),
+    "TimestampType": lambda zone: pa.timestamp("us", tz=zone),
+    "TimestampNTZType": lambda _: pa.timestamp("us"),
+    "DayTimeIntervalType": lambda _: pa.duration("us"),
+    "TimeType": lambda _: pa.time64("ns"),
+    # the marker by which Spark knows a variant from any other struct
+    "VariantType": lambda _: pa.struct(
+        [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={"variant": "true"})]
+    ),
+}
+
+_FROM_ARROW: dict[pa.DataType, Callable[[], T.DataType]] = {
+    pa.int8(): T.ByteType,
+    pa.int16(): T.ShortType,
+    pa.int32(): T.IntegerType,
+    pa.int64(): T.LongType,
+    pa.float32(): T.FloatType,
+    pa.float64(): T.DoubleType,
+    pa.bool_(): T.BooleanType,
+    pa.date32(): T.DateType,
+    pa.string(): T.StringType,
+    pa.large_string(): T.StringType,
+    pa.string_view(): T.StringType,
+    pa.binary(): T.BinaryType,
+    pa.large_binary(): T.BinaryType,
+    pa.binary_view(): T.BinaryType,
+    pa.null(): T.NullType,
+    pa.duration("us"): lambda: T.DayTimeIntervalType(T.DayTimeIntervalType.DAY, T.DayTimeIntervalType.SECOND),
+}
+
+
+def session_timezone(session: Any = None) -> str:
+    """Give the time zone that Spark's timestamps carry: what was configured, else the session's, else UTC.
+
+    Parameters
+    ----------
+    session
+        A SparkSession; without one, the active session where there is one.
+
+    Returns
+    -------
+    str
+        The zone's name.
+    """
+    configured = current().timezone
+    if configured is not None:
+        return configured
+    if session is None:
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.getActiveSession()
+    return "UTC" if session is None else str(session.conf.get("spark.sql.session.timeZone"))
+
+
+def to_arrow(schema: T.StructType, timezone: str) -> pa.Schema:
+    """Give the Arrow schema in which ``mapInArrow`` hands over columns of these types.
+
+    Parameters
+    ----------
+    schema
+        Spark's schema.
+    timezone
+        The session's time zone, which its timestamps carry.
+
+    Returns
+    -------
+    pyarrow.Schema
+        The same names and nullability.
+    """
+    check_columns(schema)
+    return pa.schema([_arrow_field(f, timezone, f.name) for f in schema.fields])
+
+
+def _arrow_field(field: T.StructField, timezone: str, column: str) -> pa.Field:
+    return pa.field(field.name, _arrow_type(field.dataType, timezone, column), field.nullable)
+
+
+def arrow_type(dtype: T.DataType, timezone: str) -> pa.DataType:
+    """Give the Arrow type in which ``mapInArrow`` hands over a column of this type."""
+    return _arrow_type(dtype, timezone, dtype.simpleString())
+
+
+def _arrow_type(dtype: T.DataType, timezone: str, column: str) -> pa.DataType:
+    if isinstance(dtype, T.DecimalType):
+        return pa.decimal128(dtype.precision, dtype.scale)
+    if isinstance(dtype, T.ArrayType):
+        return pa.list_(pa.field("element", _arrow_type(dtype.elementType, timezone, column), dtype.containsNull))
+    if isinstance(dtype, T.StructType):
+        return pa.struct([_arrow_field(f, timezone, column) for f in dtype.fields])
+    if isinstance(dtype, T.MapType):
+        return pa.map_(
+            _arrow_type(dtype.keyType, timezone, column),
+            pa.field("value", _arrow_type(dtype.valueType, timezone, column), dtype.valueContainsNull),
+        )
+    if isinstance(dtype, T.UserDefinedType):
+        return _arrow_type(dtype.sqlType(), timezone, column)
+    make = _TO_ARROW.get(type(dtype).__name__)
+    if make is None:
+        raise _not_carried(column, dtype)
+    return make(timezone)
+
+
+def _not_carried(column: str, dtype: T.DataType) -> UnsupportedError:
+    return UnsupportedError(
+        f"column {column!r} is of type {dtype.simpleString()}, which PySpark cannot hand over through Arrow; "
+        f"drop it, or cast it first (an interval of years and months to its number of months, for example)"
+    )
+
+
+def check_columns(schema: T.StructType) -> None:
+    """Refuse, before the job, columns that PySpark cannot carry through ``mapInArrow``, however deep they lie."""
+
+    def check(dtype: T.DataType, column: str) -> None:
+        if type(dtype).__name__ in ("YearMonthIntervalType", "CalendarIntervalType"):
+            raise _not_carried(column, dtype)
+        for inner in _inner(dtype):
+            check(inner, column)
+
+    for field in schema.fields:
+        check(field.dataType, field.name)
+
+
+def _inner(dtype: T.DataType) -> list[T.DataType]:
+    if isinstance(dtype, T.ArrayType):
+        return [dtype.elementType]
+    if isinstance(dtype, T.MapType):
+        return [dtype.keyType, dtype.valueType]
+    if isinstance(dtype, T.StructType):
+        return [f.dataType for f in dtype.fields]
+    return []
+
+
+def carried(dtype: T.DataType) -> T.DataType:
+    """Give the type under which Spark takes a column back from Arrow and finds it right under ``validateSchema``.
+
+    Arrow knows neither which fields an interval of days has nor a text's collation. Declared as they are, such columns
+    come back well but are refused where Spark validates; declared like this they only need a cast.
+    """
+    if isinstance(dtype, T.DayTimeIntervalType):
+        return T.DayTimeIntervalType(T.DayTimeIntervalType.DAY, T.DayTimeIntervalType.SECOND)
+    if type(dtype) is T.StringType:
+        return T.StringType()
+    if isinstance(dtype, T.ArrayType):
+        return T.ArrayType(carried(dtype.elementType), dtype.containsNull)
+    if isinstance(dtype, T.MapType):
+        return T.MapType(carried(dtype.keyType), carried(dtype.valueType), dtype.valueContainsNull)
+    if isinstance(dtype, T.StructType):
+        return T.StructType([T.StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in dtype.fields])
+    return dtype
+
+
+def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.DataType | None:
+    """Give the type of a result of which Arrow tells less than its argument's type does.
+
+    Parameters
+    ----------
+    function
+        The function.
+    source
+        Spark's type of its first argument.
+    result
+        The result's type, as far as Arrow tells.
+
+    Returns
+    -------
+    pyspark.sql.types.DataType or None
+        None where Arrow tells all.
+    """
+    plain = carried(source)
+    if function in _SAME_TYPE and result == plain:
+        return source
+    if function in _LISTS and isinstance(result, T.ArrayType) and result.elementType == plain:
+        return T.ArrayType(source, result.containsNull)
+    return None
+
+
+def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
+    """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
+
+    Parameters
+    ----------
+    schema
+        The columns the calls read.
+    calls
+        The native calls.
+    """
+    types = {f.name: f.dataType for f in schema.fields}
+    for call in calls:
+        keys = [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
+        ordered = [call["args"][i] for i in _ORDERED.get(call["function"], ()) if i < len(call["args"])]
+        for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
+            _check_key(types[name], name, call["display"])
+        compared = call["args"] if call["distinct"] or call["function"] in _COMPARED else []
+        for name in [a["column"] for a in compared if "column" in a]:
+            _check_collation(types[name], name, call["display"])
+
+
+# function -> the arguments that it puts in order
+_ORDERED = {"max": (0,), "max_by": (1,), "min": (0,), "min_by": (1,)}
+# functions that ask whether values of their argument are equal
+_COMPARED = frozenset(["approx_count_distinct", "collect_set", "entropy", "mode"])
+
+
+def _check_key(dtype: T.DataType, column: str, display: str) -> None:
+    _check_collation(dtype, column, display)
+    if type(dtype).__name__ in ("MapType", "VariantType"):
+        raise SpecError(f"{display}: column {column!r} is of type {dtype.simpleString()}, which has no order")
+    for inner in _inner(dtype):
+        _check_key(inner, column, display)
+
+
+def _check_collation(dtype: T.DataType, column: str, display: str) -> None:
+    collation = getattr(dtype, "collation", "UTF8_BINARY")
+    if isinstance(dtype, T.StringType) and collation not in ("UTF8_BINARY", None):
+        raise UnsupportedError(
+            f"{display}: column {column!r} has the collation {collation}, which PySpark does not hand over through "
+            f"Arrow; for case-insensitive text write wr.expr('lower({column})'), or collate it UTF8_BINARY"
+        )
+    for inner in _inner(dtype):
+        _check_collation(inner, column, display)
+
+
+def from_arrow(dtype: pa.DataType, column: str) -> T.DataType:
+    """Give Spark's type for an Arrow type.
+
+    Parameters
+    ----------
+    dtype
+        The Arrow type.
+    column
+        Its column, for the message.
+
+    Returns
+    -------
+    pyspark.sql.types.DataType
+        Spark's type.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``mapInArrow`` takes no such type back.
+    """
+    if pa.types.is_decimal128(dtype):
+        return T.DecimalType(dtype.precision, dtype.scale)
+    if pa.types.is_timestamp(dtype) and dtype.unit == "us":
+        return T.TimestampNTZType() if dtype.tz is None else T.TimestampType()
+    if pa.types.is_struct(dtype):
+        return T.StructType([_spark_field(dtype.field(i), column) for i in range(dtype.num_fields)])
+    if pa.types.is_map(dtype):
+        return T.MapType(
+            from_arrow(dtype.key_type, column), from_arrow(dtype.item_type, column), dtype.item_field.nullable
+        )
+    if pa.types.is_list(dtype) or pa.types.is_list_view(dtype):
+        return T.ArrayType(from_arrow(dtype.value_type, column), dtype.value_field.nullable)
+    make = _FROM_ARROW.get(dtype)
+    if make is None:
+        raise UnsupportedError(
+            f"column {column!r} is of type {dtype}, which Spark does not take from Arrow; cast it first"
+        )
+    return make()
+
+
+def _spark_field(field: pa.Field, column: str) -> T.StructField:
+    return T.StructField(field.name, from_arrow(field.type, column), field.nullable)
+
+
+def spark_schema(operator: Operator) -> T.StructType:
+    """Give the schema to declare to ``mapInArrow``.
+
+    Parameters
+    ----------
+    operator
+        The operator over record batches that it is given.
+
+    Returns
+    -------
+    pyspark.sql.types.StructType
+        Input columns with the very field they had, metadata included, where the operator was given Spark's schema.
+    """
+    schema = operator.host_schema
+    if not isinstance(operator, Chain):
+        return _level_schema(operator, schema)
+    working = T.StructType()
+    for level in operator.levels:
+        working = _level_schema(level, schema)
+        schema = None if schema is None else working
+
+    def field(slot: Slot) -> T.StructField:
+        is_scalar, index = operator.sources[slot.index] if slot.new else (False, slot.index)
+        if is_scalar:
+            return T.StructField(slot.name, from_arrow(operator.scalar_fields[index].type, slot.name), True)
+        old = working.fields[index]
+        return T.StructField(slot.name, old.dataType, old.nullable, old.metadata)
+
+    return T.StructType([field(s) for s in operator.slots])
+
+
+def _level_schema(operator: Operator, spark: object) -> T.StructType:
+    """Give the schema of one level of calls, from that of the batches that come, where Spark's is known."""
+    arrow, bound, new = operator.input_schema, operator.bound, operator.new_fields
+    fields = spark.fields if isinstance(spark, T.StructType) else [_spark_field(f, f.name) for f in arrow]
+    position = {name: i for i, name in enumerate(bound.names)}
+
+    def made(index: int, name: str) -> T.StructField:
+        call, field = bound.native[index], new[index]
+        source = call["args"][0].get("column") if call["args"] else None
+        if source in position:
+            at = position[source]
+            if call["function"] in _SAME_TYPE and arrow.field(at).type == field.type:
+                return T.StructField(name, fields[at].dataType, field.nullable)
+        return T.StructField(name, from_arrow(field.type, name), field.nullable)
+
+    def kept(index: int, name: str) -> T.StructField:
+        old = fields[index]
+        return T.StructField(name, old.dataType, old.nullable, old.metadata)
+
+    return T.StructType([made(s.index, s.name) if s.new else kept(s.index, s.name) for s in operator.slots])

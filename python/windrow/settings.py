@@ -1,0 +1,283 @@
+"""Settings: what ``wr.config(...)`` and the ``WINDROW_*`` environment variables say."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from ._model.replace import replace
+from .exceptions import SpecError, suggest
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["Config", "Options", "config", "current", "size_of"]
+
+STRATEGIES: Final = (
+    "whole",
+    "scan",
+    "prefix",
+    "index",
+    "deque",
+    "two_stacks",
+    "segment_tree",
+    "wavelet",
+    "codes",
+    "naive",
+)
+ENGINES: Final = ("auto", "windrow", "spark")
+SPREADS: Final = ("auto", "always", "never")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
+
+
+class Settings(TypedDict, total=False):
+    """What ``config`` takes."""
+
+    threads: int | None
+    memory_limit: int | str | None
+    spill_dir: str | os.PathLike[str] | None
+    ansi: bool | None
+    timezone: str | None
+    strategy: str | None
+    engine: str | None
+    spread: str | None
+    progress: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The settings in force, as an immutable value; None is "not set"."""
+
+    threads: int | None = None
+    memory_limit: int | None = None
+    spill_dir: str | None = None
+    ansi: bool | None = None
+    timezone: str | None = None
+    strategy: str | None = None
+    engine: str | None = None
+    spread: str | None = None
+    progress: bool | None = None
+    #: Not a setting: whether lists may come as list views is for the host to know.
+    list_views: bool = False
+
+    def native(self) -> dict[str, Any]:
+        """Give the settings as the native module takes them, defaults filled in."""
+        return {
+            "threads": self.threads or 0,
+            "ansi": True if self.ansi is None else self.ansi,
+            "timezone": self.timezone or "UTC",
+            "strategy": self.strategy,
+            "list_views": self.list_views,
+        }
+
+
+def _threads(value: Any) -> int:
+    number = _integer(value)
+    if number is None or not 0 <= number <= 4096:
+        raise SpecError(f"threads={value!r} is not a number of threads (0 is one per core)")
+    return number
+
+
+def size_of(value: Any) -> int | None:
+    """Read a number of bytes, or a text such as ``"4GB"``, as Spark reads sizes: in powers of 1024; else None."""
+    number = _integer(value)
+    if number is None and isinstance(value, str) and (match := _SIZE.match(value)):
+        number = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+    return number
+
+
+def _memory_limit(value: Any) -> int:
+    number = size_of(value)
+    if number is None or number <= 0:
+        raise SpecError(f"memory_limit={value!r} is not a size; write bytes or a text such as '4GB'")
+    return number
+
+
+def _spill_dir(value: Any) -> str:
+    try:
+        path = os.fspath(value)
+    except TypeError:
+        path = None
+    if not isinstance(path, str) or not path:
+        raise SpecError(f"spill_dir={value!r} is not a directory's path")
+    if not os.path.isdir(path):
+        raise SpecError(f"spill_dir={value!r} is not a directory that exists")
+    return path
+
+
+def _boolean(name: str) -> Callable[[Any], bool]:
+    words = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
+
+    def read(value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.strip().lower() in words:
+            return words[value.strip().lower()]
+        raise SpecError(f"{name}={value!r} is neither true nor false")
+
+    return read
+
+
+def _timezone(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[+-]\d{2}:\d{2}", value):
+        return value
+    import zoneinfo
+
+    try:
+        return zoneinfo.ZoneInfo(value).key
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError):
+        known = zoneinfo.available_timezones() if isinstance(value, str) else ()
+        hint = suggest(value, known) if known else ""
+        raise SpecError(
+            f"timezone={value!r} is unknown; write a zone such as 'Europe/Berlin' or 'UTC'"
+            + (hint if hint.startswith("; did") else "")
+        ) from None
+
+
+def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in known:
+            raise SpecError(f"{name}={value!r} is unknown; write one of {', '.join(map(repr, known))}")
+        return str(value)
+
+    return read
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return int(value) if value.strip().isdigit() else None
+    return value if isinstance(value, int) else None
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "threads": _threads,
+    "memory_limit": _memory_limit,
+    "spill_dir": _spill_dir,
+    "ansi": _boolean("ansi"),
+    "timezone": _timezone,
+    "strategy": _one_of("strategy", STRATEGIES),
+    "engine": _one_of("engine", ENGINES),
+    "spread": _one_of("spread", SPREADS),
+    "progress": _boolean("progress"),
+}
+_VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name in _READERS}
+_lock = threading.Lock()
+_set = Options()
+
+
+def current() -> Options:
+    """Give the settings in force: what ``config`` set, else the environment, else nothing.
+
+    Returns
+    -------
+    Options
+        An immutable value.
+    """
+    options = _set
+    from_environment: dict[str, Any] = {}
+    # only names that are settings: the prefix is not ours alone (test suites use it too)
+    for setting, name in _VARIABLES.items():
+        if getattr(options, setting) is None and (value := os.environ.get(name)):
+            try:
+                from_environment[setting] = _READERS[setting](value)
+            except SpecError as error:
+                raise SpecError(f"environment variable {name}: {error}") from None
+    return replace(options, **from_environment) if from_environment else options
+
+
+class Config:
+    """What ``config`` gives: settings that are in force, and that a ``with`` block takes back at its end."""
+
+    def __init__(self, before: Options) -> None:
+        self._before = before
+
+    def __enter__(self) -> Config:
+        """Enter a block at whose end the settings are as they were before."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the settings back."""
+        global _set
+        with _lock:
+            _set = self._before
+
+    def __repr__(self) -> str:
+        """Show the settings in force, but for those that nobody has set."""
+        options = current()
+        values = {n: getattr(options, n) for n in _READERS}
+        return "windrow.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
+
+
+def config(**settings: Unpack[Settings]) -> Config:
+    """Set how windrow works, for the whole process, or for a block by ``with``.
+
+    Each setting may also come from the environment: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. What is set here
+    goes first. A setting given as None falls back to the environment and then to its default.
+
+    Parameters
+    ----------
+    **settings
+        Any of these:
+
+        - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
+        - ``memory_limit``: how much memory the process may take where an operator sorts batches, those of a reader
+          included, in bytes or as ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of
+          the windows; a call that needs more of a partition at once is a ``MemoryLimitError``. The default is no limit,
+          and in a Spark task four fifths of its share of ``spark.executor.pyspark.memory``, or else, on YARN and
+          Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no limit.
+        - ``spill_dir``: the directory for these files, which have no names and are gone with the process. The default
+          is the system's, and in a Spark task one of Spark's local directories.
+        - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
+          default is ``spark.sql.ansi.enabled``.
+        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default the
+          session's. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
+        - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
+          ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.
+        - ``engine``: who computes windows on Spark frames. ``"auto"``, the default, leaves to Spark's own windows what
+          costs Spark little and comes out the same, where no other call needs the way through Arrow; ``"windrow"`` and
+          ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.
+        - ``spread``: whether one partition may be shared out over Spark's tasks, each of which gets a range of the
+          order keys and hears from the others what lies before and behind it. ``"auto"``, the default, does so where
+          there is no PARTITION BY, and where a sample of a large input finds a key with far more rows than a task
+          should have; ``"always"`` for every call with an ORDER BY, unasked; ``"never"`` leaves each partition in one
+          task.
+        - ``progress``: whether operators, those over readers included, show a bar of the rows read and then of the rows
+          answered; it needs tqdm, ``pip install 'windrow[progress]'``. The default is False. It says nothing about
+          frames in memory, which are one step, nor about Spark, which shows a bar of its own.
+
+    Returns
+    -------
+    Config
+        The settings in force; as a context manager it restores the earlier ones.
+
+    Raises
+    ------
+    SpecError
+        If a setting is unknown or its value cannot be.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> with wr.config(threads=2, ansi=False) as settings:
+    ...     settings
+    windrow.config(threads=2, ansi=False)
+    """
+    global _set
+    given: dict[str, Any] = dict(settings)
+    for name in given:
+        if name not in _READERS:
+            raise SpecError(f"config() has no setting {name!r}{suggest(name, _READERS)}")
+    read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
+    with _lock:
+        before = _set
+        _set = replace(before, **read)
+    return Config(before)

@@ -1,8 +1,0 @@
-"""PySpark: DataFrames, PySpark's own Columns, and the schemas on both sides of ``mapInArrow``.
-
-Imported only when something of PySpark's is used. Works with Spark Classic and Spark Connect.
-"""
-
-from .accelerate import accelerate
-
-__all__ = ["accelerate"]
