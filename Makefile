@@ -64,7 +64,7 @@ test-python: build
 
 ## check: what one runs all the time, 3 minutes once all is built: the quick lints, cargo test, pytest without Spark
 .PHONY: check
-check: build fmt-check ruff mypy test-rust
+check: build fmt-check ruff mypy layers imports test-rust
 	@$(PYTEST) -m "not spark" $(ARGS)
 
 # One seed for all that is drawn. It is told first, and SEED=... draws the same again.
@@ -88,7 +88,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy imports stubs
+lint: fmt-check clippy doc ruff mypy layers imports stubs
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -122,6 +122,12 @@ ruff: $(INSTALLED)
 .PHONY: mypy
 mypy: $(INSTALLED)
 	"$(PY)" -m mypy
+
+## layers: a file of the crate imports only layers below its own, no file is too long
+.PHONY: layers
+layers: $(INSTALLED)
+	@"$(PY)" tools/crate_layers.py
+	"$(PY)" tools/file_lengths.py
 
 ## imports: who imports whom in the package, as pyproject.toml has it; who touches the JVM's objects behind PySpark's
 .PHONY: imports

@@ -1,7 +1,8 @@
 //! Bounds: which rows each frame holds.
 //!
-//! [`FramePlan`](resolve::FramePlan) is the frame resolved against the schema (once per call), [`Frames`](frames::Frames) is it over one section,
-//! [`Bounds`](block::Bounds) a block of frames as row numbers. Each stage is plain data to the next.
+//! [`FramePlan`](resolve::FramePlan) is the frame resolved against the schema (once per call),
+//! [`Frames`](frames::Frames) is it over one section, [`Bounds`](block::Bounds) a block of frames as row numbers. Each
+//! stage is plain data to the next.
 //!
 //! ```
 //! use arrow_buffer::BooleanBuffer;

@@ -1,7 +1,7 @@
 //! Evaluators: from frames to a column.
 //!
-//! An [`Evaluator`](evaluator::Evaluator) answers one call over one section. Ranking and value functions implement it directly;
-//! [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
+//! An [`Evaluator`](evaluator::Evaluator) answers one call over one section. Ranking and value functions implement it
+//! directly; [`fold::Folded`] turns any [`Aggregate`](crate::model::aggregate::Aggregate) into one, by way of a strategy:
 //!
 //! | strategy | serves | cost per row | file |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Columns as their native values, and states as Arrow data.
+//! Columns as their native values.
 //!
 //! Kernels are written for six natives. A logical type (date, timestamp, decimal ...) is relabelled to its native
 //! without touching a value, a narrower number is widened once, and results are labelled back at the end.
@@ -101,8 +101,8 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
     }
 }
 
-/// Writes to `out`, which has a place for each slot, what `f` makes of the slot and of what it made of the one before, `state`
-/// for the first. Returns the last.
+/// Writes to `out`, which has a place for each slot, what `f` makes of the slot and of what it made of the one before,
+/// `state` for the first. Returns the last.
 #[inline]
 pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
@@ -185,8 +185,8 @@ pub(crate) fn each_slot_of<N: Copy>(
 
 /// `value` where it is present, else `other`; without a branch.
 ///
-/// By bits: what a null hides may be NaN. Twice 32 bits, since compilers see through a mask, and x86-64 without AVX-512 has no
-/// choice of floats but a branch: 9 ns a row of a sum, not 13.
+/// By bits: what a null hides may be NaN. Twice 32 bits, since compilers see through a mask, and x86-64 without AVX-512
+/// has no choice of floats but a branch: 9 ns a row of a sum, not 13.
 #[inline]
 pub(crate) fn present_or(value: f64, other: f64, present: bool) -> f64 {
     let out = u32::from(!present) * 32;

@@ -1,4 +1,4 @@
-//! The question, as plain data: which rows belong together, in which order, and what is asked of them.
+//! A call: one function over a window, with all that modifies it.
 
 use super::argument::Arg;
 use super::frame::Frame;

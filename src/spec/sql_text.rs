@@ -1,4 +1,4 @@
-//! Plans and calls as people read them.
+//! Windows, calls, frames and literals as SQL.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! What a host's user writes: aggregates, functions of frames and of partitions, in a language this crate knows not.
 //!
-//! A user's aggregate is an [`Aggregate`](crate::model::aggregate::Aggregate) like any other. [`UserAggregate`] is its shape without types, so that a
-//! binding can supply it at run time; `Folds` gives it back the shape that strategies take.
+//! A user's aggregate is an [`Aggregate`](crate::model::aggregate::Aggregate) like any other. [`UserAggregate`] is its
+//! shape without types, so that a binding can supply it at run time; `functions/aggregate/udf.rs` gives it back the
+//! shape that strategies take.
 //!
 //! Cost: what the user's methods cost, and which of them there are decides how often they are called: with `merge`,
 //! moving frames call each O(1) times per row; with `retract`, too; with neither a moving frame of W rows calls

@@ -1,8 +1,4 @@
-//! Bitmaps of starts (partitions, peer groups) and counts over bitmaps.
-//!
-//! A set bit says "something begins at this row". Edges are looked up by scanning words, so a long run costs
-//! one step per 64 rows; [`Ranks`](super::rank_select::Ranks) answers "how many bits before this row" and "where is the k-th bit" in
-//! O(1) and O(log n).
+//! Bitmaps read a word at a time: 64 bits from any place, the next and the previous set bit, counts.
 
 use std::ops::Range;
 

@@ -1,4 +1,7 @@
 //! Where runs of rows begin: partitions and peer groups of sorted rows.
+//!
+//! A set bit says that a run begins at its row. Runs are looked up by scanning words, so a long one costs one step for 64
+//! rows.
 
 use std::ops::Range;
 

@@ -31,28 +31,28 @@ use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
 
 /// A pass's arguments over a section.
-pub(crate) struct Inputs<'a> {
+pub(super) struct Inputs<'a> {
     /// The calls that are answered.
-    pub(crate) pass: Vec<&'a PlannedCall>,
+    pub(super) pass: Vec<&'a PlannedCall>,
     /// The first of them, whose arguments are those of all.
-    pub(crate) call: &'a PlannedCall,
-    pub(crate) section: &'a Section,
-    pub(crate) ansi: bool,
+    pub(super) call: &'a PlannedCall,
+    pub(super) section: &'a Section,
+    pub(super) ansi: bool,
     /// Each row is folded once, mostly with others side by side.
-    pub(crate) once: bool,
-    pub(crate) threads: &'a Threads,
+    pub(super) once: bool,
+    pub(super) threads: &'a Threads,
     /// The window's order.
-    pub(crate) order_by: &'a [OrderColumn],
+    pub(super) order_by: &'a [OrderColumn],
     /// The arguments, the first as the type the function reads.
-    pub(crate) args: Vec<ArrayRef>,
+    pub(super) args: Vec<ArrayRef>,
     /// The rows that take part.
-    pub(crate) inclusion: Inclusion,
+    pub(super) inclusion: Inclusion,
     /// The rows that pass FILTER, NULL or not.
-    pub(crate) passing: Inclusion,
+    pub(super) passing: Inclusion,
 }
 
 impl<'a> Inputs<'a> {
-    pub(crate) fn new(plan: &'a Plan, pass: &[usize], section: &'a Section, threads: &'a Threads) -> Result<Self> {
+    pub(super) fn new(plan: &'a Plan, pass: &[usize], section: &'a Section, threads: &'a Threads) -> Result<Self> {
         let pass: Vec<_> = pass.iter().map(|&number| &plan.calls[number]).collect();
         let call = *pass.first().ok_or_else(|| Error::internal("a pass without a call"))?;
         let ansi = plan.options().ansi;
@@ -88,7 +88,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The argument order over the section.
-    pub(crate) fn argument_order(&self) -> Result<Vec<SortColumn>> {
+    pub(super) fn argument_order(&self) -> Result<Vec<SortColumn>> {
         let key = |key: &OrderColumn| {
             Ok(SortColumn {
                 values: self.section.column(key.number)?.clone(),
@@ -100,18 +100,18 @@ impl<'a> Inputs<'a> {
     }
 
     /// The values of `keys` that take part, by their codes.
-    pub(crate) fn values(&self, keys: &[SortColumn]) -> Result<Values> {
+    pub(super) fn values(&self, keys: &[SortColumn]) -> Result<Values> {
         Values::new(self.section, self.inclusion.clone(), keys, self.threads)
     }
 
     /// The different arguments.
-    pub(crate) fn distinct(&self) -> Result<Values> {
+    pub(super) fn distinct(&self) -> Result<Values> {
         let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
         self.values(&keys)
     }
 
     /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
-    pub(crate) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
             return Ok(distinct::mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
@@ -119,7 +119,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// As [`Inputs::mergeable`], of one that can also subtract.
-    pub(crate) fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
             return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
@@ -127,27 +127,27 @@ impl<'a> Inputs<'a> {
     }
 
     /// Whether the section's rows are all that come to its states.
-    pub(crate) fn alone(&self) -> bool {
+    pub(super) fn alone(&self) -> bool {
         let Self { section, call, .. } = self;
         !(section.continues() || section.part && call.after == Reach::State)
     }
 
-    pub(crate) fn naive(&self) -> bool {
+    pub(super) fn naive(&self) -> bool {
         self.call.strategy == Strategy::Naive
     }
 
-    pub(crate) fn first(&self) -> Result<&ArrayRef> {
+    pub(super) fn first(&self) -> Result<&ArrayRef> {
         self.args.first().ok_or_else(|| Error::internal("a function without its argument"))
     }
 
     /// The rows that take part and where the argument is true.
-    pub(crate) fn where_true(&self) -> Result<Inclusion> {
+    pub(super) fn where_true(&self) -> Result<Inclusion> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         Ok(self.inclusion.and(values.values()))
     }
 
     /// The whole number given as the argument of this index.
-    pub(crate) fn constant(&self, index: usize, missing: i64) -> Result<i64> {
+    pub(super) fn constant(&self, index: usize, missing: i64) -> Result<i64> {
         match self.call.args.get(index) {
             None => Ok(missing),
             Some(PlannedArg::Literal(value)) => {
@@ -158,7 +158,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The number given as the argument of this index.
-    pub(crate) fn number(&self, index: usize) -> Result<f64> {
+    pub(super) fn number(&self, index: usize) -> Result<f64> {
         match self.call.args.get(index) {
             Some(PlannedArg::Literal(value)) => Ok(literal_array::number(value)?),
             _ => Err(Error::internal("a constant is a column")),
@@ -166,7 +166,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The whole numbers that the argument of this index holds row by row, if it is a column.
-    pub(crate) fn per_row(&self, index: usize) -> Result<Option<Int64Array>> {
+    pub(super) fn per_row(&self, index: usize) -> Result<Option<Int64Array>> {
         let Some(PlannedArg::Column(place)) = self.call.args.get(index) else {
             return Ok(None);
         };
@@ -178,12 +178,12 @@ impl<'a> Inputs<'a> {
         Ok(Some(column.as_primitive::<Int64Type>().clone()))
     }
 
-    pub(crate) fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         self.retractable(logic.over(values, self.inclusion.clone()))
     }
 
-    pub(crate) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, ansi, inclusion, .. } = self;
         let column = self.first()?.clone();
         // Of the constants, which are not among these, the offset is one.
@@ -198,7 +198,7 @@ impl<'a> Inputs<'a> {
         Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
     }
 
-    pub(crate) fn unexpected(&self) -> Error {
+    pub(super) fn unexpected(&self) -> Error {
         Error::internal(format!("the plan reads {} as {:?}", self.call.display, self.call.signature.inputs))
     }
 }
