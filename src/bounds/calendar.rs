@@ -1,7 +1,7 @@
 //! Calendar arithmetic on dates and timestamps: months clamp to the month's end; days and months act on the
 //! wall clock of the key's zone; what is left acts on the clock.
 //!
-//! Cost: a civil date conversion for each new day, and with a zone a look at its offset twice ([`super::zone`]).
+//! Cost: a civil date conversion for each new day, and with a zone a look at its offset twice ([`super::timezone`]).
 
 use arrow_array::timezone::Tz;
 use arrow_schema::{DataType, TimeUnit};

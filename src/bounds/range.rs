@@ -1,9 +1,9 @@
 //! RANGE: ends at a distance of the order key.
 //!
-//! The key column is made ordered numbers once per section ([`super::key`]); the end of a row's frame is then the
-//! first row whose key is not below the row's target. Where one distance holds for all rows, the edges of several are found
-//! together ([`super::range_search_simd`]); else each is searched for from where the row before has its own ([`super::range_search`]), to
-//! either side, as per-row offsets may send it back. Nothing is carried from block to block.
+//! The key column is made ordered numbers once per section ([`super::range_key`]); the end of a row's frame is then the
+//! first row whose key is not below the row's target. Where one distance holds for all rows, the edges of several are
+//! found together ([`super::range_search_simd`]); else each is searched for from where the row before has its own
+//! ([`super::range_search`]), to either side, as per-row offsets may send it back. Nothing is carried from block to block.
 //!
 //! ```text
 //!   keys     ∅ ∅ 1 3 3 4 7 9        nulls lie at one side of each partition

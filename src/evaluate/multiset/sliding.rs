@@ -6,7 +6,7 @@
 //!   frame 2       [---------)         counts   1 2 1  ->     2 leaves twice and comes once, 0 leaves and comes
 //! ```
 //!
-//! Values are numbered in their order within a partition ([`super::dense`]), so a count is an array element. A
+//! Values are numbered in their order within a partition ([`super::rank_codes`]), so a count is an array element. A
 //! [`Tally`] hears of each change and keeps what its question needs: a state over the values present, a tree of the
 //! greatest counts, a bitmap. Of EXCLUDE's pieces each moves as monotonically as the frames do, so a row enters and
 //! leaves O(1) times.
