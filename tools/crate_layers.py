@@ -34,8 +34,9 @@ NOT_CODE = re.compile(
     r"""//[^\n]* | /\*.*?\*/ | b?r(\#*)".*?"\1 | b?"(?:\\.|[^"\\])*" | b?'(?:\\[^']+|[^\\'])'""",
     re.VERBOSE | re.DOTALL,
 )
+VISIBILITY = re.compile(r"\bpub\([^)]*\)")
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))? )?mod \w+ \{")
-PATH = re.compile(r"(?<![\w:$])(crate|super|self)((?:\s*::\s*\w+)*)(\s*::\s*\{)?")
+PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:\s*::\s*\w+)*)(\s*::\s*\{)?")
 
 
 def braces(code: str, begin: int) -> int:
@@ -48,13 +49,18 @@ def braces(code: str, begin: int) -> int:
     raise ValueError("a brace is not closed")
 
 
+def blank(text: str) -> str:
+    """Give spaces in place of a text, its lines kept."""
+    return re.sub(r"[^\n]", " ", text)
+
+
 def code_of(text: str) -> str:
-    """Give the code of a file: no comments, no strings, no tests. Lines keep their numbers."""
-    code = NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    """Give the code of a file: no comments, no strings, no tests, no ``pub(super)``. Lines keep their numbers."""
+    code = NOT_CODE.sub(lambda found: blank(found[0]), text)
     while found := TESTS.search(code):
         end = braces(code, found.end() - 1)
-        code = code[: found.start()] + re.sub(r"[^\n]", " ", code[found.start() : end]) + code[end:]
-    return code
+        code = code[: found.start()] + blank(code[found.start() : end]) + code[end:]
+    return VISIBILITY.sub(lambda found: blank(found[0]), code)
 
 
 def tree(text: str) -> list[list[str]]:
@@ -116,6 +122,10 @@ class Crate:
                 target = self.file_of((*base, *names))
                 if target is not None and target != module:
                     found_in.append((line, target))
+        # The modules below a file's own are named without a path.
+        for child in (path for path in self.files if len(path) > 1 and path[:-1] == module):
+            for found in re.finditer(rf"(?<![\w:]){child[-1]}\s*::", code):
+                found_in.append((code.count("\n", 0, found.start()) + 1, child))
         return found_in
 
 
@@ -132,8 +142,7 @@ def main(root: Path) -> int:
     """Check the crate below ``root``; 1 if something is against the order."""
     crate = Crate(root)
     wrong, count = [], 0
-    files: dict[str, set[str]] = {}
-    folders: dict[str, set[str]] = {}
+    graph: dict[str, set[str]] = {}
     for module, path in crate.files.items():
         own = module[0] if module else "lib"
         if own not in LAYERS:
@@ -141,14 +150,11 @@ def main(root: Path) -> int:
             continue
         for line, target in crate.imports(module):
             count += 1
-            files.setdefault("::".join(module) or "lib", set()).add("::".join(target))
-            if own != target[0]:
-                folders.setdefault(own, set()).add(target[0])
+            graph.setdefault("::".join(module) or "lib", set()).add("::".join(target))
             if target[0] in LAYERS and LAYERS.index(target[0]) > LAYERS.index(own):
                 wrong.append(f"{path}:{line}: {own} imports {'::'.join(target)}, and {target[0]} is a layer above it")
-    for what, graph in (("files", files), ("folders", folders)):
-        if around := circle(graph):
-            wrong.append(f"{what} import each other in a circle: {' -> '.join(around)}")
+    if around := circle(graph):
+        wrong.append(f"files import each other in a circle: {' -> '.join(around)}")
     for message in wrong:
         print(message)
     if not wrong:

@@ -46,7 +46,11 @@ def main() -> int:
     too_long = [(count, path) for count, path in counts if count > most(path)]
     for count, path in too_long:
         print(f"{path}: {count} lines of code, and {most(path)} are the most; split it by what it does")
-    return int(bool(too_long))
+    if not counts:
+        print("git lists no file to count")
+    elif not too_long:
+        print(f"{len(counts)} files, none too long")
+    return int(bool(too_long) or not counts)
 
 
 def most(path: Path) -> int:

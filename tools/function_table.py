@@ -1,4 +1,4 @@
-"""Write the tables of functions, made from the registry: docs/functions.md, and the short one in README.md."""
+"""Write the tables of functions, made from the catalog: docs/functions.md, and the short one in README.md."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def full() -> str:
     parts = [
         "# Functions\n",
         BEGIN,
-        "Every function of the registry, with the frames and the modifiers it takes, and the hosts it runs on. Each",
+        "Every function of the catalog, with the frames and the modifiers it takes, and the hosts it runs on. Each",
         "cell is checked by running it (`tests/python/docs/test_function_tables.py`). A function that takes no frame",
         "needs an order. Names are those of the builder, `wr.<name>`, and of SQL; `help(wr.<name>)` tells types,",
         "nulls, errors and cost.",

@@ -18,7 +18,7 @@ pub(crate) struct Copier {
     constant: Py<PyFrozenSet>,
     /// Types of which `copy()` is right once their items cannot be changed.
     shallow: Py<PyFrozenSet>,
-    /// `windrow.user.attributes`: what objects of a class are made of.
+    /// `windrow._execute.user_functions.attributes`: what objects of a class are made of.
     attributes: Py<PyAny>,
     /// What it said of the classes met so far.
     layouts: Py<PyDict>,

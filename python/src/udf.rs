@@ -29,7 +29,7 @@ const CALLS: usize = 16 * 1024;
 /// Results that become Arrow data together.
 const RESULTS: usize = 64 * 1024;
 
-/// The core's function of what `windrow.user` made of the user's.
+/// The core's function of what `windrow._execute.user_functions` made of the user's.
 pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunction> {
     let output: PyDataType = function.getattr("returns")?.extract()?;
     let output = output.into_inner();
@@ -79,7 +79,7 @@ fn from_pyarrow(array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 /// The methods of a user's aggregate.
 #[derive(Debug)]
 struct Methods {
-    /// What `windrow.user` knows of it: how values, results and states go to and fro.
+    /// What `windrow._execute.user_functions` knows of it: how values, results and states go to and fro.
     function: Py<PyAny>,
     name: String,
     output: DataType,
@@ -368,7 +368,7 @@ struct PyFunction {
 }
 
 impl PyFunction {
-    /// What `windrow.user` makes of a call with `args` and `more`.
+    /// What `windrow._execute.user_functions` makes of a call with `args` and `more`.
     fn call<'py>(
         &self,
         py: Python<'py>,

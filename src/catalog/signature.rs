@@ -1,4 +1,4 @@
-//! Types: what a function makes of its arguments' types, by Spark's rules.
+//! Result types: what a function makes of its arguments' types, by Spark's rules.
 //!
 //! Types that only Arrow has follow the nearest one of Spark: unsigned integers sum to `Int64` (`UInt64` to
 //! `UInt64`, which cannot be negative), half floats count as floats, large, view and dictionary strings as strings.

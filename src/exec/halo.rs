@@ -82,7 +82,8 @@ impl Pass<'_> {
 }
 
 impl Plan {
-    /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being `own`, `open` if more may come. With
+    /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being
+    /// `own`, `open` if more may come. With
     /// `continues` the first is of a partition that began before; `carries` has per pass what was let go of.
     pub(crate) fn over(
         &self,

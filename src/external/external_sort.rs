@@ -5,8 +5,8 @@
 //!              held -> sorted, spilled as a run -> merged (`merge.rs`) -> batches in order
 //! ```
 //!
-//! What is held is sorted like any rows ([`sort_to_indices`](crate::sort::sort_to_indices)) and gathered as it is handed on. A run is written in many
-//! small batches, as a merge reads some of each run.
+//! What is held is sorted like any rows ([`sort_to_indices`](crate::sort::sort_to_indices)) and gathered as it is
+//! handed on. A run is written in many small batches, as a merge reads some of each run.
 //!
 //! Cost: O(n log n) time, a write and a read of each row per level of the merge, one level up to 64 runs. Memory: the
 //! limit, and what a batch needs. Stable: runs and rows keep the order in which they came.

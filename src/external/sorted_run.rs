@@ -3,7 +3,8 @@
 //! All batches' rows are numbered one after another and sorted at once; rows are gathered from the batches they came in
 //! as they are handed on, so what is held has no second copy.
 //!
-//! Cost: that of [`sort_to_indices`](crate::sort::sort_to_indices), 4 bytes a row when it is done, and a gather per batch handed on.
+//! Cost: that of [`sort_to_indices`](crate::sort::sort_to_indices), 4 bytes a row when it is done, and a gather per
+//! batch handed on.
 
 use std::sync::Arc;
 

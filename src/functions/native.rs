@@ -1,4 +1,4 @@
-//! Columns as their native values.
+//! Columns as their native values, and loops over those of them that take part.
 //!
 //! Kernels are written for six natives. A logical type (date, timestamp, decimal ...) is relabelled to its native
 //! without touching a value, a narrower number is widened once, and results are labelled back at the end.

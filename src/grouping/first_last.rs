@@ -5,8 +5,9 @@
 //!   key     7 4 3 4 9        least so far of 0: 7 7 3 3 3, of 1: - 4 4 4 4        firsts: rows 2 and 1
 //! ```
 //!
-//! The keys are compared as one word (`sort/key_fields.rs`), so an order of any length and direction costs one comparison a row.
-//! Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are sorted.
+//! The keys are compared as one word (`sort/normalized_key.rs`), so an order of any length and direction costs one
+//! comparison a row. Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are
+//! sorted.
 
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Share};

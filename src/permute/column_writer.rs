@@ -5,9 +5,10 @@
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `Route` values are dealt first
-//! (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place (`ordered_buffer.rs`). Text, bytes
-//! and nested values wait, and are gathered in the end. Memory: the column itself; of values that wait or are dealt, twice.
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `Route` values are dealt
+//! first (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place
+//! (`ordered_buffer.rs`). Text, bytes and nested values wait, and are gathered in the end. Memory: the column itself;
+//! of values that wait or are dealt, twice.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};

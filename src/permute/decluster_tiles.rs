@@ -5,8 +5,9 @@
 //!   rows in order -> put -> tiles -> deliver -> column      what is answered
 //! ```
 //!
-//! Each tile has room of its own in one allocation, which whoever answers its rows fills from one end to the other; so no
-//! byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see `decluster.rs`.
+//! Each tile has room of its own in one allocation, which whoever answers its rows fills from one end to the other; so
+//! no byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see
+//! `decluster.rs`.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

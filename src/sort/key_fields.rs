@@ -7,9 +7,9 @@
 //! ```
 //!
 //! The smallest value is subtracted, a null is one more code at its end, DESC counts down from the greatest value.
-//! Text and bytes take part through `string_key.rs`, nested columns by arrow-row's encoding. Dictionaries do not come here:
-//! the sort hands in the ranks of their values. Cost: two passes over a column, about 0.5 ns per row each for fixed width values; no memory
-//! for those, 8 bytes per row for others.
+//! Text and bytes take part through `string_key.rs`, nested columns by arrow-row's encoding. Dictionaries do not come
+//! here: the sort hands in the ranks of their values. Cost: two passes over a column, about 0.5 ns per row each for
+//! fixed width values; no memory for those, 8 bytes per row for others.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;

@@ -105,6 +105,3 @@ pub fn previous_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
 pub fn count_set(bits: &BooleanBuffer, range: Range<usize>) -> usize {
     if range.is_empty() { 0 } else { bits.slice(range.start, range.len()).count_set_bits() }
 }
-
-#[cfg(test)]
-mod tests {}

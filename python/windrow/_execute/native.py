@@ -1,4 +1,4 @@
-"""The one door to the native module: makes plans, and turns what comes back into pyarrow objects."""
+"""Plans of the native module: makes them, and turns what comes back into pyarrow objects."""
 
 from __future__ import annotations
 

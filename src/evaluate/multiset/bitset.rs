@@ -1,5 +1,4 @@
-//! Which codes are present: a bitmap with bitmaps of its words that are not zero, with cursors or without. `fenwick.rs` has the
-//! tree of counts beside it.
+//! Which codes are present: a bitmap with bitmaps of its words that are not zero, with cursors or without.
 //!
 //! ```text
 //!   level 1                 1               .               1          words of level 0 that are not zero
@@ -7,8 +6,7 @@
 //! ```
 //!
 //! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Selected`]
-//! is that and O(1) per word from the code found last. `Ranked` O(log n) to set and to count; 4n bytes (P. Fenwick, "A
-//! New Data Structure for Cumulative Frequency Tables", 1994).
+//! is that and O(1) per word from the code found last.
 
 use std::hint::select_unpredictable;
 

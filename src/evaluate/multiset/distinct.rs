@@ -4,8 +4,9 @@
 //! row is retracted, or its leaf in a tree of states becomes that of no rows. The row is the value's first in the
 //! partition: the same one for every frame that holds the value.
 //!
-//! Cost: see [`crate::evaluate::multiset::sliding`] and [`crate::evaluate::multiset::distinct_sweep`]; O(1) per change where the aggregate
-//! retracts, O(log n) merges where it merges. The naive twin counts each frame anew and folds one row of each value.
+//! Cost: see [`crate::evaluate::multiset::sliding`] and [`crate::evaluate::multiset::distinct_sweep`]; O(1) per change
+//! where the aggregate retracts, O(log n) merges where it merges. The naive twin counts each frame anew and folds one
+//! row of each value.
 
 use std::collections::BTreeMap;
 

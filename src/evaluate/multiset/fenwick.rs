@@ -1,5 +1,7 @@
 //! A Fenwick tree: counts by code, with their sums before a place and the place of a rank in O(log n).
 //!
+//! Cost: O(log n) to set and to count; 4n bytes. Tested beside the bitmaps in `bitset.rs`.
+//!
 //! P. Fenwick, "A New Data Structure for Cumulative Frequency Tables", Software: Practice and Experience 24(3), 1994.
 
 /// A set of codes, counted.

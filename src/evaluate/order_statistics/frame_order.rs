@@ -12,9 +12,9 @@
 //! there are only such.
 //!
 //! Where only the k-th is asked for, for about the same k row by row, and frames never go back, the set of the frame's
-//! rows is kept instead, numbered by their order, as rows come and go (`evaluate/multiset/sliding.rs`), and a cursor where the last answer
-//! was found (`evaluate/multiset/bitset.rs`): O(1) per row that comes or goes, and no tree to build. So is it for different values alone
-//! (DISTINCT). The naive twin sorts each frame.
+//! rows is kept instead, numbered by their order, as rows come and go (`evaluate/multiset/sliding.rs`), and a cursor
+//! where the last answer was found (`evaluate/multiset/bitset.rs`): O(1) per row that comes or goes, and no tree to
+//! build. So is it for different values alone (DISTINCT). The naive twin sorts each frame.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

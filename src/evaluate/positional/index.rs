@@ -8,11 +8,11 @@
 //!   frame of 6              [-------]        its first: `row(before(3))`, its second: `row(before(3) + 1)`
 //! ```
 //!
-//! A function first picks one row per result, then all picks are gathered at once, so values are moved and never
-//! looked at: any column type serves.
+//! A function picks one row per result here; `picks.rs` gathers all picks at once, so values are moved and never looked
+//! at: any column type serves.
 //!
 //! Cost: O(1) per row where all rows take part. Under a mask the first and the last row of a frame are O(1)
-//! amortised, any other is one rank, O(1), and one select, O(log n), whatever the runs of nulls; 4 bytes per 512
+//! amortised, any other is one rank, O(1), and one select, O(log n), whatever the runs of nulls; 4 bytes per 64
 //! rows. It always wins over folding frames for first, last, nth, lag and lead.
 //!
 //! Row arithmetic for frames: V. Leis et al., "Efficient Processing of Window Functions in Analytical SQL Queries",

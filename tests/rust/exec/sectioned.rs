@@ -1,5 +1,5 @@
 //! Rows in sections: where they may be cut, what cannot be, and what is carried between many.
-//! That answers are those of the whole is in `agree.rs`, for every function.
+//! That answers are those of the whole is in `evaluate/strategies.rs`, for every function.
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -72,7 +72,7 @@ fn what_cannot_be_cut_says_why() {
     }
 }
 
-/// Some need no order to be summed up; that their answers are right is in `agree.rs`.
+/// Some need no order to be summed up; that their answers are right is in `evaluate/strategies.rs`.
 #[test]
 fn what_may_be_summed_up_in_any_order() {
     let moving = Frame::rows(Bound::preceding(2), Bound::CurrentRow);

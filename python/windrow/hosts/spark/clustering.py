@@ -1,4 +1,4 @@
-"""Exchanges: bringing the rows of a partition into one task, and not doing so again where they are there already.
+"""How the input is partitioned already, and so which exchange it still needs to have a partition's rows in one task.
 
 ``mapInArrow`` asks nothing of how its rows are spread, so an exchange stands below it, and Spark takes away an exchange
 that its child's hash partitioning makes needless. It should not always. Of what stands below, adaptive execution may

@@ -1,4 +1,4 @@
-"""The exchanges that windrow asks Spark for."""
+"""The exchanges that windrow asks Spark for: built here, decided in ``exchange_sharing`` and ``clustering``."""
 
 from __future__ import annotations
 
