@@ -62,10 +62,10 @@ PYTEST = "$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 test-python: build
 	@$(NEED) need_java; $(PYTEST) $(ARGS)
 
-## check: what one runs all the time, 3 minutes once all is built: the quick lints, cargo test, pytest without Spark
+## check: what one runs all the time, 3 minutes once all is built: the quick lints, cargo test, pytest without Spark and what is slow
 .PHONY: check
 check: build fmt-check ruff mypy layers imports test-rust
-	@$(PYTEST) -m "not spark" $(ARGS)
+	@$(PYTEST) -m "not spark and not slow" $(ARGS)
 
 # One seed for all that is drawn. It is told first, and SEED=... draws the same again.
 SEEDED = seed="$(or $(SEED),$$RANDOM)"; echo "windrow: SEED=$$seed N=$(1)"; \

@@ -13,7 +13,7 @@ import pytest
 
 import windrow as wr
 from support.comparison import Answers, listed, same
-from support.random_calls import FUZZ, INF, NAN, SEED, Ask
+from support.random_calls import INF, NAN, Ask, rounds
 from support.random_calls_more import over_duckdb
 
 duckdb = pytest.importorskip("duckdb")
@@ -290,7 +290,7 @@ def run_round(number):
     return answers
 
 
-@pytest.mark.parametrize("number", range(SEED, SEED + ROUNDS * FUZZ))
+@pytest.mark.parametrize("number", rounds(ROUNDS, quick=50))
 def test_random_calls(number):
     run_round(number)
 
@@ -405,7 +405,7 @@ def different(ours, theirs):
     return len(ours) - pc.sum(pc.or_(pc.fill_null(equal, False), nulls)).as_py()
 
 
-@pytest.mark.parametrize("number", range(SEED, SEED + 3 * FUZZ))
+@pytest.mark.parametrize("number", rounds(3, quick=1))
 def test_large_tables(number):
     rng = random.Random(number)
     rows = rng.choice([70_000, 120_000])

@@ -89,6 +89,7 @@ def test_one_sort_serves_all_calls_of_an_order():
     assert "sort 3: " not in shown
 
 
+@pytest.mark.slow
 def test_sorted_input_is_not_sorted_again():
     """Sorted rows cost far less than shuffled ones; measured, because nothing else shows it."""
     rows = 1_500_000
@@ -138,7 +139,7 @@ def bits(column):
 ORDERS = ["t", "t DESC", "y NULLS LAST", "y DESC, t", "wide", "text", "x DESC NULLS LAST, text DESC"]
 
 
-@pytest.mark.parametrize("rows", [5, 400, 300_000])
+@pytest.mark.parametrize("rows", [5, 400, pytest.param(300_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("keys", ["p", "p, text", None])
 def test_answers_that_need_no_sort_are_those_of_sorted_rows(rows, keys):
     """A call alone may do without a sort; beside row_number() all rows are sorted."""

@@ -186,6 +186,7 @@ def run(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_the_command_runs_from_end_to_end(tmp_path):
     small = ["--rows", "2000", "--keys", "10", "--h2o-rows", "2000", "--repeat", "1", "--no-memory"]
     picked = ["--cases", "total,eight_calls,string_sum,two_keys_row_number,decimal_sum,partition_by,range_between"]
@@ -203,6 +204,7 @@ def test_the_command_runs_from_end_to_end(tmp_path):
     assert ElementTree.parse(tmp_path / "latest.svg").getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_float_errors_are_printed():
     done = run("--suite", "exact", "--check")
     assert done.returncode == 0, done.stderr
@@ -224,6 +226,7 @@ def test_check_takes_no_time_and_writes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_what_was_measured(tmp_path):
     command = [sys.executable, "-m", "benches.compare", "--rows", "2000", "--no-memory", "--output", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

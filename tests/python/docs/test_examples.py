@@ -49,6 +49,7 @@ def test_every_file_is_here():
     assert {p.stem for p in EXAMPLES.glob("*.py")} == {*IN_MEMORY, *ON_SPARK, "flights"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_MEMORY)
 def test_in_memory(name):
     for library in ("polars", "pandas", "sqlglot"):

@@ -63,7 +63,7 @@ def by_id(table):
 
 @pytest.mark.parametrize("limit", [None, "300MB", 1])
 def test_answers_are_those_of_memory(limit, tmp_path):
-    table = rows(20_000)
+    table = rows(8_000)
     expected = wr.with_columns(table, CALLS)
     found = answered(table, CALLS, limit, tmp_path)
     assert found.schema.equals(expected.schema)
@@ -166,6 +166,7 @@ def process(tmp_path, limit, batches, keys, calls, each="pass"):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [1, 1000])
 def test_a_process_stays_within_its_limit(keys, tmp_path):
     """A partition five times the limit, or a thousand: 1.4 GB through 256 MB."""
@@ -185,6 +186,7 @@ def test_a_process_stays_within_its_limit(keys, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [1, 1000])
 def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
     """Parquet to Parquet: examples/large_parquet.py, 0.4 GB through 256 MB."""

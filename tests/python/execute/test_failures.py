@@ -146,6 +146,7 @@ for kind in KINDS:
 """
 
 
+@pytest.mark.slow
 def test_corrupt_offsets():
     """Offsets, views and indices that lie outside are refused, wherever the column is read, and nothing crashes."""
     done = subprocess.run([sys.executable, "-c", CORRUPT], capture_output=True, text=True, check=False, timeout=100)
@@ -249,6 +250,7 @@ FULL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FULL)
 def test_a_full_disk(name, small_disk, nothing_left):
     calls, size = FULL[name]

@@ -62,7 +62,7 @@ def measured(table, calls, limit=None, sort=True, batches=None):
     ],
 )
 def test_figures(calls, limit, sort, stages):
-    table = rows(100_000) if sort else rows(10_000, ordered=True)
+    table = rows(30_000) if sort else rows(10_000, ordered=True)
     batches = table.to_batches(1000)
     metrics, out, seconds = measured(table, calls, limit, sort)
     assert metrics.rows == table.num_rows == sum(b.num_rows for b in out)

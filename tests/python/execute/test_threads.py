@@ -65,8 +65,10 @@ INTERRUPTED = {
     """,
     "tree": """
         with wr.config(strategy="segment_tree", threads=THREADS):
+            t = table(3_000_000)
+            print("ready", flush=True)
             while True:
-                wr.with_columns(table(3_000_000), wr.sum("y").over(wr.window(order_by="k", rows=(-1000, 1000))))
+                wr.with_columns(t, wr.sum("y").over(wr.window(order_by="k", rows=(-1000, 1000))))
     """,
     "sort": """
         with wr.config(threads=THREADS):
@@ -78,8 +80,10 @@ INTERRUPTED = {
     "stream": """
         op = wr.operator(wr.sum("y").over(wr.window(order_by="id", rows=(-100_000, 100_000))), table(1).schema)
         with wr.config(threads=THREADS):
+            t = table(2_000_000)
+            print("ready", flush=True)
             while True:
-                list(op(table(2_000_000).to_batches(max_chunksize=1000)))
+                list(op(t.to_batches(max_chunksize=1000)))
     """,
     "polars": """
         import polars as pl

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 import windrow as wr
 
@@ -23,6 +24,13 @@ import windrow as wr
 FUZZ = int(os.environ.get("WINDROW_FUZZ", "1"))
 #: Added to the number of a random round: another seed draws other calls.
 SEED = int(os.environ.get("WINDROW_SEED", "0")) * 1_000_000
+
+
+def rounds(count: int, quick: int) -> list[Any]:
+    """Give the numbers of random rounds, all but the first ``quick`` of them marked slow."""
+    numbers = range(SEED, SEED + count * FUZZ)
+    return [*numbers[:quick], *(pytest.param(number, marks=pytest.mark.slow) for number in numbers[quick:])]
+
 
 DAY = dt.date(2024, 1, 31)
 MOMENT = dt.datetime(2024, 3, 9, 12, tzinfo=dt.timezone.utc)
