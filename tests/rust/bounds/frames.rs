@@ -408,7 +408,7 @@ fn sets(frames: &Frames, rows: Range<usize>, first: usize) -> Vec<BTreeSet<usize
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(5_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn frames_hold_what_the_definition_says(case in case(), blocks in prop::collection::vec(1_usize..9, 40)) {

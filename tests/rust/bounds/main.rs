@@ -2,3 +2,5 @@
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 mod frames;
+#[path = "../support/fuzz.rs"]
+mod fuzz;

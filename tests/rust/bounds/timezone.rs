@@ -58,7 +58,7 @@ fn instants() -> impl Strategy<Value = Vec<i64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn frames_are_those_of_spark(

@@ -62,7 +62,7 @@ fn in_memory(batch: &RecordBatch, keys: &[SortKey]) -> RecordBatch {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(64), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn by_disk_as_in_memory(

@@ -2,6 +2,8 @@
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 mod cases;
+#[path = "../support/fuzz.rs"]
+mod fuzz;
 mod laws;
 mod positional;
 mod udf;

@@ -306,7 +306,7 @@ fn pieces() -> impl Strategy<Value = Vec<(usize, usize)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn value_functions_pick_the_row_their_definition_says(

@@ -1,6 +1,8 @@
 //! What a plan decides.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
+#[path = "../support/fuzz.rs"]
+mod fuzz;
 #[allow(dead_code, reason = "each test crate uses its share")]
 #[path = "../support/mod.rs"]
 mod support;

@@ -81,7 +81,7 @@ fn streamed(batch: &RecordBatch, plan: Plan, cut: usize) -> Vec<ArrayRef> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(48), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn together_as_alone(

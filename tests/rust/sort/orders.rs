@@ -513,7 +513,7 @@ fn sort_columns() -> impl Strategy<Value = (Vec<SortColumn>, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(400), ..ProptestConfig::default() })]
 
     #[test]
     fn rows_sort_by_several_columns((columns, _) in sort_columns()) {
