@@ -62,10 +62,10 @@ PYTEST = "$(PY)" -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 test-python: build
 	@$(NEED) need_java; $(PYTEST) $(ARGS)
 
-## check: what one runs all the time: quick lints, cargo test with a tenth of the random inputs, pytest without Spark and what is slow
+## check: what one runs all the time: quick lints, cargo test with a few of the random inputs, pytest without Spark and what is slow
 .PHONY: check
 check: build fmt-check ruff mypy layers imports
-	@$(NEED) need_rust; WINDROW_FUZZ=0.1 cargo test $(LOCKED) --workspace
+	@$(NEED) need_rust; WINDROW_FUZZ=0.03 cargo test $(LOCKED) --workspace
 	$(PYTEST) -m "not spark and not slow" $(ARGS)
 
 # One seed for all that is drawn. It is told first, and SEED=... draws the same again.
