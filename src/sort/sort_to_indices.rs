@@ -81,7 +81,7 @@ pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threa
     if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads)? {
         return Ok(Arranged { order: None, starts });
     }
-    sort_at_depth(&rank_dictionaries(columns, threads)?, &neighbours, rows, leading, threads, 0)
+    sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
 }
 
 /// `columns`, each dictionary as the ranks of its values. A dictionary of more values than rows, or of none, is decoded.
@@ -151,7 +151,7 @@ fn sort_at_depth(
         let starts = starts_of(all, &[], leading, &order, threads)?;
         return Ok(Arranged { order: Some(order), starts });
     }
-    let layout = Layout::new(columns, rows, threads)?.narrowed(rows);
+    let layout = Layout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.narrowed(rows);
     // What the word says of so many columns holds of as many as are asked for, or fewer.
     let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.whole())).collect();
     let behind: Vec<_> = known.iter().map(|&columns| layout.behind(columns)).collect();

@@ -405,6 +405,7 @@ def different(ours, theirs):
     return len(ours) - pc.sum(pc.or_(pc.fill_null(equal, False), nulls)).as_py()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", rounds(3, quick=1))
 def test_large_tables(number):
     rng = random.Random(number)

@@ -61,6 +61,7 @@ def by_id(table):
     return table.cast(pa.schema(plain)).take(pc.sort_indices(table["id"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, "300MB", 1])
 def test_answers_are_those_of_memory(limit, tmp_path):
     table = rows(8_000)
@@ -104,6 +105,7 @@ def test_what_looks_ahead_is_read_twice(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["median(v) OVER (ORDER BY id)", "count(DISTINCT v) OVER ()"])
 def test_what_needs_all_rows_at_once_says_so(call):
     with pytest.raises(wr.MemoryLimitError) as caught:
@@ -217,6 +219,7 @@ def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
     assert not list(spilled.iterdir())
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_no_file(tmp_path):
     done = process(
         tmp_path, 64 << 20, 200, 10, {"n": "row_number() OVER (PARTITION BY k ORDER BY t)"}, "os.kill(os.getpid(), 9)"

@@ -277,6 +277,7 @@ def test_a_directory_that_goes_away(nothing_left):
         list(op(table.to_batches(5000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["median(v) OVER (ORDER BY id)", "count(DISTINCT v) OVER ()"])
 def test_too_little_memory(call, nothing_left):
     table = rows()
@@ -410,6 +411,7 @@ COMPUTING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", COMPUTING)
 def test_ctrl_c(what, tmp_path):
     number = 2_000_000 if "disk" in what or what == "sections" else 300_000

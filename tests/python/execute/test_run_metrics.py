@@ -192,6 +192,7 @@ def test_explain_computes(kind):
     assert "<half>" not in page
 
 
+@pytest.mark.slow
 def test_explain_of_a_reader_spills(tmp_path):
     table = rows(300_000)  # and sections are smaller than where there is memory
     with wr.config(memory_limit=1, spill_dir=tmp_path):

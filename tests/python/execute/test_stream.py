@@ -166,6 +166,7 @@ def same_column(ours, theirs):
     )
 
 
+@pytest.mark.slow
 @seeded(SEED)
 @settings(
     max_examples=150 * FUZZ,
@@ -348,6 +349,7 @@ def test_entire_and_shrinking_frames_hold_their_partition(text):
     assert stream.buffered_rows <= 2
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_over_millions_of_rows():
     """Millions of rows of one partition, made as they are asked for, in a process of its own."""
     program = """

@@ -108,6 +108,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("work", INTERRUPTED)

@@ -550,6 +550,7 @@ def test_the_callers_thread_and_context():
     assert threads == {threading.get_ident()}
 
 
+@pytest.mark.slow
 def test_other_threads_go_on():
     ticks = []
     stop = threading.Event()

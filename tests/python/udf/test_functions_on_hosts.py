@@ -292,6 +292,7 @@ def test_a_class_of_main_goes_to_another_process_by_value(tmp_path):
     assert out.to_pydict() == {"x": [1, 2], "a": [9, 9], "b": [3, 3]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals as on Unix")
 @pytest.mark.parametrize("method", ["while True: pass", "return max(state, x)"])
 def test_ctrl_c(method):

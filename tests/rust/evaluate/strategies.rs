@@ -19,6 +19,7 @@ use windrow::sort::sort_to_indices::sort;
 use windrow::spec::literal_array;
 use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
 
+use crate::fuzz::cases;
 use crate::support::{Row, VALUES, batch, check, frame, row, units};
 
 /// A window over the columns of [`batch`].
@@ -423,7 +424,7 @@ fn agree_on(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn strategies_agree_with_naive_and_streams_with_the_whole(
@@ -436,7 +437,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn list_views_hold_what_lists_hold(
@@ -508,12 +509,12 @@ fn every_function_has_calls() {
 /// wavelet, and some by definition.
 #[test]
 fn quantiles_of_many_rows() {
-    const ROWS: usize = 70_000;
+    let total = cases(70_000).max(2_000) as usize;
     let scrambled = |row: usize| (row as i64).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 40;
     let value = |row: usize| (!row.is_multiple_of(17)).then(|| (scrambled(row) % 9_000 + row as i64 / 7) as f64);
-    let values: Float64Array = (0..ROWS).map(value).collect();
-    let partitions = Int64Array::from_iter_values((0..ROWS).map(|row| i64::from(row > 900) + i64::from(row > 1000)));
-    let order = Int64Array::from_iter_values((0..ROWS).map(|row| row as i64 / 3));
+    let values: Float64Array = (0..total).map(value).collect();
+    let partitions = Int64Array::from_iter_values((0..total).map(|row| i64::from(row > 900) + i64::from(row > 1000)));
+    let order = Int64Array::from_iter_values((0..total).map(|row| row as i64 / 3));
     let columns =
         [("p", Arc::new(partitions) as ArrayRef), ("t", Arc::new(order)), ("v", Arc::new(values.clone()) as ArrayRef)];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
@@ -554,9 +555,9 @@ fn quantiles_of_many_rows() {
                 continue;
             }
             let found = found.as_primitive::<Float64Type>();
-            for row in [0, 900, 901, 950, 1001, ROWS / 2, ROWS / 2 + 1, ROWS - 1] {
+            for row in [0, 900, 901, 950, 1001, total / 2, total / 2 + 1, total - 1] {
                 let (begin, end) =
-                    if row > 1000 { (1001, ROWS) } else { [(0, 901), (901, 1001)][usize::from(row > 900)] };
+                    if row > 1000 { (1001, total) } else { [(0, 901), (901, 1001)][usize::from(row > 900)] };
                 let rows = row.saturating_sub(900).max(begin)..(row + 1101).min(end);
                 let mut sorted: Vec<f64> = rows.filter_map(value).collect();
                 sorted.sort_by(f64::total_cmp);

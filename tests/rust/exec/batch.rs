@@ -11,9 +11,11 @@ use arrow_select::concat::concat;
 use arrow_select::take::{take, take_record_batch};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
 
-/// Sizes of partitions: less and more than a block, and runs of tiny ones between.
+use crate::fuzz::cases;
+
+/// Sizes of partitions: less and more than a block, and between them `TINY` of three rows.
 const LARGE: [usize; 7] = [1, 40_000, 32_768, 150_000, 5, 32_767, 20_000];
-const TINY: usize = 20_000;
+const TINY: u32 = 20_000;
 
 /// Whole numbers without a pattern.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
@@ -28,7 +30,7 @@ fn noise(seed: u64) -> impl FnMut() -> u64 {
 fn rows(shuffled: bool) -> (RecordBatch, Vec<Vec<u32>>) {
     let mut next = noise(7);
     let mut keys = Vec::new();
-    for size in LARGE.into_iter().chain(std::iter::repeat_n(3, TINY)).chain(LARGE) {
+    for size in LARGE.into_iter().chain(std::iter::repeat_n(3, cases(TINY) as usize)).chain(LARGE) {
         let key = keys.last().map_or(0, |last: &i32| last + 1);
         keys.extend(std::iter::repeat_n(key, size));
     }

@@ -2,4 +2,6 @@
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 mod batch;
+#[path = "../support/fuzz.rs"]
+mod fuzz;
 mod sectioned;
