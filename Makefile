@@ -181,6 +181,13 @@ bench-check: build
 .PHONY: build
 build: $(EXTENSION)
 
+## wheel: builds the wheel, and runs the README's first example with it and Polars in a fresh environment
+.PHONY: wheel
+wheel: build
+	@$(NEED) need_rust; rm -rf dist
+	"$(VENV)/bin/maturin" build --quiet --release $(LOCKED) --out dist
+	"$(PY)" tools/check_wheel.py dist/*.whl
+
 ## venv: $(VENV) with all hosts and tools
 .PHONY: venv
 venv: $(INSTALLED)

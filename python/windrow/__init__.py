@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import PackageNotFoundError, version
 
         try:
-            return version("windrow")
+            return version("windrow-arrow")
         except PackageNotFoundError:  # the source tree on the path, not installed
             return "0.0.0"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

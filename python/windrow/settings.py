@@ -251,8 +251,8 @@ def config(**settings: Unpack[Settings]) -> Config:
           should have; ``"always"`` for every call with an ORDER BY, unasked; ``"never"`` leaves each partition in one
           task.
         - ``progress``: whether operators, those over readers included, show a bar of the rows read and then of the rows
-          answered; it needs tqdm, ``pip install 'windrow[progress]'``. The default is False. It says nothing about
-          frames in memory, which are one step, nor about Spark, which shows a bar of its own.
+          answered; it needs tqdm, ``pip install 'windrow-arrow[progress]'``. The default is False. It says nothing
+          about frames in memory, which are one step, nor about Spark, which shows a bar of its own.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class Bar:
             from tqdm.auto import tqdm
         except ImportError:
             raise UnsupportedError(
-                "the progress bar needs tqdm: pip install 'windrow[progress]', or wr.config(progress=False)"
+                "the progress bar needs tqdm: pip install 'windrow-arrow[progress]', or wr.config(progress=False)"
             ) from None
         self._tqdm = tqdm
         self._shown: Any = None

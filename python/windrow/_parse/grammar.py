@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..exceptions import SpecError, UnsupportedError
+from ..exceptions import SpecError
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
@@ -20,11 +20,9 @@ _SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTR
 
 
 def syntax() -> Any:
-    """Give sqlglot's module of syntax trees, and say what to install where it is missing."""
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise UnsupportedError("SQL strings need sqlglot: pip install 'windrow[sql]', or use the builder") from None
+    """Give sqlglot's module of syntax trees, which takes longer to import than windrow does."""
+    from sqlglot import exp
+
     return exp
 
 

@@ -21,7 +21,7 @@ def require() -> None:
         import polars  # noqa: F401
     except ImportError:
         raise UnsupportedError(
-            "expressions as arguments, keys and filters are evaluated by Polars: pip install 'windrow[polars]', "
+            "expressions as arguments, keys and filters are evaluated by Polars: pip install 'windrow-arrow[polars]', "
             "or compute the column first and name it"
         ) from None
 

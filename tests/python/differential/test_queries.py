@@ -14,8 +14,6 @@ import windrow as wr
 from support.comparison import alike
 from support.query_tables import make_tables
 
-pytest.importorskip("sqlglot")
-
 
 @dataclass(frozen=True)
 class Query:

@@ -52,7 +52,7 @@ def test_every_file_is_here():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", IN_MEMORY)
 def test_in_memory(name):
-    for library in ("polars", "pandas", "sqlglot"):
+    for library in ("polars", "pandas"):
         pytest.importorskip(library)
     done = run(name, options=["-W", "error"])
     assert IN_MEMORY[name] in words(done.stdout)

@@ -7,8 +7,6 @@ import windrow as wr
 from support.comparison import alike
 from tools import function_table
 
-pytest.importorskip("sqlglot")
-
 ROWS = function_table.rows()
 FRAMES = function_table.FRAMES
 SIZE = 60

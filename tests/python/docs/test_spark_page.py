@@ -8,8 +8,6 @@ import pytest
 import windrow as wr
 from support.paths import ROOT
 
-pytest.importorskip("sqlglot")
-
 PAGE = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
 
 

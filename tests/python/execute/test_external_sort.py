@@ -193,7 +193,6 @@ def test_a_process_stays_within_its_limit(keys, tmp_path):
 def test_a_file_goes_through_a_reader_within_the_limit(keys, tmp_path):
     """Parquet to Parquet: examples/large_parquet.py, 0.4 GB through 256 MB."""
     pytest.importorskip("polars")
-    pytest.importorskip("sqlglot")
     source, target, spilled = tmp_path / "trips.parquet", tmp_path / "answered.parquet", tmp_path / "spilled"
     spilled.mkdir()
     example = [sys.executable, "-W", "error", str(ROOT / "examples" / "large_parquet.py")]

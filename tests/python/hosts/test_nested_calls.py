@@ -8,7 +8,6 @@ import pytest
 import windrow as wr
 
 pytest.importorskip("polars")
-pytest.importorskip("sqlglot")
 import polars as pl
 
 table = pa.table({"id": [1, 2, 3, 4, 5], "k": ["a", "a", "b", "b", "b"], "v": [10, None, 30, 25, 31]})

@@ -5,7 +5,6 @@ import pytest
 
 import windrow as wr
 
-pytest.importorskip("sqlglot")
 pl = pytest.importorskip("polars")
 
 ROWS = {

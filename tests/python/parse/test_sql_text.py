@@ -9,8 +9,6 @@ import windrow as wr
 from windrow._model.expressions import Sql
 from windrow._parse.sql_text import parse_call
 
-pytest.importorskip("sqlglot")
-
 w = wr.window("k", "t")
 SAME = [
     ("sum(x) OVER (PARTITION BY k ORDER BY t)", wr.sum("x").over(w)),

@@ -10,7 +10,6 @@ from windrow._parse.sql_text import parse_call, parse_item
 from windrow._plan.levels import levels
 
 pytest.importorskip("polars")
-pytest.importorskip("sqlglot")
 import polars as pl
 
 table = pa.table({"id": [1, 2, 3, 4, 5], "k": ["a", "a", "b", "b", "b"], "v": [10, None, 30, 25, 31]})

@@ -11,7 +11,6 @@ from support.comparison import same
 from windrow._scalars.polars_sql import polars_text
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("sqlglot")
 
 ROWS = {
     "a": [7, -7, None, 0],
