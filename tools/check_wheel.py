@@ -1,6 +1,6 @@
 """Install a wheel beside Polars into a fresh environment, and run the README's first example there.
 
-    python tools/check_wheel.py target/wheels/windrow_arrow-0.1.0-cp310-abi3-linux_x86_64.whl
+``python tools/check_wheel.py dist/windrow_arrow-0.1.0-cp310-abi3-linux_x86_64.whl``
 """
 
 from __future__ import annotations
