@@ -28,17 +28,20 @@ def check(wheel: Path) -> str:
         raise SystemExit("README.md has no Python example")
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
-        python = Path(folder, "bin", "python")
-        for arguments in (
-            ["-m", "pip", "install", "--quiet", f"windrow-arrow[polars] @ {wheel.resolve().as_uri()}"],
-            ["-m", "pip", "check"],
-            ["-W", "error", "-c", example[1]],
-        ):
-            done = subprocess.run([python, *arguments], capture_output=True, text=True, cwd=folder, check=False)
-            if done.returncode:
-                raise SystemExit(f"{' '.join(arguments)[:200]}\n{done.stdout}{done.stderr}")
-    if not done.stdout.strip():
+        run(folder, "-m", "pip", "install", "--quiet", f"windrow-arrow[polars] @ {wheel.resolve().as_uri()}")
+        run(folder, "-m", "pip", "check")
+        printed = run(folder, "-W", "error", "-c", example[1])
+    if not printed.strip():
         raise SystemExit("README.md's first example prints nothing")
+    return printed
+
+
+def run(environment: str, *arguments: str) -> str:
+    """Run an environment's interpreter; give what it prints, or end with it."""
+    python = Path(environment, "bin", "python")
+    done = subprocess.run([python, *arguments], capture_output=True, text=True, cwd=environment, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(arguments)[:200]}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 

@@ -190,6 +190,7 @@ HELD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", [1, 4, 7, 8, 60])
 @pytest.mark.parametrize("ordered", [False, True])
 def test_frames_that_hold_their_partition(longest, ordered):

@@ -243,6 +243,7 @@ def test_an_interrupt_leaves_what_was_measured(tmp_path):
     assert "ended early" in (tmp_path / "latest.md").read_text()
 
 
+@pytest.mark.slow
 def test_unknown_names_are_refused():
     assert "no case nothing" in run("--cases", "nothing", "--rows", "10").stderr
     assert "no engine nothing" in run("--engines", "nothing").stderr

@@ -16,7 +16,7 @@ import pytest
 import windrow as wr
 from support.comparison import Answers, hold_against
 from support.processes import files_without_names, holds
-from support.random_calls import FUZZ, SEED, asks_of
+from support.random_calls import asks_of, rounds
 from windrow._execute import sectioned as sections
 
 np = pytest.importorskip("numpy")
@@ -285,6 +285,7 @@ def test_too_little_memory(call, nothing_left):
         list(operator(table, {"x": call}, str(nothing_left))(table.to_batches(5000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [{"n": CALLS["n"]}, {"total": CALLS["total"]}], ids=["stream", "sections"])
 def test_rows_that_nobody_takes(calls, nothing_left):
     """As under a LIMIT: whoever asked has enough, and goes."""
@@ -325,6 +326,7 @@ class Fails:
         return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "at"), [("update", 20_000), ("evaluate", 20_000)])
 @pytest.mark.parametrize("limit", [None, 1])
 @pytest.mark.parametrize("over", ["growing", "of all"])
@@ -436,7 +438,7 @@ def test_ctrl_c(what, tmp_path):
 # ---- one answer, however rows come
 
 
-@pytest.mark.parametrize("number", range(SEED, SEED + 12 * FUZZ))
+@pytest.mark.parametrize("number", rounds(12, quick=2))
 def test_one_answer_however_rows_come(number, monkeypatch, tmp_path):
     """Batches, sections, threads, memory: none of them shows in an answer."""
     rng = random.Random(number)

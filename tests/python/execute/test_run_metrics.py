@@ -238,5 +238,5 @@ def test_progress_needs_tqdm(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with wr.config(progress=True):
         operator = wr.operator([STREAMED], rows(1).schema, sort=True)
-        with pytest.raises(wr.UnsupportedError, match=r"windrow\[progress\]"):
+        with pytest.raises(wr.UnsupportedError, match=r"windrow-arrow\[progress\]"):
             operator([])

@@ -170,6 +170,7 @@ def test_operators_and_calls_pickle(protocol):
     assert pickle.loads(pickle.dumps(call, protocol)) == call
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_forked_and_spawned_processes_answer_alike(method):

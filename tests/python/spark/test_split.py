@@ -314,6 +314,7 @@ def test_an_error_in_one_task_is_the_jobs(frame):
     assert frame.count() == ROWS
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_ever():
     from windrow.hosts.spark.split_barrier import patience
 
