@@ -341,7 +341,11 @@ fn evaluate(
     let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
-    threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)
+    let ranges = ranges(plan.leader(pass), &section.own, threads);
+    if ranges.len() > 1 {
+        evaluator.check_size(&frames, &section.own, threads)?;
+    }
+    threads.map(ranges, evaluate).map(drop)
 }
 
 /// Rows in order.

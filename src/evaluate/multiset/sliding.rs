@@ -28,6 +28,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::answer_length::{AnswerLength, Lengths, Total, of_all};
 use super::value_codes::{Partition, Values};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
@@ -38,6 +39,7 @@ use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many changes.
 const WORK: usize = 1 << 22;
@@ -62,8 +64,21 @@ pub(crate) trait Tally: Send + Sync {
     fn set(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition, code: usize, count: u32)
     -> Result<()>;
 
+    /// How long answers are, if they are of no fixed width.
+    fn length(&self) -> Option<&dyn AnswerLength> {
+        None
+    }
+
     /// An empty builder for `capacity` answers.
     fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Makes room for answers of so much in all, where [`Tally::length`] says how long they are.
+    ///
+    /// # Errors
+    /// There is none.
+    fn reserve(&self, _length: usize, _out: &mut Self::Builder) -> Result<()> {
+        Ok(())
+    }
 
     /// Appends the answer of `row`.
     ///
@@ -137,10 +152,38 @@ impl<T: Tally + 'static> Codes<T> {
     }
 }
 
-impl<T: Tally> Evaluator for Codes<T> {
-    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let Self { values, tally, visits } = self;
-        let mut out = tally.builder(rows.len());
+impl<T: Tally> Codes<T> {
+    /// How long the answers of `rows` are together, at most: as if all values in a frame were different.
+    fn length(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        let mut total = Total::default();
+        each_frame(frames, rows, cancel, |_, pieces| {
+            // Answers in an order of their own share no run.
+            total.add_all(of, pieces.map(|piece| self.values.places.of(piece)));
+            Ok(())
+        })?;
+        Ok(total.length())
+    }
+
+    /// Whether they are as long as that: no two values are the same, and no two answers share theirs.
+    fn is_exact(&self, of: &dyn AnswerLength) -> bool {
+        self.values.unique && !of.shares()
+    }
+
+    /// How long they are.
+    fn exact(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        Ok(self.walk(&Lengths(of), Total::default(), frames, rows, cancel)?.0.length())
+    }
+
+    /// The answers of `rows` by `tally`, and the order in which they were made if it is not that of the rows.
+    fn walk<U: Tally>(
+        &self,
+        tally: &U,
+        mut out: U::Builder,
+        frames: &Frames,
+        rows: Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<(U::Builder, Option<Vec<u32>>)> {
+        let Self { values, visits, .. } = self;
         match visits {
             Visits::AsTheyCome => {
                 let mut moving = Moving::new(values, tally, cancel);
@@ -175,7 +218,7 @@ impl<T: Tally> Evaluator for Codes<T> {
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
                 }
-                return restore(&tally.finish(out)?, &order);
+                return Ok((out, Some(order)));
             }
             Visits::Naive => {
                 let mut partition = Partition::default();
@@ -187,7 +230,38 @@ impl<T: Tally> Evaluator for Codes<T> {
                 })?;
             }
         }
-        tally.finish(out)
+        Ok((out, None))
+    }
+}
+
+impl<T: Tally> Evaluator for Codes<T> {
+    fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
+        let Some(of) = self.tally.length() else { return Ok(()) };
+        let cancel = threads.cancel();
+        let check = of.check(of_all(rows, threads, |rows| self.length(of, frames, rows, cancel))?);
+        if check.is_ok() || self.is_exact(of) {
+            return check;
+        }
+        of.check(of_all(rows, threads, |rows| self.exact(of, frames, rows, cancel))?)
+    }
+
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let tally = &self.tally;
+        let mut out = tally.builder(rows.len());
+        if let Some(of) = tally.length() {
+            let most = self.length(of, frames, rows.clone(), cancel)?;
+            if self.is_exact(of) {
+                tally.reserve(most, &mut out)?;
+            } else if of.check(most).is_err() {
+                tally.reserve(self.exact(of, frames, rows.clone(), cancel)?, &mut out)?;
+            }
+        }
+        let (out, order) = self.walk(tally, out, frames, rows, cancel)?;
+        let answers = tally.finish(out)?;
+        match order {
+            Some(order) => restore(&answers, &order),
+            None => Ok(answers),
+        }
     }
 
     fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {

@@ -23,20 +23,29 @@ use arrow_select::take::take;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, each_frame};
+use crate::evaluate::multiset::answer_length::{AnswerLength, Total, of_all};
 use crate::evaluate::multiset::bitset::Present;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
+use crate::util::threads::Threads;
 
 /// An answer made of the values at some places, in their order.
-pub(crate) trait Gather: Send + Sync {
+pub(crate) trait Gather: AnswerLength {
     /// Where answers gather.
     type Builder;
 
     /// An empty builder for `capacity` answers.
     fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Makes room for answers of so much in all.
+    ///
+    /// # Errors
+    /// As for `check`.
+    fn reserve(&self, length: usize, out: &mut Self::Builder) -> Result<()>;
 
     /// Appends the answer made of the values at `places`.
     ///
@@ -74,10 +83,27 @@ pub(crate) struct InRowOrder<G> {
     pub(crate) naive: bool,
 }
 
+impl<G: Gather> InRowOrder<G> {
+    /// How much the answers of `rows` are together.
+    fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        let mut total = Total::default();
+        each_frame(frames, rows, cancel, |_, pieces| {
+            total.add(&self.gather, pieces.map(|piece| self.places.of(piece)));
+            Ok(())
+        })?;
+        Ok(total.length())
+    }
+}
+
 impl<G: Gather> Evaluator for InRowOrder<G> {
+    fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
+        self.gather.check(of_all(rows, threads, |rows| self.length(frames, rows, threads.cancel()))?)
+    }
+
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { gather, places, naive } = self;
         let mut out = gather.builder(rows.len());
+        gather.reserve(self.length(frames, rows.clone(), cancel)?, &mut out)?;
         each_frame(frames, rows, cancel, |_, pieces| {
             if *naive {
                 let included = pieces.flatten().filter(|&row| places.includes(row));
@@ -168,6 +194,14 @@ impl<G: Gather> Tally for InCodeOrder<G> {
     fn finish(&self, out: G::Builder) -> Result<ArrayRef> {
         self.0.finish(out)
     }
+
+    fn length(&self) -> Option<&dyn AnswerLength> {
+        Some(&self.0)
+    }
+
+    fn reserve(&self, length: usize, out: &mut G::Builder) -> Result<()> {
+        self.0.reserve(length, out)
+    }
 }
 
 /// Lists, plain or as views.
@@ -211,15 +245,42 @@ struct Slot {
     shared: bool,
 }
 
-/// An offset or a length as lists have them.
+/// As many values as offsets and lengths of lists can tell.
 fn offset(length: usize) -> Result<i32> {
     i32::try_from(length).map_err(|_| {
-        Error::unsupported(format!(
-            "the lists hold {length} values together, and a column of lists {} at most; stream the rows in batches, \
+        Error::memory_limit(format!(
+            "the lists would hold {length} values together, and a column of lists {} at most; stream the rows in batches, \
              narrow the frame, or ask for list views, which share values",
             i32::MAX
         ))
     })
+}
+
+impl Lists {
+    /// The bytes of so many values and of their places.
+    fn bytes(&self, values: usize) -> usize {
+        let all = self.values.to_data().get_slice_memory_size().unwrap_or(0);
+        values.saturating_mul(size_of::<u32>() + all.div_ceil(self.values.len().max(1)))
+    }
+}
+
+impl AnswerLength for Lists {
+    fn length(&self, run: Range<usize>) -> usize {
+        run.len()
+    }
+
+    fn separator(&self) -> usize {
+        0
+    }
+
+    fn shares(&self) -> bool {
+        self.views
+    }
+
+    fn check(&self, length: usize) -> Result<()> {
+        offset(length)?;
+        reserve::check_left(self.bytes(length), || format!("the lists would hold {length} values together"))
+    }
 }
 
 impl Gather for Lists {
@@ -229,9 +290,26 @@ impl Gather for Lists {
         Slots { lists: Vec::with_capacity(capacity), ..Slots::default() }
     }
 
+    fn reserve(&self, length: usize, out: &mut Slots) -> Result<()> {
+        self.check(length)?;
+        reserve::reserve(&mut out.appended, length)?;
+        reserve::probe(self.bytes(length) - length * size_of::<u32>())
+    }
+
     fn push(&self, places: impl Iterator<Item = u32>, out: &mut Slots) -> Result<()> {
         let begin = out.appended.len();
-        out.appended.extend(places);
+        match places.size_hint() {
+            (least, Some(most)) if least == most => {
+                reserve::grow(&mut out.appended, most)?;
+                out.appended.extend(places);
+            }
+            _ => {
+                for place in places {
+                    reserve::grow(&mut out.appended, 1)?;
+                    out.appended.push(place);
+                }
+            }
+        }
         offset(out.appended.len())?;
         out.lists.push(Slot { begin, len: out.appended.len() - begin, shared: false });
         Ok(())
@@ -254,6 +332,7 @@ impl Gather for Lists {
     fn repeat(&self, out: &mut Slots) -> Result<bool> {
         let Some(&last) = out.lists.last() else { return Ok(false) };
         if !self.views {
+            reserve::grow(&mut out.appended, last.len)?;
             out.appended.extend_from_within(last.begin..last.begin + last.len);
             offset(out.appended.len())?;
         }
