@@ -5,20 +5,19 @@
 //!
 //! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
 
-#![allow(unsafe_code)] // zeroed memory comes from the system without a write, and `Vec` has no name for asking for it
-
-use std::alloc::{Layout, alloc_zeroed};
 use std::hint::black_box;
 
-use arrow_buffer::ArrowNativeType;
+use arrow_array::Array;
 
 use crate::error::{Error, Result};
 
 /// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
 const LARGE: usize = 1 << 20;
 
-/// Bytes that a large allocation leaves for small ones.
+/// Bytes that a large allocation leaves for small ones: so many, or this share of its own, as what goes with it, such as bits
+/// of the same rows, is some share of it.
 const SLACK: usize = 16 << 20;
+const SLACK_SHARE: usize = 4;
 
 /// So many bytes are held against the memory that the system has left: it may promise more than it has.
 const PROMISED: usize = 256 << 20;
@@ -32,6 +31,11 @@ fn refused(bytes: usize) -> Error {
     ))
 }
 
+/// What an allocation of so many bytes leaves.
+fn slack(bytes: usize) -> usize {
+    SLACK.max(bytes / SLACK_SHARE)
+}
+
 /// Fails unless so many bytes could be allocated now, for an allocation that cannot fail itself.
 ///
 /// # Errors
@@ -40,7 +44,31 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
     if bytes < LARGE {
         return Ok(());
     }
-    can_be_had(bytes.saturating_add(SLACK)).then_some(()).ok_or_else(|| refused(bytes))
+    can_be_had(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| refused(bytes))
+}
+
+/// As [`probe`], for `rows` values of a column, copied.
+///
+/// # Errors
+/// They could not be allocated.
+pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
+    let bytes = match column.data_type().primitive_width() {
+        Some(width) => rows.saturating_mul(width),
+        // About as long as those there are.
+        None => {
+            let all = column.to_data().get_slice_memory_size().unwrap_or(0);
+            rows.saturating_mul(all.div_ceil(column.len().max(1)))
+        }
+    };
+    probe(bytes)
+}
+
+/// As [`probe`], for columns that are put one behind the other.
+///
+/// # Errors
+/// They could not be allocated.
+pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
+    probe(columns.iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum())
 }
 
 /// Whether so many bytes can be allocated, which then go back.
@@ -57,7 +85,7 @@ fn keep_slack(bytes: usize) -> Result<()> {
     if bytes < LARGE {
         return Ok(());
     }
-    can_be_had(SLACK).then_some(()).ok_or_else(|| refused(bytes))
+    can_be_had(slack(bytes)).then_some(()).ok_or_else(|| refused(bytes))
 }
 
 /// An empty vector with room for so many values.
@@ -98,6 +126,17 @@ fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     keep_slack(vector.capacity() * size_of::<T>())
 }
 
+/// The vector becomes so many times `value`.
+///
+/// # Errors
+/// There is no memory for it.
+pub(crate) fn refill<T: Clone>(vector: &mut Vec<T>, times: usize, value: T) -> Result<()> {
+    vector.clear();
+    reserve(vector, times)?;
+    vector.resize(times, value);
+    Ok(())
+}
+
 /// So many times `value`.
 ///
 /// # Errors
@@ -105,27 +144,6 @@ fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
 pub(crate) fn repeated<T: Clone>(value: T, times: usize) -> Result<Vec<T>> {
     let mut vector = with_capacity(times)?;
     vector.resize(times, value);
-    Ok(vector)
-}
-
-/// So many zeros, which nobody has written yet where the system gives zeroed memory.
-///
-/// # Errors
-/// There is no memory for them.
-pub(crate) fn zeros<T: ArrowNativeType>(values: usize) -> Result<Vec<T>> {
-    let bytes = values.saturating_mul(size_of::<T>());
-    let layout = Layout::array::<T>(values).map_err(|_| refused(bytes))?;
-    if layout.size() == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the layout is not empty.
-    let memory = unsafe { alloc_zeroed(layout) };
-    if memory.is_null() {
-        return Err(refused(bytes));
-    }
-    // SAFETY: the global allocator gave it by the layout of so many values, and zeros are values of Arrow's native types.
-    let vector = unsafe { Vec::from_raw_parts(memory.cast::<T>(), values, values) };
-    keep_slack(bytes)?;
     Ok(vector)
 }
 
@@ -193,7 +211,7 @@ mod tests {
             with_capacity::<u64>(huge).unwrap_err(),
             with_capacity::<u64>(usize::MAX).unwrap_err(),
             repeated(1_u8, huge).unwrap_err(),
-            zeros::<i64>(huge).unwrap_err(),
+            refill(&mut vec![1_i64], huge, 0).unwrap_err(),
             grow(&mut vec![1_u32], huge).unwrap_err(),
         ];
         assert!(failures.iter().all(|error| error.kind() == ErrorKind::MemoryLimit && error.message().contains("MiB")));
@@ -204,7 +222,6 @@ mod tests {
     #[test]
     fn vectors_are_as_the_standard_librarys() {
         for values in [0, 1, 1000, LARGE, 5 * LARGE + 3] {
-            assert_eq!(zeros::<u32>(values).unwrap(), vec![0; values]);
             assert_eq!(repeated(7_u8, values).unwrap(), vec![7; values]);
             assert_eq!(collected(0..values).unwrap(), (0..values).collect::<Vec<_>>());
             let mut vector = vec![1_u16];

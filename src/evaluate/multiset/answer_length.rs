@@ -98,8 +98,9 @@ impl Tally for Lengths<'_> {
         false
     }
 
-    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) {
+    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) -> Result<()> {
         *kept = Measured::default();
+        Ok(())
     }
 
     #[inline]

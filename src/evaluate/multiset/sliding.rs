@@ -38,6 +38,7 @@ use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::simd::widest;
 use crate::util::threads::Threads;
 
@@ -55,7 +56,10 @@ pub(crate) trait Tally: Send + Sync {
     fn counts(&self) -> bool;
 
     /// No value of `partition` is there.
-    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition);
+    ///
+    /// # Errors
+    /// There is no memory for what is kept of its values.
+    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition) -> Result<()>;
 
     /// The value of `code` is now there `count` times.
     ///
@@ -208,12 +212,12 @@ impl<T: Tally> Codes<T> {
                 })?;
             }
             Visits::Mo => {
-                let mut all = Vec::with_capacity(rows.len());
+                let mut all = reserve::with_capacity(rows.len())?;
                 each_frame(frames, rows.clone(), cancel, |_, pieces| {
                     all.push(lanes(values, pieces));
                     Ok(())
                 })?;
-                let order = mo(values, &rows, &all);
+                let order = mo(values, &rows, &all)?;
                 let mut moving = Moving::new(values, tally, cancel);
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
@@ -330,12 +334,11 @@ impl<'a, T: Tally> Moving<'a, T> {
     fn answer(&mut self, row: usize, lanes: &[Range<u32>], out: &mut T::Builder) -> Result<()> {
         if !self.partition.rows.contains(&row) {
             self.partition = self.values.partition(row);
-            self.counts.clear();
             if !self.values.unique {
-                self.counts.resize(self.partition.codes, 0);
+                reserve::refill(&mut self.counts, self.partition.codes, 0)?;
             }
             self.lanes = Lanes::default();
-            self.tally.restart(&mut self.kept, self.values, &self.partition);
+            self.tally.restart(&mut self.kept, self.values, &self.partition)?;
         }
         // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
         // that has its code to itself, and may be in two lanes, leaves before it comes.
@@ -392,8 +395,8 @@ fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
 }
 
 /// The order of the rows, from 0, in which their frames are never far from the one before.
-fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
-    let mut order = Vec::with_capacity(frames.len());
+fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>> {
+    let mut order = reserve::with_capacity(frames.len())?;
     let hull = |at: u32| {
         let mut lanes = frames[at as usize].iter().filter(|lane| !lane.is_empty());
         let begin = lanes.next();
@@ -404,7 +407,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
     while at < rows.end {
         let partition = values.partition(at);
         let end = partition.rows.end.min(rows.end);
-        let mut here: Vec<u32> = ((at - rows.start) as u32..(end - rows.start) as u32).collect();
+        let mut here = reserve::collected((at - rows.start) as u32..(end - rows.start) as u32)?;
         let stride = (partition.places.len() as f64 / (here.len() as f64).sqrt()).max(1.0) as u32;
         here.sort_unstable_by_key(|&at| {
             let Range { start, end } = hull(at);
@@ -414,7 +417,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
         order.append(&mut here);
         at = end;
     }
-    order
+    Ok(order)
 }
 
 #[cfg(test)]

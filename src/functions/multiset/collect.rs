@@ -88,7 +88,8 @@ impl<G: Gather> InRowOrder<G> {
     fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
         let mut total = Total::default();
         each_frame(frames, rows, cancel, |_, pieces| {
-            total.add(&self.gather, pieces.map(|piece| self.places.of(piece)));
+            let runs = pieces.map(|piece| self.places.of(piece));
+            if self.naive { total.add_all(&self.gather, runs) } else { total.add(&self.gather, runs) }
             Ok(())
         })?;
         Ok(total.length())
@@ -150,9 +151,10 @@ impl<G: Gather> Tally for InCodeOrder<G> {
         false
     }
 
-    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) {
+    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) -> Result<()> {
         kept.present.restart(partition.codes);
         kept.answered = false;
+        Ok(())
     }
 
     #[inline]
@@ -245,18 +247,19 @@ struct Slot {
     shared: bool,
 }
 
-/// As many values as offsets and lengths of lists can tell.
-fn offset(length: usize) -> Result<i32> {
-    i32::try_from(length).map_err(|_| {
-        Error::memory_limit(format!(
-            "the lists would hold {length} values together, and a column of lists {} at most; stream the rows in batches, \
-             narrow the frame, or ask for list views, which share values",
-            i32::MAX
-        ))
-    })
-}
-
 impl Lists {
+    /// As many values as offsets and lengths of lists can tell.
+    fn offset(&self, length: usize) -> Result<i32> {
+        i32::try_from(length).map_err(|_| {
+            Error::memory_limit(format!(
+                "the lists would hold {length} values together, {} MiB, and a column of lists {} values at most; stream the \
+                 rows in batches, narrow the frame, or ask for list views, which share values",
+                self.bytes(length).div_ceil(1 << 20),
+                i32::MAX
+            ))
+        })
+    }
+
     /// The bytes of so many values and of their places.
     fn bytes(&self, values: usize) -> usize {
         let all = self.values.to_data().get_slice_memory_size().unwrap_or(0);
@@ -278,7 +281,7 @@ impl AnswerLength for Lists {
     }
 
     fn check(&self, length: usize) -> Result<()> {
-        offset(length)?;
+        self.offset(length)?;
         reserve::check_left(self.bytes(length), || format!("the lists would hold {length} values together"))
     }
 }
@@ -310,7 +313,7 @@ impl Gather for Lists {
                 }
             }
         }
-        offset(out.appended.len())?;
+        self.offset(out.appended.len())?;
         out.lists.push(Slot { begin, len: out.appended.len() - begin, shared: false });
         Ok(())
     }
@@ -334,7 +337,7 @@ impl Gather for Lists {
         if !self.views {
             reserve::grow(&mut out.appended, last.len)?;
             out.appended.extend_from_within(last.begin..last.begin + last.len);
-            offset(out.appended.len())?;
+            self.offset(out.appended.len())?;
         }
         let begin = if self.views { last.begin } else { last.begin + last.len };
         out.lists.push(Slot { begin, ..last });
@@ -350,7 +353,7 @@ impl Gather for Lists {
             return Ok(Arc::new(ListArray::try_new(field, offsets, values, None)?));
         }
         let shared = shared.unwrap_or(0..0);
-        offset(shared.len() + appended.len())?;
+        self.offset(shared.len() + appended.len())?;
         let begin = |slot: &Slot| match (slot.len, slot.shared) {
             (0, _) => 0,
             (_, true) => (slot.begin - shared.start) as i32,
@@ -364,5 +367,151 @@ impl Gather for Lists {
             values = if values.is_empty() { appended } else { concat(&[values.as_ref(), appended.as_ref()])? };
         }
         Ok(Arc::new(ListViewArray::try_new(field, begins, sizes, values, None)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Mutex;
+
+    use arrow_array::{Array, Int64Array, UInt64Array};
+
+    use super::*;
+    use crate::bounds::resolve::FramePlan;
+    use crate::evaluate::evaluator::FrameTraits;
+    use crate::evaluate::multiset::sliding::Codes;
+    use crate::model::row_mask::Inclusion;
+    use crate::model::section::Section;
+    use crate::sort::sort_column::SortColumn;
+    use crate::spec::frame::{Bound, Exclude, Frame};
+    use crate::spec::strategy::Strategy;
+    use crate::util::boundaries::Edges;
+
+    /// Values of lengths of their own, which nothing has room for: what is asked for, and what comes, is written down.
+    struct Written {
+        lengths: Vec<usize>,
+        separator: usize,
+        shares: bool,
+        asked: Arc<Mutex<Vec<usize>>>,
+    }
+
+    /// What was reserved, what came, and what the last answer was.
+    type Came = (usize, usize, usize);
+
+    impl AnswerLength for Written {
+        fn length(&self, run: Range<usize>) -> usize {
+            self.lengths[run].iter().map(|length| length + self.separator).sum()
+        }
+
+        fn separator(&self) -> usize {
+            self.separator
+        }
+
+        fn shares(&self) -> bool {
+            self.shares
+        }
+
+        fn check(&self, length: usize) -> Result<()> {
+            self.asked.lock().unwrap().push(length);
+            Err(Error::memory_limit("nothing fits"))
+        }
+    }
+
+    impl Gather for Written {
+        type Builder = Came;
+
+        fn builder(&self, _: usize) -> Came {
+            (0, 0, 0)
+        }
+
+        fn reserve(&self, length: usize, out: &mut Came) -> Result<()> {
+            out.0 = length;
+            Ok(())
+        }
+
+        fn push(&self, places: impl Iterator<Item = u32>, out: &mut Came) -> Result<()> {
+            let lengths: Vec<_> = places.map(|place| self.lengths[place as usize] + self.separator).collect();
+            out.2 = lengths.iter().sum::<usize>().saturating_sub(self.separator);
+            out.1 += out.2;
+            Ok(())
+        }
+
+        fn push_run(&self, run: Range<usize>, out: &mut Came) -> Result<()> {
+            if self.shares { Ok(()) } else { self.push(run.start as u32..run.end as u32, out) }
+        }
+
+        fn repeat(&self, out: &mut Came) -> Result<bool> {
+            out.1 += if self.shares { 0 } else { out.2 };
+            Ok(true)
+        }
+
+        fn finish(&self, (reserved, came, _): Came) -> Result<ArrayRef> {
+            Ok(Arc::new(UInt64Array::from(vec![reserved as u64, came as u64])))
+        }
+    }
+
+    /// What is said of answers before any is made is what they are, over random frames and rows, in any order of values.
+    #[test]
+    fn lengths_are_told_beforehand() {
+        let mut seed = 5_u64;
+        let mut next = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let (mut compared, mut long) = (0, 0);
+        for _ in 0..300 {
+            let rows = 1 + next(60) as usize;
+            let partitions = Edges::new((0..rows).map(|row| row == 0 || next(9) == 0).collect());
+            let peers = Edges::new((0..rows).map(|row| partitions.starts().value(row) || next(2) == 0).collect());
+            let section = Section::whole(partitions, peers, vec![]).unwrap();
+            let inclusion = match next(2) {
+                0 => Inclusion::All,
+                _ => Inclusion::Mask((0..rows).map(|_| next(4) > 0).collect()),
+            };
+            let (from, to) = (next(12) as i64 - 8, next(12) as i64 - 3);
+            let bound = |at: i64| if at < 0 { Bound::preceding(-at) } else { Bound::following(at) };
+            let frame = match next(3) {
+                0 => Frame::entire(),
+                1 => Frame::rows(Bound::UnboundedPreceding, bound(to)),
+                _ => Frame::rows(bound(from.min(to)), bound(to)),
+            };
+            let exclude = [Exclude::NoOthers, Exclude::CurrentRow, Exclude::Group, Exclude::Ties][next(4) as usize];
+            let frame = frame.exclude(exclude);
+            let plan = FramePlan::resolve(Some(&frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
+            let frames = Frames::new(&plan, &section, 0).unwrap();
+            let column: ArrayRef = Arc::new((0..rows).map(|_| Some(next(7) as i64)).collect::<Int64Array>());
+            let keys = [SortColumn::ascending(column)];
+            let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
+            let traits = FrameTraits { strategy, monotone: true, exclude };
+            let threads = Threads::new(1, &Cancel::default());
+            let written = Written {
+                lengths: (0..rows).map(|_| next(4) as usize).collect(),
+                separator: next(3) as usize,
+                shares: next(3) == 0,
+                asked: Arc::default(),
+            };
+            let asked = written.asked.clone();
+            let naive = strategy == Strategy::Naive;
+            let evaluator: Box<dyn Evaluator> = match next(3) {
+                0 => Box::new(InRowOrder { gather: written, places: Places::new(&section, inclusion).unwrap(), naive }),
+                1 => {
+                    let values = Values::new(&section, inclusion, &keys, &threads).unwrap();
+                    Codes::boxed(traits, values, InCodeOrder(written))
+                }
+                _ => {
+                    let values = Values::in_order(&section, inclusion, &keys, &threads).unwrap();
+                    Codes::boxed_as_they_come(traits, values, InCodeOrder(written))
+                }
+            };
+            let answers = evaluator.evaluate(&frames, 0..rows, &Carry::default(), &Cancel::default()).unwrap();
+            let answers: &UInt64Array = answers.as_any().downcast_ref().unwrap();
+            assert_eq!(answers.value(0), answers.value(1), "{frame:?}, {strategy:?}");
+            assert!(evaluator.check_size(&frames, &(0..rows), &threads).is_err());
+            assert_eq!(asked.lock().unwrap().last().copied(), Some(answers.value(1) as usize));
+            compared += 1;
+            long += usize::from(answers.value(1) > 100);
+        }
+        assert!(compared == 300 && long > 50, "{long}");
     }
 }

@@ -140,8 +140,9 @@ fn bytes<T: ByteArrayType>(out: Texts) -> Result<ArrayRef> {
 fn offset<O: OffsetSizeTrait>(length: usize) -> Result<O> {
     O::from_usize(length).ok_or_else(|| {
         Error::memory_limit(format!(
-            "the joined texts would hold {length} bytes together, and a column of such texts {} at most; stream the rows in \
-             batches, narrow the frame, or cast the argument to large_string",
+            "the joined texts would hold {length} bytes together, {} MiB, and a column of such texts {} bytes at most; stream the \
+             rows in batches, narrow the frame, or cast the argument to large_string",
+            length.div_ceil(1 << 20),
             i32::MAX
         ))
     })
