@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Data,
     /// A user's own function failed: the cause is the error's source.
     User,
-    /// The memory limit would be exceeded.
+    /// The memory limit would be exceeded, or there is no memory for what must be held or answered.
     MemoryLimit,
     /// Rows that memory has no room for could not be written to disk, or read back.
     Spill,

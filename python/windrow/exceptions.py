@@ -44,7 +44,7 @@ class ArithmeticOverflowError(WindrowError, ArithmeticError):
 
 
 class MemoryLimitError(WindrowError, MemoryError):
-    """The rows that must be held do not fit ``memory_limit``."""
+    """What must be held, or what a call answers, does not fit ``memory_limit``, the memory there is, or its type."""
 
 
 class SpillError(WindrowError, OSError):

@@ -29,6 +29,15 @@ pub trait Evaluator: Send + Sync {
     /// A result that does not fit its type, a value that cannot be read, or cancellation.
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef>;
 
+    /// Refuses results of all of `rows` that cannot fit their type or the memory there is, before any is made; they are then
+    /// asked for piece by piece.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn check_size(&self, _frames: &Frames, _rows: &Range<usize>, _threads: &Threads) -> Result<()> {
+        Ok(())
+    }
+
     /// What `rows`, which lie in one partition, appended to the right of what `state` covers came to.
     ///
     /// Called only where the plan says that a state stands for the rows before a section.

@@ -18,6 +18,7 @@ use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
+use crate::util::threads::Threads;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.
 pub struct AtLeast {
@@ -42,6 +43,10 @@ impl Evaluator for AtLeast {
         let counts = counts.as_primitive::<Int64Type>().values();
         let few = BooleanArray::from(BooleanBuffer::collect_bool(counts.len(), |row| counts[row] < self.rows));
         Ok(nullif(&values, &few)?)
+    }
+
+    fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
+        self.inner.check_size(frames, rows, threads)
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {

@@ -22,6 +22,7 @@ use std::ops::Range;
 use super::fold::Fold;
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;
+use crate::util::reserve;
 
 /// Children per node: a prototype had 16 ahead of 2 (25 against 37 ns per row over ±1000 rows), at 1/15 of the memory.
 const FANOUT: usize = 16;
@@ -46,7 +47,7 @@ impl<S: Clone + Send + Sync> SegmentTree<S> {
         // Only whole leaves and whole parents are ever read.
         let mut count = rows / FANOUT;
         while count > 0 {
-            let mut level = Vec::with_capacity(count);
+            let mut level = reserve::with_capacity(count)?;
             for node in 0..count {
                 let children = node * FANOUT..(node + 1) * FANOUT;
                 let mut state = aggregate.init();

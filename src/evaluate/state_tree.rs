@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;
+use crate::util::reserve;
 
 /// Leaves and their merges.
 #[derive(Debug)]
@@ -29,9 +30,14 @@ impl<S> Default for StateTree<S> {
 
 impl<S: Clone + Send + Sync> StateTree<S> {
     /// `leaves` leaves, all away.
-    pub(crate) fn restart<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaves: usize) {
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn restart<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaves: usize) -> Result<()> {
         self.nodes.clear();
+        reserve::reserve(&mut self.nodes, 2 * leaves.next_power_of_two())?;
         self.nodes.resize(2 * leaves.next_power_of_two(), aggregate.init());
+        Ok(())
     }
 
     /// The leaf becomes `state`.

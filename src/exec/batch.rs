@@ -40,10 +40,14 @@ use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
 const SPARE: usize = 2;
+
+/// What a value of no fixed width takes while a column is made, without what it holds: a row number, offsets.
+const NOT_FIXED: usize = 24;
 
 /// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
 const DEALT: usize = 16;
@@ -235,7 +239,7 @@ impl<'a> Work<'a> {
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
             let bytes = self.answered(&passes) * self.rows;
-            pieces.flat_map(|(_, columns)| columns).for_each(|column| column.expect_pieces(bytes));
+            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_pieces(bytes))?;
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
@@ -341,7 +345,14 @@ fn evaluate(
     let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
-    threads.map(ranges(plan.leader(pass), &section.own, threads), evaluate).map(drop)
+    let ranges = ranges(plan.leader(pass), &section.own, threads);
+    // Evaluators build columns of so many values, some of which come from libraries.
+    let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(NOT_FIXED) + 1;
+    reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
+    if ranges.len() > 1 {
+        evaluator.check_size(&frames, &section.own, threads)?;
+    }
+    threads.map(ranges, evaluate).map(drop)
 }
 
 /// Rows in order.

@@ -29,6 +29,7 @@ use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
@@ -260,7 +261,10 @@ impl Stream {
                 let arrays: Vec<_> = (self.rows > 0).then_some(kept.as_ref()).into_iter().chain(arrived).collect();
                 *kept = match arrays.as_slice() {
                     [only] => only.slice(0, only.len()),
-                    arrays => concat(arrays)?,
+                    arrays => {
+                        reserve::probe_concat(arrays)?;
+                        concat(arrays)?
+                    }
                 };
             }
         }

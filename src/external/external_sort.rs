@@ -3,13 +3,17 @@
 //! ```text
 //!   batches -> held -> sorted, spilled as a run ->
 //!              held -> sorted, spilled as a run -> merged (`merge.rs`) -> batches in order
+//!
+//!   level 0    r r r r ... r     so many runs are merged to one of the next level, as soon as there are so many
+//!   level 1    R R               older than those of the level below
 //! ```
 //!
 //! What is held is sorted like any rows ([`sort_to_indices`](crate::sort::sort_to_indices)) and gathered as it is
 //! handed on. A run is written in many small batches, as a merge reads some of each run.
 //!
 //! Cost: O(n log n) time, a write and a read of each row per level of the merge, one level up to 64 runs. Memory: the
-//! limit, and what a batch needs. Stable: runs and rows keep the order in which they came.
+//! limit, and what a batch needs. A file per level, in which its runs lie one after another, so the number of open files
+//! does not grow with the rows. Stable: runs and rows keep the order in which they came.
 //! Source: D. E. Knuth, The Art of Computer Programming, vol. 3, 5.4 (external sorting).
 
 use std::path::Path;
@@ -22,7 +26,7 @@ use arrow_schema::{DataType, SchemaRef};
 use super::merge::Merge;
 use super::sort_key::SortKey;
 use super::sorted_run::Held;
-use super::spill_file::{Disk, Spilled};
+use super::spill_file::{Disk, SpillFile, Spilled};
 use crate::error::{Error, Result};
 use crate::util::cancel::Cancel;
 
@@ -73,10 +77,18 @@ pub struct ExternalSort {
     held: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
-    runs: Vec<Spilled>,
+    /// Runs by the times that their rows have been merged; those of a higher level came before those of a lower.
+    levels: Vec<Level>,
     /// The bytes of a row of the runs and of its sorting; of the run with the widest.
     row: usize,
     spilled: u64,
+}
+
+/// Runs in the order in which they came, and their file.
+#[derive(Default)]
+struct Level {
+    runs: Vec<Spilled>,
+    file: Option<SpillFile>,
 }
 
 impl ExternalSort {
@@ -101,7 +113,7 @@ impl ExternalSort {
             held: Vec::new(),
             rows: 0,
             bytes: 0,
-            runs: Vec::new(),
+            levels: Vec::new(),
             row: 1,
             spilled: 0,
         }
@@ -127,25 +139,17 @@ impl ExternalSort {
     /// # Errors
     /// As for `push`.
     pub fn finish(mut self) -> Result<InOrder> {
-        if self.runs.is_empty() && self.bytes - self.rows * SORT_BYTES <= self.limit / GIVEN {
+        if self.levels.is_empty() && self.bytes - self.rows * SORT_BYTES <= self.limit / GIVEN {
             return Ok(InOrder { source: Source::Held(self.sort_held()?), spilled: 0 });
         }
         self.spill()?;
-        while self.runs.len() > FAN_IN {
-            // Neighbours are merged, so that ties stay in the order in which they came.
-            let mut fewer = Vec::new();
-            let mut runs = std::mem::take(&mut self.runs).into_iter();
-            loop {
-                let some: Vec<_> = runs.by_ref().take(FAN_IN).collect();
-                if some.is_empty() {
-                    break;
-                }
-                let mut merge = self.merge(some)?;
-                fewer.push(self.write(|| merge.next_batch(BATCH))?);
-            }
-            self.runs = fewer;
+        let mut runs: Vec<_> = std::mem::take(&mut self.levels).into_iter().rev().flat_map(|level| level.runs).collect();
+        while runs.len() > FAN_IN {
+            // Neighbours are merged, so that ties stay in the order in which they came; the last ones are the shortest.
+            let last = runs.split_off(runs.len() - FAN_IN.min(runs.len() - FAN_IN + 1));
+            let mut merge = self.merge(last)?;
+            runs.push(self.write(&self.disk.file()?, || merge.next_batch(BATCH))?);
         }
-        let runs = std::mem::take(&mut self.runs);
         Ok(InOrder { source: Source::Merged(self.merge(runs)?), spilled: self.spilled })
     }
 
@@ -165,14 +169,38 @@ impl ExternalSort {
         }
         self.row = self.row.max(self.bytes / self.rows);
         let mut held = self.sort_held()?;
-        let run = self.write(|| held.next_batch(BATCH))?;
-        self.runs.push(run);
+        self.add(0, || held.next_batch(BATCH))?;
+        drop(held);
+        let mut level = 0;
+        while self.levels[level].runs.len() == FAN_IN {
+            let Level { runs, file } = std::mem::take(&mut self.levels[level]);
+            drop(file);
+            level += 1;
+            let mut merge = self.merge(runs)?;
+            self.add(level, || merge.next_batch(BATCH))?;
+        }
         Ok(())
     }
 
-    fn write(&mut self, mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<Spilled> {
+    /// Writes rows in order as the next run of a level.
+    fn add(&mut self, level: usize, next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<()> {
+        if level == self.levels.len() {
+            self.levels.push(Level::default());
+        }
+        let file = match self.levels[level].file.take() {
+            Some(file) => file,
+            None => self.disk.file()?,
+        };
+        let run = self.write(&file, next)?;
+        self.levels[level].runs.push(run);
+        self.levels[level].file = Some(file);
+        Ok(())
+    }
+
+    /// Writes rows in order as a run.
+    fn write(&mut self, file: &SpillFile, mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<Spilled> {
         let most = (self.merged_rows() / FAN_IN / BATCHES_PER_RUN).clamp(16, BATCH);
-        let mut writer = self.disk.writer(&self.schema)?;
+        let mut writer = file.writer(&self.schema)?;
         while let Some(batch) = next()? {
             self.cancel.check()?;
             for begin in (0..batch.num_rows()).step_by(most) {

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::arrange;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
@@ -114,7 +115,10 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
         let parts: Vec<_> = batches.iter().map(|batch| batch.column(key.column).as_ref()).collect();
         let values = match parts.as_slice() {
             [only] => only.slice(0, only.len()),
-            parts => concat(parts)?,
+            parts => {
+                reserve::probe_concat(parts)?;
+                concat(parts)?
+            }
         };
         Ok(SortColumn { values, descending: key.descending, nulls_first: key.nulls_first })
     };

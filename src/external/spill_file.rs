@@ -1,4 +1,9 @@
-//! Spilled rows: batches in a file without a name.
+//! Spilled rows: batches in a file without a name, several runs of them one after another in a file.
+//!
+//! ```text
+//!   file     [ run 0 ][ run 1 ][ run 2 ]         one descriptor, however many runs there are
+//!   parts    [at ---- end)                       each reader has a place of its own
+//! ```
 //!
 //! The file is unlinked as it is made, so the system takes it back with its last handle: after success, failure and
 //! cancellation, and after a process was killed. The format is Arrow's IPC stream, written and read once, in order.
@@ -6,8 +11,9 @@
 //! Cost: a write and a read of the rows' bytes; in memory one batch each way, and a buffer of the file.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Seek};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -34,14 +40,13 @@ impl Disk {
         Self { directory: directory.map_or_else(std::env::temp_dir, Path::to_path_buf) }
     }
 
-    /// A file for batches of `schema`.
+    /// A file for runs.
     ///
     /// # Errors
     /// The directory takes no file.
-    pub(crate) fn writer(&self, schema: &SchemaRef) -> Result<SpillWriter> {
+    pub(crate) fn file(&self) -> Result<SpillFile> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|error| self.failed(&error))?;
-        let writer = StreamWriter::try_new(BufWriter::with_capacity(WRITTEN, file), schema);
-        Ok(SpillWriter { writer: writer.map_err(|error| self.failed_in_arrow(error))?, disk: self.clone(), bytes: 0 })
+        Ok(SpillFile { shared: Arc::new(Mutex::new(Shared { file, end: 0 })), disk: self.clone() })
     }
 
     fn failed(&self, error: &dyn std::error::Error) -> Error {
@@ -60,11 +65,75 @@ impl Disk {
     }
 }
 
-/// A file being written.
-pub(crate) struct SpillWriter {
-    writer: StreamWriter<BufWriter<File>>,
+/// A file of runs; the system takes it back when it and all of its runs are dropped.
+#[derive(Debug)]
+pub(crate) struct SpillFile {
+    shared: Arc<Mutex<Shared>>,
     disk: Disk,
-    bytes: u64,
+}
+
+/// The file, and where what is written begins.
+#[derive(Debug)]
+struct Shared {
+    file: File,
+    end: u64,
+}
+
+impl SpillFile {
+    /// A run of batches of `schema`, behind those that are in the file; one is written at a time.
+    ///
+    /// # Errors
+    /// The disk is full, or gone.
+    pub(crate) fn writer(&self, schema: &SchemaRef) -> Result<SpillWriter> {
+        let part = Part { shared: self.shared.clone(), at: lock(&self.shared).end, end: u64::MAX };
+        let writer = StreamWriter::try_new(BufWriter::with_capacity(WRITTEN, part), schema);
+        Ok(SpillWriter { writer: writer.map_err(|error| self.disk.failed_in_arrow(error))?, disk: self.disk.clone() })
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A part of a file, with a place of its own: others read other parts meanwhile.
+#[derive(Debug)]
+struct Part {
+    shared: Arc<Mutex<Shared>>,
+    /// Where it begins, or what is not read yet does.
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(bytes.len());
+        let mut shared = lock(&self.shared);
+        shared.file.seek(SeekFrom::Start(self.at))?;
+        let read = shared.file.read(&mut bytes[..most])?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut shared = lock(&self.shared);
+        let end = shared.end;
+        shared.file.seek(SeekFrom::Start(end))?;
+        let written = shared.file.write(bytes)?;
+        shared.end += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        lock(&self.shared).file.flush()
+    }
+}
+
+/// A run being written.
+pub(crate) struct SpillWriter {
+    writer: StreamWriter<BufWriter<Part>>,
+    disk: Disk,
 }
 
 impl SpillWriter {
@@ -81,42 +150,40 @@ impl SpillWriter {
     /// # Errors
     /// As for `write`.
     pub(crate) fn finish(mut self) -> Result<Spilled> {
-        let file = self.writer.finish().and_then(|()| self.writer.into_inner());
-        let file = file.map_err(|error| self.disk.failed_in_arrow(error))?;
-        let file = file.into_inner().map_err(|error| self.disk.failed(error.error()))?;
-        self.bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        Ok(Spilled { file, disk: self.disk, bytes: self.bytes })
+        let part = self.writer.finish().and_then(|()| self.writer.into_inner());
+        let part = part.map_err(|error| self.disk.failed_in_arrow(error))?;
+        let part = part.into_inner().map_err(|error| self.disk.failed(error.error()))?;
+        let end = lock(&part.shared).end;
+        Ok(Spilled { part: Part { end, ..part }, disk: self.disk })
     }
 }
 
-/// Rows in a file.
+/// A run in a file.
 #[derive(Debug)]
 pub(crate) struct Spilled {
-    file: File,
+    part: Part,
     disk: Disk,
-    bytes: u64,
 }
 
 impl Spilled {
-    /// The file's size.
+    /// How many bytes of the file it has.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.part.end - self.part.at
     }
 
     /// The rows, batch by batch.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn read(mut self) -> Result<SpillReader> {
-        self.file.rewind().map_err(|error| self.disk.failed(&error))?;
-        let reader = StreamReader::try_new(BufReader::with_capacity(READ, self.file), None);
+    pub(crate) fn read(self) -> Result<SpillReader> {
+        let reader = StreamReader::try_new(BufReader::with_capacity(READ, self.part), None);
         Ok(SpillReader { reader: reader.map_err(|error| self.disk.failed_in_arrow(error))?, disk: self.disk })
     }
 }
 
-/// A file being read.
+/// A run being read.
 pub(crate) struct SpillReader {
-    reader: StreamReader<BufReader<File>>,
+    reader: StreamReader<BufReader<Part>>,
     disk: Disk,
 }
 

@@ -18,6 +18,7 @@ use crate::sort::boundaries::starts;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{arrange, check_rows};
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
@@ -58,7 +59,7 @@ pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option
     if starts(&sorted, runs, None)?.count_set_bits() == runs {
         return Ok(None);
     }
-    let mut grouped = Vec::with_capacity(rows);
+    let mut grouped = reserve::with_capacity(rows)?;
     for run in order {
         let run = run as usize;
         let end = begins.get(run + 1).map_or(rows as u32, |&end| end);

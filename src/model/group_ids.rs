@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::util::reserve;
 use crate::util::simd::widest;
 use crate::util::threads::Threads;
 
@@ -130,7 +131,7 @@ impl Groups {
         threads: &Threads,
     ) -> Result<Vec<S>> {
         let filled = threads.map(shares, |share: Share| {
-            let mut states = vec![init(); share.groups.len()];
+            let mut states = reserve::repeated(init(), share.groups.len())?;
             fill(&share, &mut states)?;
             Ok((share.groups.start, states))
         })?;
@@ -140,7 +141,8 @@ impl Groups {
                 all = states;
                 continue;
             }
-            all.reserve(self.count - all.len());
+            let more = self.count - all.len();
+            reserve::reserve(&mut all, more)?;
             if all.len() < first {
                 all.resize_with(first, &init);
             }
@@ -149,6 +151,8 @@ impl Groups {
             all[first..].iter_mut().zip(states.by_ref()).try_for_each(|(state, later)| merge(state, later))?;
             all.extend(states);
         }
+        let more = self.count - all.len();
+        reserve::reserve(&mut all, more)?;
         all.resize_with(self.count, &init);
         Ok(all)
     }

@@ -11,6 +11,7 @@ use super::gather::gather_on;
 use crate::error::{Error, Result};
 use crate::model::group_ids::{GroupIds, Groups, Run, within};
 use crate::util::parallel_fill::appended;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// For each row the value of its group, of `values`, one for each.
@@ -52,10 +53,11 @@ pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Resu
         values.data_type() => (copies),
         _ => {}
     }
-    let mut places = Vec::with_capacity(rows);
+    let mut places = reserve::with_capacity(rows)?;
     for (group, run) in within(runs, 0..rows) {
         places.resize(places.len() + run.len(), group as u32);
     }
+    reserve::probe_rows(values, rows)?;
     Ok(take(values, &UInt32Array::from(places), None)?)
 }
 

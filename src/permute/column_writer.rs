@@ -28,6 +28,7 @@ use super::scatter::{self, Cells};
 use crate::error::{Error, Result};
 use crate::util::bitmap::{WORD, word};
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
 
@@ -94,7 +95,7 @@ impl<'a> Restored<'a> {
             (Some(_), None, _) => Room::Pieces(OnceLock::new()),
             (Some(width), Some(_), None) => Room::Cells(scatter::room(width, rows, threads)?),
             (Some(_), Some(_), Some(Dealt { route, room: Some(tiles) })) => Room::Lent(route, tiles),
-            (Some(width), Some(_), Some(Dealt { route, room: None })) => Room::Own(route, Tiles::room(width, route)),
+            (Some(width), Some(_), Some(Dealt { route, room: None })) => Room::Own(route, Tiles::room(width, route)?),
         };
         Ok(Self {
             data_type: data_type.clone(),
@@ -109,10 +110,17 @@ impl<'a> Restored<'a> {
 
     /// Makes room for values of rows in order before several threads bring them, with those of other columns: so many bytes
     /// in all. The first to come would do so while the others sleep, and one that is woken may have to share a processor.
-    pub(crate) fn expect_pieces(&self, bytes: usize) {
-        if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width()) {
-            pieces.get_or_init(|| Pieces::new(self.rows * width, Writes::of(bytes)));
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn expect_pieces(&self, bytes: usize) -> Result<()> {
+        if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
+            && pieces.get().is_none()
+        {
+            // If another thread has made room meanwhile, this one's goes.
+            let _ = pieces.set(Pieces::new(self.rows * width, Writes::of(bytes))?);
         }
+        Ok(())
     }
 
     /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
@@ -133,8 +141,8 @@ impl<'a> Restored<'a> {
             Room::Lent(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
             Room::Own(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
             Room::Pieces(pieces) if rows.len() < self.rows => {
-                let bytes = self.rows * width;
-                let pieces = pieces.get_or_init(|| Pieces::new(bytes, Writes::of(bytes)));
+                self.expect_pieces(self.rows * width)?;
+                let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
                 pieces.put(begin * width, &values_of(&piece, width))?;
             }
             Room::Pieces(_) | Room::None => {
@@ -196,13 +204,18 @@ impl<'a> Restored<'a> {
         let column = match pieces.as_slice() {
             [] => arrow_array::new_empty_array(&data_type),
             [only] => only.clone(),
-            several => concat(&several.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+            several => {
+                let several: Vec<_> = several.iter().map(AsRef::as_ref).collect();
+                reserve::probe_concat(&several)?;
+                concat(&several)?
+            }
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
         let inverse = scatter::room(size_of::<u32>(), rows, threads)?;
         threads.map(threads.ranges(&(0..rows)), |share| {
-            let positions: Vec<u32> = (share.start as u32..share.end as u32).collect();
+            let mut positions = reserve::with_capacity(share.len())?;
+            positions.extend(share.start as u32..share.end as u32);
             inverse.store(&Buffer::from_vec(positions), &order[share]);
             Ok(())
         })?;

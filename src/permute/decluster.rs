@@ -20,6 +20,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::util::reserve;
 use crate::util::slices::pieces;
 use crate::util::threads::Threads;
 use crate::util::unrolled::{count, deal};
@@ -83,7 +84,7 @@ impl Route {
         let strips = order.len().div_ceil(strip);
         // A power of two: a row is divided by a shift.
         let (strip_bits, within) = (strip.ilog2(), strip - 1);
-        let mut numbers = vec![0; 2 * order.len()];
+        let mut numbers = reserve::repeated(0, 2 * order.len())?;
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
         let ranges = || tiles.windows(2).map(|ends| ends[0]..ends[1]);

@@ -18,6 +18,7 @@ use bytes::{Bytes, BytesMut};
 use super::decluster::Route;
 use crate::error::Result;
 use crate::util::parallel_fill::{appended, in_chunks};
+use crate::util::reserve;
 use crate::util::slices::pieces;
 use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
@@ -49,8 +50,12 @@ macro_rules! of_width {
 
 impl Tiles {
     /// Room for values of `width` bytes, none of which has come.
-    pub(crate) fn room(width: usize, route: &Route) -> Self {
-        Self::cut(width, BytesMut::with_capacity(width * route.len()), route)
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn room(width: usize, route: &Route) -> Result<Self> {
+        reserve::probe(width * route.len())?;
+        Ok(Self::cut(width, BytesMut::with_capacity(width * route.len()), route))
     }
 
     /// A column's `values`, dealt.

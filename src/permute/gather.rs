@@ -19,6 +19,7 @@ use super::gather_bits::gather_bits;
 use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::parallel_fill::appended;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Each column with its rows in the order of the row numbers `order`.
@@ -54,7 +55,8 @@ pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) 
         gathered.push(fixed.unwrap_or_else(|| column.slice(0, 0)));
     }
     if !others.is_empty() {
-        let indices = UInt32Array::from(order.to_vec());
+        let indices = UInt32Array::from(reserve::collected(order.iter().copied())?);
+        others.iter().try_for_each(|(_, column)| reserve::probe_rows(column, order.len()))?;
         let taken = threads.map(others, |(place, column)| {
             threads.cancel().check()?;
             Ok((place, take(column.as_ref(), &indices, None)?))

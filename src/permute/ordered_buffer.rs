@@ -16,6 +16,7 @@ use arrow_buffer::Buffer;
 use bytes::BytesMut;
 
 use crate::error::{Error, Result};
+use crate::util::reserve;
 use crate::util::streaming_store::Writes;
 
 /// Room for a buffer, filled piece by piece.
@@ -35,9 +36,13 @@ struct Rooms {
 
 impl Pieces {
     /// Room for so many bytes, filled by these writes.
-    pub(crate) fn new(length: usize, writes: Writes) -> Self {
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn new(length: usize, writes: Writes) -> Result<Self> {
+        reserve::probe(length)?;
         let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
-        Self { length, writes, rooms: Mutex::new(rooms) }
+        Ok(Self { length, writes, rooms: Mutex::new(rooms) })
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
@@ -102,7 +107,7 @@ mod tests {
         let cuts = [0, 1, 1, 8, 72, 400, 401, 999, 1000];
         let ranges: Vec<_> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
         for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH.map(|writes| (step, writes))) {
-            let pieces = Pieces::new(bytes.len(), writes);
+            let pieces = Pieces::new(bytes.len(), writes).unwrap();
             let at = |number: usize| &ranges[number * step % ranges.len()];
             std::thread::scope(|scope| {
                 for thread in 0..2 {
@@ -120,12 +125,12 @@ mod tests {
 
     #[test]
     fn nothing_is_put_twice_or_left_out() {
-        let pieces = Pieces::new(10, BOTH[0]);
+        let pieces = Pieces::new(10, BOTH[0]).unwrap();
         pieces.put(2, &[1; 5]).unwrap();
         for (begin, length) in [(2, 1), (0, 3), (6, 1), (6, 4), (8, 3), (11, 1)] {
             assert!(pieces.put(begin, &vec![2; length]).is_err(), "{begin}, {length}");
         }
         assert!(pieces.finish().is_err());
-        assert!(Pieces::new(0, BOTH[0]).finish().unwrap().is_empty());
+        assert!(Pieces::new(0, BOTH[0]).unwrap().finish().unwrap().is_empty());
     }
 }

@@ -28,6 +28,7 @@ use super::normalized_key::{self, Field, Word};
 use crate::error::Result;
 use crate::util::bitmap::WORD;
 use crate::util::parallel_fill::filled;
+use crate::util::reserve;
 use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
 use crate::util::unrolled::{count, deal, in_turns};
@@ -190,13 +191,13 @@ impl Keys<'_> {
             let (mut words, mut scratch, mut runs) = (Vec::new(), Vec::new(), Vec::new());
             for place in group {
                 words.clear();
-                words.reserve_exact(place.rows);
+                reserve::reserve(&mut words, place.rows)?;
                 // The shares follow each other in row order.
                 for piece in shares.iter().flat_map(|share| share.bucket(place.bucket)) {
                     words.extend_from_slice(piece);
                 }
                 if scratch.len() < words.len() {
-                    scratch = vec![W::default(); words.len()];
+                    scratch = reserve::repeated(W::default(), words.len())?;
                 }
                 sort_words(&mut words, &mut scratch[..place.rows], row_bits);
                 order.append(&words, |word| word.row(row_bits));
@@ -219,7 +220,7 @@ impl Keys<'_> {
         let bucket = |key: W| key.digit(shift, buckets);
         let chunk = (CHUNK / size_of::<W>()).min(rows.len()).max(1);
         let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
-        let mut words = Vec::with_capacity(rows.len());
+        let mut words = reserve::with_capacity(rows.len())?;
         let writes = Writes::of(self.rows * size_of::<W>());
         let mut ends = Vec::with_capacity(rows.len().div_ceil(chunk) * buckets);
         for begin in rows.clone().step_by(chunk) {

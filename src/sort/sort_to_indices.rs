@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::permute::gather::gather_on;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::slices::pieces;
 use crate::util::threads::Threads;
 
@@ -185,7 +186,7 @@ fn sort_at_depth(
             }
             let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], alone, depth + 1)?;
             if let Some(order) = arranged.order {
-                let rows = run.to_vec();
+                let rows = reserve::collected(run.iter().copied())?;
                 for (place, row) in run.iter_mut().zip(order) {
                     *place = rows[row as usize];
                 }

@@ -21,6 +21,7 @@ use arrow_buffer::NullBuffer;
 use arrow_row::Rows;
 
 use crate::error::Result;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
@@ -219,7 +220,7 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
     let rows = texts.rows();
     let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
-    let mut codes = vec![0; rows];
+    let mut codes = reserve::repeated(0, rows)?;
     let Some(survey) = surveys.into_iter().flatten().reduce(Survey::join) else {
         return Ok(Packed { codes, exact: true });
     };

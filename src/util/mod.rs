@@ -7,6 +7,7 @@ pub(crate) mod cancel;
 pub(crate) mod huge_pages;
 pub(crate) mod parallel_fill;
 pub mod rank_select;
+pub(crate) mod reserve;
 pub(crate) mod run_index;
 pub(crate) mod simd;
 pub(crate) mod slices;

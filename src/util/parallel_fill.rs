@@ -13,6 +13,7 @@ use std::mem::{MaybeUninit, take};
 
 use arrow_buffer::ArrowNativeType;
 
+use super::reserve;
 use super::streaming_store::Writes;
 use super::threads::Threads;
 use crate::error::{Error, Result};
@@ -176,7 +177,7 @@ unsafe fn written<T: Send, I: Send, R: Send>(
     threads: &Threads,
     work: impl Fn(I, &mut [MaybeUninit<T>]) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
-    let mut filled = Vec::with_capacity(values);
+    let mut filled = reserve::with_capacity(values)?;
     let mut room = &mut filled.spare_capacity_mut()[..values];
     let with_room = |(length, item)| room.split_off_mut(..length).map(|room| (item, room));
     let chunks = chunks.into_iter().map(with_room).collect::<Option<_>>();

@@ -8,10 +8,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::affinity::Processor;
 use super::cancel::Cancel;
+use super::reserve;
 use crate::error::{Error, Result};
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
+
+/// Bytes of a thread's stack, and of what else it is given.
+const STACK: usize = 4 << 20;
 
 /// The threads of one computation: the caller's own, and others that are started when they are first needed. These live
 /// no longer than the computation does, so none is ever there before a fork.
@@ -132,13 +136,15 @@ impl Threads {
     /// The other threads.
     fn helpers(&self) -> Result<&Helpers> {
         let start = || {
+            // A thread that cannot be given its own stacks ends the process.
+            reserve::probe(self.count * STACK).map_err(|error| error.message().to_string())?;
             let apart = Processor::only_one_is_busy();
             let name = |number| format!("windrow-{number}");
             let pool = ThreadPoolBuilder::new().num_threads(self.count - 1).thread_name(name).build();
             pool.map(|pool| Helpers { pool, apart }).map_err(|error| error.to_string())
         };
         let helpers = self.helpers.get_or_init(start).as_ref();
-        helpers.map_err(|error| Error::internal(format!("no threads could be started: {error}; set threads=1")))
+        helpers.map_err(|error| Error::memory_limit(format!("no threads could be started: {error}; set threads=1")))
     }
 }
 

@@ -81,8 +81,9 @@ impl<A: Retractable> Tally for Retracted<A> {
         false
     }
 
-    fn restart(&self, kept: &mut Self::Kept, _: &Values, _: &Partition) {
+    fn restart(&self, kept: &mut Self::Kept, _: &Values, _: &Partition) -> Result<()> {
         *kept = Some(self.0.init());
+        Ok(())
     }
 
     fn set(
@@ -146,8 +147,8 @@ impl<A: Aggregate> Tally for Merged<A> {
         false
     }
 
-    fn restart(&self, kept: &mut Self::Kept, _: &Values, partition: &Partition) {
-        kept.restart(&self.0, partition.codes);
+    fn restart(&self, kept: &mut Self::Kept, _: &Values, partition: &Partition) -> Result<()> {
+        kept.restart(&self.0, partition.codes)
     }
 
     fn set(

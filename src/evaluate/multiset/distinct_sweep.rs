@@ -27,6 +27,7 @@ use crate::model::aggregate::Aggregate;
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 
 /// The value has not been met.
 const NOWHERE: usize = usize::MAX;
@@ -47,7 +48,7 @@ impl<A: Aggregate> Sweep<A> {
 impl<A: Aggregate> Evaluator for Sweep<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, values } = self;
-        let mut runs = Vec::with_capacity(rows.len());
+        let mut runs = reserve::with_capacity(rows.len())?;
         each_frame(frames, rows.clone(), cancel, |_, pieces| {
             let mut pieces = pieces.filter(|piece| !piece.is_empty());
             let run = pieces.next().map_or(0..0, |piece| values.places.of(piece));
@@ -55,7 +56,7 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
             if pieces.next().is_some() { Err(Error::internal("a frame of several pieces")) } else { Ok(()) }
         })?;
         let mut out = aggregate.builder(rows.len());
-        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        let mut order = reserve::collected(0..rows.len() as u32)?;
         let (mut tree, mut last) = (StateTree::default(), Vec::new());
         let mut at = 0;
         while at < rows.len() {
@@ -67,9 +68,8 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
             let runs_here = || here.iter().map(|&row| &runs[row as usize]).filter(|run| !run.is_empty());
             let first = runs_here().map(|run| run.start as usize).min().unwrap_or(0);
             let behind = runs_here().next_back().map_or(first, |run| run.end as usize);
-            tree.restart(aggregate, behind - first);
-            last.clear();
-            last.resize(partition.codes, NOWHERE);
+            tree.restart(aggregate, behind - first)?;
+            reserve::refill(&mut last, partition.codes, NOWHERE)?;
             let mut swept = first;
             for &row in here.iter() {
                 let run = &runs[row as usize];

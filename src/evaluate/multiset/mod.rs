@@ -1,5 +1,6 @@
 //! Frames as multisets: how often each different value is in the frame.
 
+pub(crate) mod answer_length;
 pub(crate) mod bitset;
 pub(crate) mod distinct;
 pub(crate) mod distinct_sweep;

@@ -29,6 +29,7 @@ use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::arrange;
 use crate::util::bitmap::next_set;
 use crate::util::boundaries::Edges;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
@@ -46,11 +47,17 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn new(section: &Section, inclusion: Inclusion) -> Self {
+    /// The rows of `section` that take part.
+    ///
+    /// # Errors
+    /// There is no memory for their numbers.
+    pub(crate) fn new(section: &Section, inclusion: Inclusion) -> Result<Self> {
         let Inclusion::Mask(bits) = &inclusion else {
-            return Self { included: Included::All, partitions: section.partitions.clone(), rows: None };
+            return Ok(Self { included: Included::All, partitions: section.partitions.clone(), rows: None });
         };
-        let rows: UInt32Array = bits.set_indices_u32().collect::<Vec<_>>().into();
+        let mut rows = reserve::with_capacity(bits.count_set_bits())?;
+        rows.extend(bits.set_indices_u32());
+        let rows = UInt32Array::from(rows);
         let mut begins = BooleanBufferBuilder::new(rows.len());
         let mut end = 0;
         for &row in rows.values() {
@@ -60,7 +67,7 @@ impl Places {
             }
             begins.append(begin);
         }
-        Self { included: Included::new(inclusion), partitions: Edges::new(begins.finish()), rows: Some(rows) }
+        Ok(Self { included: Included::new(inclusion), partitions: Edges::new(begins.finish()), rows: Some(rows) })
     }
 
     /// How many rows take part.
@@ -93,7 +100,10 @@ impl Places {
     pub(crate) fn take(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.rows {
             None => Ok(column.clone()),
-            Some(rows) => Ok(take(column, rows, None)?),
+            Some(rows) => {
+                reserve::probe_rows(column, rows.len())?;
+                Ok(take(column, rows, None)?)
+            }
         }
     }
 }
@@ -118,7 +128,7 @@ impl Dense {
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
         let values = gather_on(&values, &sorted, threads)?;
         let differs = starts(&values, places.len(), None)?;
-        let mut codes = vec![0; places.len()];
+        let mut codes = reserve::repeated(0, places.len())?;
         let mut code = 0;
         for (at, &place) in sorted.iter().enumerate() {
             // Sorting keeps partitions where they are, so one begins at the same number among places and among these.
@@ -149,7 +159,7 @@ fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
 /// Places by `columns` within each of `partitions`, ties in row order. Small partitions are sorted some at a time.
 fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     let Some(pieces) = pieces(partitions) else { return order_of_piece(partitions, columns, threads) };
-    let mut sorted = vec![0; partitions.len()];
+    let mut sorted = reserve::repeated(0, partitions.len())?;
     let mut left = &mut sorted[..];
     let mut work = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -171,9 +181,12 @@ fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Resul
 
 fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     let several = next_set(partitions.starts(), 1).is_some();
-    let numbers = several.then(|| SortColumn::ascending(numbers(partitions)));
+    let numbers = several.then(|| numbers(partitions)).transpose()?.map(SortColumn::ascending);
     let columns: Vec<_> = numbers.into_iter().chain(columns.iter().cloned()).collect();
-    Ok(arrange(&columns, &[], threads)?.order.unwrap_or_else(|| (0..partitions.len() as u32).collect()))
+    match arrange(&columns, &[], threads)?.order {
+        Some(order) => Ok(order),
+        None => reserve::collected(0..partitions.len() as u32),
+    }
 }
 
 /// Whole partitions of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
@@ -195,13 +208,13 @@ fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
 }
 
 /// Each row's run, numbered from 0.
-fn numbers(runs: &Edges) -> ArrayRef {
-    let (mut numbers, mut number) = (Vec::with_capacity(runs.len()), 0);
+fn numbers(runs: &Edges) -> Result<ArrayRef> {
+    let (mut numbers, mut number) = (reserve::with_capacity(runs.len())?, 0);
     runs.each(|run| {
         numbers.resize(run.end, number);
         number += 1;
     });
-    Arc::new(UInt32Array::from(numbers))
+    Ok(Arc::new(UInt32Array::from(numbers)))
 }
 
 #[cfg(test)]
@@ -220,7 +233,7 @@ mod tests {
             Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
                 .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
-        let places = Places::new(&section, Inclusion::Mask(mask));
+        let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
         let threads = Threads::new(1, &Cancel::default());
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let key = SortColumn::ascending(column);
@@ -237,7 +250,7 @@ mod tests {
     #[test]
     fn nobody_takes_part() {
         let section = Section::whole(Edges::single(3), Edges::single(3), vec![]).unwrap();
-        let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3)));
+        let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3))).unwrap();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
         let dense =
             Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
@@ -253,7 +266,7 @@ mod tests {
             let edges = Edges::new(BooleanBuffer::collect_bool(rows, begins));
             let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
-            let places = Places::new(&section, Inclusion::Mask(mask));
+            let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
             let key =
                 SortColumn { descending: true, ..SortColumn::ascending(Arc::new(Int64Array::from(values.clone()))) };

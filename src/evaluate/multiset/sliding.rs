@@ -28,6 +28,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::answer_length::{AnswerLength, Lengths, Total, of_all};
 use super::value_codes::{Partition, Values};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
@@ -37,7 +38,9 @@ use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::simd::widest;
+use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many changes.
 const WORK: usize = 1 << 22;
@@ -53,7 +56,10 @@ pub(crate) trait Tally: Send + Sync {
     fn counts(&self) -> bool;
 
     /// No value of `partition` is there.
-    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition);
+    ///
+    /// # Errors
+    /// There is no memory for what is kept of its values.
+    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition) -> Result<()>;
 
     /// The value of `code` is now there `count` times.
     ///
@@ -62,8 +68,21 @@ pub(crate) trait Tally: Send + Sync {
     fn set(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition, code: usize, count: u32)
     -> Result<()>;
 
+    /// How long answers are, if they are of no fixed width.
+    fn length(&self) -> Option<&dyn AnswerLength> {
+        None
+    }
+
     /// An empty builder for `capacity` answers.
     fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Makes room for answers of so much in all, where [`Tally::length`] says how long they are.
+    ///
+    /// # Errors
+    /// There is none.
+    fn reserve(&self, _length: usize, _out: &mut Self::Builder) -> Result<()> {
+        Ok(())
+    }
 
     /// Appends the answer of `row`.
     ///
@@ -137,10 +156,38 @@ impl<T: Tally + 'static> Codes<T> {
     }
 }
 
-impl<T: Tally> Evaluator for Codes<T> {
-    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let Self { values, tally, visits } = self;
-        let mut out = tally.builder(rows.len());
+impl<T: Tally> Codes<T> {
+    /// How long the answers of `rows` are together, at most: as if all values in a frame were different.
+    fn length(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        let mut total = Total::default();
+        each_frame(frames, rows, cancel, |_, pieces| {
+            // Answers in an order of their own share no run.
+            total.add_all(of, pieces.map(|piece| self.values.places.of(piece)));
+            Ok(())
+        })?;
+        Ok(total.length())
+    }
+
+    /// Whether they are as long as that: no two values are the same, and no two answers share theirs.
+    fn is_exact(&self, of: &dyn AnswerLength) -> bool {
+        self.values.unique && !of.shares()
+    }
+
+    /// How long they are.
+    fn exact(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        Ok(self.walk(&Lengths(of), Total::default(), frames, rows, cancel)?.0.length())
+    }
+
+    /// The answers of `rows` by `tally`, and the order in which they were made if it is not that of the rows.
+    fn walk<U: Tally>(
+        &self,
+        tally: &U,
+        mut out: U::Builder,
+        frames: &Frames,
+        rows: Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<(U::Builder, Option<Vec<u32>>)> {
+        let Self { values, visits, .. } = self;
         match visits {
             Visits::AsTheyCome => {
                 let mut moving = Moving::new(values, tally, cancel);
@@ -165,17 +212,17 @@ impl<T: Tally> Evaluator for Codes<T> {
                 })?;
             }
             Visits::Mo => {
-                let mut all = Vec::with_capacity(rows.len());
+                let mut all = reserve::with_capacity(rows.len())?;
                 each_frame(frames, rows.clone(), cancel, |_, pieces| {
                     all.push(lanes(values, pieces));
                     Ok(())
                 })?;
-                let order = mo(values, &rows, &all);
+                let order = mo(values, &rows, &all)?;
                 let mut moving = Moving::new(values, tally, cancel);
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
                 }
-                return restore(&tally.finish(out)?, &order);
+                return Ok((out, Some(order)));
             }
             Visits::Naive => {
                 let mut partition = Partition::default();
@@ -187,7 +234,38 @@ impl<T: Tally> Evaluator for Codes<T> {
                 })?;
             }
         }
-        tally.finish(out)
+        Ok((out, None))
+    }
+}
+
+impl<T: Tally> Evaluator for Codes<T> {
+    fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
+        let Some(of) = self.tally.length() else { return Ok(()) };
+        let cancel = threads.cancel();
+        let check = of.check(of_all(rows, threads, |rows| self.length(of, frames, rows, cancel))?);
+        if check.is_ok() || self.is_exact(of) {
+            return check;
+        }
+        of.check(of_all(rows, threads, |rows| self.exact(of, frames, rows, cancel))?)
+    }
+
+    fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
+        let tally = &self.tally;
+        let mut out = tally.builder(rows.len());
+        if let Some(of) = tally.length() {
+            let most = self.length(of, frames, rows.clone(), cancel)?;
+            if self.is_exact(of) {
+                tally.reserve(most, &mut out)?;
+            } else if of.check(most).is_err() {
+                tally.reserve(self.exact(of, frames, rows.clone(), cancel)?, &mut out)?;
+            }
+        }
+        let (out, order) = self.walk(tally, out, frames, rows, cancel)?;
+        let answers = tally.finish(out)?;
+        match order {
+            Some(order) => restore(&answers, &order),
+            None => Ok(answers),
+        }
     }
 
     fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
@@ -256,12 +334,11 @@ impl<'a, T: Tally> Moving<'a, T> {
     fn answer(&mut self, row: usize, lanes: &[Range<u32>], out: &mut T::Builder) -> Result<()> {
         if !self.partition.rows.contains(&row) {
             self.partition = self.values.partition(row);
-            self.counts.clear();
             if !self.values.unique {
-                self.counts.resize(self.partition.codes, 0);
+                reserve::refill(&mut self.counts, self.partition.codes, 0)?;
             }
             self.lanes = Lanes::default();
-            self.tally.restart(&mut self.kept, self.values, &self.partition);
+            self.tally.restart(&mut self.kept, self.values, &self.partition)?;
         }
         // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
         // that has its code to itself, and may be in two lanes, leaves before it comes.
@@ -318,8 +395,8 @@ fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
 }
 
 /// The order of the rows, from 0, in which their frames are never far from the one before.
-fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
-    let mut order = Vec::with_capacity(frames.len());
+fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>> {
+    let mut order = reserve::with_capacity(frames.len())?;
     let hull = |at: u32| {
         let mut lanes = frames[at as usize].iter().filter(|lane| !lane.is_empty());
         let begin = lanes.next();
@@ -330,7 +407,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
     while at < rows.end {
         let partition = values.partition(at);
         let end = partition.rows.end.min(rows.end);
-        let mut here: Vec<u32> = ((at - rows.start) as u32..(end - rows.start) as u32).collect();
+        let mut here = reserve::collected((at - rows.start) as u32..(end - rows.start) as u32)?;
         let stride = (partition.places.len() as f64 / (here.len() as f64).sqrt()).max(1.0) as u32;
         here.sort_unstable_by_key(|&at| {
             let Range { start, end } = hull(at);
@@ -340,7 +417,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Vec<u32> {
         order.append(&mut here);
         at = end;
     }
-    order
+    Ok(order)
 }
 
 #[cfg(test)]

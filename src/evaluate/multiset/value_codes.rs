@@ -14,6 +14,7 @@ use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Edges;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// No place has a value of this code.
@@ -50,9 +51,9 @@ impl Values {
     /// # Errors
     /// A type without an order; cancellation.
     pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
-        let places = Places::new(section, inclusion);
+        let places = Places::new(section, inclusion)?;
         let Dense { codes, sorted } = Dense::new(&places, keys, threads)?;
-        let mut firsts = vec![NONE; codes.len()];
+        let mut firsts = reserve::repeated(NONE, codes.len())?;
         let mut partition = 0;
         for (at, &place) in sorted.iter().enumerate() {
             if places.partitions.starts_at(at) {
@@ -74,9 +75,9 @@ impl Values {
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
-        let places = Places::new(section, inclusion);
+        let places = Places::new(section, inclusion)?;
         let sorted = rank_codes::sorted(&places, keys, threads)?;
-        let mut codes = vec![0; sorted.len()];
+        let mut codes = reserve::repeated(0, sorted.len())?;
         places.partitions.each(|partition| {
             for (code, &place) in sorted[partition].iter().enumerate() {
                 codes[place as usize] = code as u32;
@@ -115,6 +116,8 @@ impl Values {
         if self.unique {
             return Ok(gather_on(&[column], &self.firsts, threads)?.swap_remove(0));
         }
+        reserve::probe(self.firsts.len() * size_of::<u32>())?;
+        reserve::probe_rows(&column, self.firsts.len())?;
         let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }

@@ -38,6 +38,7 @@ use crate::permute::gather::gather_on;
 use crate::sort::sort_column::{Comparators, SortColumn, compare};
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 use crate::util::run_index::Runs;
 use crate::util::threads::Threads;
 
@@ -63,7 +64,7 @@ struct Sorted {
     /// Where ties end and the rank of each place, for questions about rows.
     ranked: Option<Ranked>,
     /// Built at the first frame that is not a whole partition. `None` inside: cancelled.
-    wavelet: OnceLock<Option<Wavelet>>,
+    wavelet: OnceLock<Result<Wavelet>>,
 }
 
 struct Ranked {
@@ -148,12 +149,13 @@ impl<R: Reading> Tally for ReadKept<R> {
         false
     }
 
-    fn restart(&self, kept: &mut View<'static>, _: &Values, partition: &Partition) {
+    fn restart(&self, kept: &mut View<'static>, _: &Values, partition: &Partition) -> Result<()> {
         if let Source::Kept(selected, begin) = &mut kept.source {
             selected.restart(partition.codes);
             *begin = partition.places.start as u32;
         }
         kept.len = 0;
+        Ok(())
     }
 
     #[inline(always)]
@@ -192,7 +194,7 @@ impl<R: Reading> Tally for ReadKept<R> {
         out: &mut R::Answers,
     ) -> Result<()> {
         let mut kept = View::default();
-        self.restart(&mut kept, values, partition);
+        self.restart(&mut kept, values, partition)?;
         for (&code, &count) in counts {
             self.set(&mut kept, values, partition, code as usize, count)?;
         }
@@ -222,7 +224,7 @@ impl Arranged {
     /// A type without an order.
     pub(crate) fn naive(section: &Section, inclusion: Inclusion, keys: &[SortColumn]) -> Result<Self> {
         Ok(Self {
-            places: Places::new(section, inclusion),
+            places: Places::new(section, inclusion)?,
             order: Order::Naive(compare(keys)?),
             threads: Threads::new(1, &Cancel::default()),
         })
@@ -239,22 +241,23 @@ impl Arranged {
         ranked: bool,
         threads: &Threads,
     ) -> Result<Self> {
-        let places = Places::new(section, inclusion);
+        let places = Places::new(section, inclusion)?;
         let Dense { codes, sorted } = if ranked {
             Dense::new(&places, keys, threads)?
         } else {
             Dense { codes: Vec::new(), sorted: rank_codes::sorted(&places, keys, threads)? }
         };
-        let ranked = ranked.then(|| {
-            let mut at = vec![0; sorted.len()];
+        let ranked = ranked.then(|| -> Result<Ranked> {
+            let mut at = reserve::repeated(0, sorted.len())?;
             for (rank, &place) in sorted.iter().enumerate() {
                 at[place as usize] = rank as u32;
             }
             let code = |rank: usize| codes[sorted[rank] as usize];
             let begins = |rank: usize| places.partitions.starts_at(rank) || code(rank) != code(rank - 1);
             let peers = Edges::new((0..sorted.len()).map(begins).collect());
-            Ranked { at, peers: Runs::new(&peers) }
+            Ok(Ranked { at, peers: Runs::new(&peers) })
         });
+        let ranked = ranked.transpose()?;
         Ok(Self {
             places,
             order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }),
@@ -522,7 +525,7 @@ impl<'a> View<'a> {
     fn cursor(&mut self, arranged: &Arranged, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
         if let (None, Source::Arranged(_, cancel)) = (&self.cursor, &self.source) {
             let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
-            let wavelet = sorted.wavelet.get_or_init(build).as_ref().ok_or_else(Error::cancelled)?;
+            let wavelet = sorted.wavelet.get_or_init(build).as_ref().map_err(Clone::clone)?;
             let mut cursor = Cursor::new(wavelet);
             cursor.enter(&self.partition);
             self.cursor = Some(cursor);

@@ -30,8 +30,10 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 
 /// Ranks are narrower than this.
 const BITS: usize = 32;
@@ -47,8 +49,8 @@ struct Level {
 }
 
 impl Level {
-    fn new(ranks: &[u32], bit: usize) -> Self {
-        let mut words = Vec::with_capacity(ranks.len() / WORD + 1);
+    fn new(ranks: &[u32], bit: usize) -> Result<Self> {
+        let mut words = reserve::with_capacity(ranks.len() / WORD + 1)?;
         let mut before = 0_u64;
         for chunk in ranks.chunks(WORD) {
             let bits = chunk.iter().rev().fold(0, |bits, rank| (bits << 1) | ((rank >> bit) & 1));
@@ -58,7 +60,7 @@ impl Level {
         if ranks.len().is_multiple_of(WORD) {
             words.push(before << WORD);
         }
-        Self { words }
+        Ok(Self { words })
     }
 
     /// How many bits are set before `at`.
@@ -78,10 +80,12 @@ pub(crate) struct Wavelet {
 }
 
 impl Wavelet {
-    /// Over places in an order of their own: `sorted` is the places by that order within each partition. `None`:
-    /// cancelled.
-    pub(crate) fn new(partitions: &Edges, sorted: &[u32], cancel: &Cancel) -> Option<Self> {
-        let mut ranks = vec![0; sorted.len()];
+    /// Over places in an order of their own: `sorted` is the places by that order within each partition.
+    ///
+    /// # Errors
+    /// Cancellation; there is no memory for it.
+    pub(crate) fn new(partitions: &Edges, sorted: &[u32], cancel: &Cancel) -> Result<Self> {
+        let mut ranks = reserve::repeated(0_u32, sorted.len())?;
         let mut largest = 0;
         partitions.each(|partition| {
             largest = largest.max(partition.len());
@@ -91,17 +95,17 @@ impl Wavelet {
         });
         let depth = bits(largest);
         let mut levels = Vec::with_capacity(depth);
-        let mut next = vec![0; ranks.len()];
+        let mut next = reserve::repeated(0, ranks.len())?;
         for bit in (0..depth).rev() {
-            cancel.check().ok()?;
-            levels.push(Level::new(&ranks, bit));
+            cancel.check()?;
+            levels.push(Level::new(&ranks, bit)?);
             if bit > 0 {
                 partitions.each(|partition| divide(&ranks, &mut next, partition, bit));
                 std::mem::swap(&mut ranks, &mut next);
             }
         }
         levels.reverse();
-        Some(Self { levels })
+        Ok(Self { levels })
     }
 }
 

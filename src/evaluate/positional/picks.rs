@@ -9,6 +9,7 @@ use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
+use crate::util::reserve;
 
 /// Where a result comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,7 @@ impl Picks {
                 NullBuffer::new(BooleanBuffer::collect_bool(self.sources.len(), |at| self.sources[at] != NULL))
             });
             let source = sources[valued.trailing_zeros() as usize];
+            reserve::probe_rows(source, self.rows.len())?;
             take(source, &UInt32Array::try_new(self.rows.into(), nulls)?, None)
         } else {
             // Only the sources in use: a dictionary that is not asked for is not merged either.
@@ -100,7 +102,8 @@ impl Picks {
             let place = |source: u8| (self.used & ((1 << source) - 1)).count_ones() as usize;
             let arrays: Vec<&ArrayRef> = used.iter().map(|&source| sources[usize::from(source)]).collect();
             let picks = self.sources.iter().zip(&self.rows).map(|(&source, &row)| (place(source), row as usize));
-            weave(&arrays, &picks.collect::<Vec<_>>())
+            reserve::probe_rows(column, self.rows.len())?;
+            weave(&arrays, &reserve::collected(picks)?)
         };
         gathered.map_err(|error| match error {
             ArrowError::OffsetOverflowError(_) => Error::unsupported(format!(

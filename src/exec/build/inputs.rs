@@ -28,6 +28,7 @@ use crate::sort::sort_column::SortColumn;
 use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
+use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// A pass's arguments over a section.
@@ -225,6 +226,9 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
     if from == target {
         return Ok(column.clone());
     }
+    // Texts become no longer than they are.
+    reserve::probe(column.len() * target.primitive_width().unwrap_or(0))?;
+    reserve::probe_rows(column, column.len())?;
     match (from, target) {
         (DataType::Dictionary(_, values), _) => read_as(&arrow_cast::cast(column, values)?, target, ansi),
         (DataType::RunEndEncoded(_, values), _) => {

@@ -57,7 +57,7 @@ fn gathered<G: Gather + 'static>(
         return Ok(Codes::boxed(call.frame_traits(), values, InCodeOrder(gather)));
     }
     if order.is_empty() {
-        let places = Places::new(section, inclusion.clone());
+        let places = Places::new(section, inclusion.clone())?;
         return Ok(Box::new(InRowOrder { gather: gather(&places)?, places, naive: inputs.naive() }));
     }
     let values = Values::in_order(section, inclusion.clone(), &order, threads)?;

@@ -26,7 +26,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let inner = match &function {
         UserFunction::Aggregate(aggregate) => function.within(|| folded(inputs, aggregate.as_ref()))?,
         UserFunction::Frames(function) => {
-            let places = Places::new(inputs.section, inputs.inclusion.clone());
+            let places = Places::new(inputs.section, inputs.inclusion.clone())?;
             Box::new(FrameBlocks::new(function.clone(), places, &inputs.args)?)
         }
         UserFunction::Partitions(function) => Box::new(PartitionBlocks::new(function.clone(), inputs.args.clone())),

@@ -23,20 +23,29 @@ use arrow_select::take::take;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, each_frame};
+use crate::evaluate::multiset::answer_length::{AnswerLength, Total, of_all};
 use crate::evaluate::multiset::bitset::Present;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
+use crate::util::threads::Threads;
 
 /// An answer made of the values at some places, in their order.
-pub(crate) trait Gather: Send + Sync {
+pub(crate) trait Gather: AnswerLength {
     /// Where answers gather.
     type Builder;
 
     /// An empty builder for `capacity` answers.
     fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Makes room for answers of so much in all.
+    ///
+    /// # Errors
+    /// As for `check`.
+    fn reserve(&self, length: usize, out: &mut Self::Builder) -> Result<()>;
 
     /// Appends the answer made of the values at `places`.
     ///
@@ -74,10 +83,28 @@ pub(crate) struct InRowOrder<G> {
     pub(crate) naive: bool,
 }
 
+impl<G: Gather> InRowOrder<G> {
+    /// How much the answers of `rows` are together.
+    fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        let mut total = Total::default();
+        each_frame(frames, rows, cancel, |_, pieces| {
+            let runs = pieces.map(|piece| self.places.of(piece));
+            if self.naive { total.add_all(&self.gather, runs) } else { total.add(&self.gather, runs) }
+            Ok(())
+        })?;
+        Ok(total.length())
+    }
+}
+
 impl<G: Gather> Evaluator for InRowOrder<G> {
+    fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
+        self.gather.check(of_all(rows, threads, |rows| self.length(frames, rows, threads.cancel()))?)
+    }
+
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { gather, places, naive } = self;
         let mut out = gather.builder(rows.len());
+        gather.reserve(self.length(frames, rows.clone(), cancel)?, &mut out)?;
         each_frame(frames, rows, cancel, |_, pieces| {
             if *naive {
                 let included = pieces.flatten().filter(|&row| places.includes(row));
@@ -124,9 +151,10 @@ impl<G: Gather> Tally for InCodeOrder<G> {
         false
     }
 
-    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) {
+    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) -> Result<()> {
         kept.present.restart(partition.codes);
         kept.answered = false;
+        Ok(())
     }
 
     #[inline]
@@ -167,6 +195,14 @@ impl<G: Gather> Tally for InCodeOrder<G> {
 
     fn finish(&self, out: G::Builder) -> Result<ArrayRef> {
         self.0.finish(out)
+    }
+
+    fn length(&self) -> Option<&dyn AnswerLength> {
+        Some(&self.0)
+    }
+
+    fn reserve(&self, length: usize, out: &mut G::Builder) -> Result<()> {
+        self.0.reserve(length, out)
     }
 }
 
@@ -211,15 +247,43 @@ struct Slot {
     shared: bool,
 }
 
-/// An offset or a length as lists have them.
-fn offset(length: usize) -> Result<i32> {
-    i32::try_from(length).map_err(|_| {
-        Error::unsupported(format!(
-            "the lists hold {length} values together, and a column of lists {} at most; stream the rows in batches, \
-             narrow the frame, or ask for list views, which share values",
-            i32::MAX
-        ))
-    })
+impl Lists {
+    /// As many values as offsets and lengths of lists can tell.
+    fn offset(&self, length: usize) -> Result<i32> {
+        i32::try_from(length).map_err(|_| {
+            Error::memory_limit(format!(
+                "the lists would hold {length} values together, {} MiB, and a column of lists {} values at most; stream the \
+                 rows in batches, narrow the frame, or ask for list views, which share values",
+                self.bytes(length).div_ceil(1 << 20),
+                i32::MAX
+            ))
+        })
+    }
+
+    /// The bytes of so many values and of their places.
+    fn bytes(&self, values: usize) -> usize {
+        let all = self.values.to_data().get_slice_memory_size().unwrap_or(0);
+        values.saturating_mul(size_of::<u32>() + all.div_ceil(self.values.len().max(1)))
+    }
+}
+
+impl AnswerLength for Lists {
+    fn length(&self, run: Range<usize>) -> usize {
+        run.len()
+    }
+
+    fn separator(&self) -> usize {
+        0
+    }
+
+    fn shares(&self) -> bool {
+        self.views
+    }
+
+    fn check(&self, length: usize) -> Result<()> {
+        self.offset(length)?;
+        reserve::check_left(self.bytes(length), || format!("the lists would hold {length} values together"))
+    }
 }
 
 impl Gather for Lists {
@@ -229,10 +293,27 @@ impl Gather for Lists {
         Slots { lists: Vec::with_capacity(capacity), ..Slots::default() }
     }
 
+    fn reserve(&self, length: usize, out: &mut Slots) -> Result<()> {
+        self.check(length)?;
+        reserve::reserve(&mut out.appended, length)?;
+        reserve::probe(self.bytes(length) - length * size_of::<u32>())
+    }
+
     fn push(&self, places: impl Iterator<Item = u32>, out: &mut Slots) -> Result<()> {
         let begin = out.appended.len();
-        out.appended.extend(places);
-        offset(out.appended.len())?;
+        match places.size_hint() {
+            (least, Some(most)) if least == most => {
+                reserve::grow(&mut out.appended, most)?;
+                out.appended.extend(places);
+            }
+            _ => {
+                for place in places {
+                    reserve::grow(&mut out.appended, 1)?;
+                    out.appended.push(place);
+                }
+            }
+        }
+        self.offset(out.appended.len())?;
         out.lists.push(Slot { begin, len: out.appended.len() - begin, shared: false });
         Ok(())
     }
@@ -254,8 +335,9 @@ impl Gather for Lists {
     fn repeat(&self, out: &mut Slots) -> Result<bool> {
         let Some(&last) = out.lists.last() else { return Ok(false) };
         if !self.views {
+            reserve::grow(&mut out.appended, last.len)?;
             out.appended.extend_from_within(last.begin..last.begin + last.len);
-            offset(out.appended.len())?;
+            self.offset(out.appended.len())?;
         }
         let begin = if self.views { last.begin } else { last.begin + last.len };
         out.lists.push(Slot { begin, ..last });
@@ -271,7 +353,7 @@ impl Gather for Lists {
             return Ok(Arc::new(ListArray::try_new(field, offsets, values, None)?));
         }
         let shared = shared.unwrap_or(0..0);
-        offset(shared.len() + appended.len())?;
+        self.offset(shared.len() + appended.len())?;
         let begin = |slot: &Slot| match (slot.len, slot.shared) {
             (0, _) => 0,
             (_, true) => (slot.begin - shared.start) as i32,
@@ -285,5 +367,151 @@ impl Gather for Lists {
             values = if values.is_empty() { appended } else { concat(&[values.as_ref(), appended.as_ref()])? };
         }
         Ok(Arc::new(ListViewArray::try_new(field, begins, sizes, values, None)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Mutex;
+
+    use arrow_array::{Array, Int64Array, UInt64Array};
+
+    use super::*;
+    use crate::bounds::resolve::FramePlan;
+    use crate::evaluate::evaluator::FrameTraits;
+    use crate::evaluate::multiset::sliding::Codes;
+    use crate::model::row_mask::Inclusion;
+    use crate::model::section::Section;
+    use crate::sort::sort_column::SortColumn;
+    use crate::spec::frame::{Bound, Exclude, Frame};
+    use crate::spec::strategy::Strategy;
+    use crate::util::boundaries::Edges;
+
+    /// Values of lengths of their own, which nothing has room for: what is asked for, and what comes, is written down.
+    struct Written {
+        lengths: Vec<usize>,
+        separator: usize,
+        shares: bool,
+        asked: Arc<Mutex<Vec<usize>>>,
+    }
+
+    /// What was reserved, what came, and what the last answer was.
+    type Came = (usize, usize, usize);
+
+    impl AnswerLength for Written {
+        fn length(&self, run: Range<usize>) -> usize {
+            self.lengths[run].iter().map(|length| length + self.separator).sum()
+        }
+
+        fn separator(&self) -> usize {
+            self.separator
+        }
+
+        fn shares(&self) -> bool {
+            self.shares
+        }
+
+        fn check(&self, length: usize) -> Result<()> {
+            self.asked.lock().unwrap().push(length);
+            Err(Error::memory_limit("nothing fits"))
+        }
+    }
+
+    impl Gather for Written {
+        type Builder = Came;
+
+        fn builder(&self, _: usize) -> Came {
+            (0, 0, 0)
+        }
+
+        fn reserve(&self, length: usize, out: &mut Came) -> Result<()> {
+            out.0 = length;
+            Ok(())
+        }
+
+        fn push(&self, places: impl Iterator<Item = u32>, out: &mut Came) -> Result<()> {
+            let lengths: Vec<_> = places.map(|place| self.lengths[place as usize] + self.separator).collect();
+            out.2 = lengths.iter().sum::<usize>().saturating_sub(self.separator);
+            out.1 += out.2;
+            Ok(())
+        }
+
+        fn push_run(&self, run: Range<usize>, out: &mut Came) -> Result<()> {
+            if self.shares { Ok(()) } else { self.push(run.start as u32..run.end as u32, out) }
+        }
+
+        fn repeat(&self, out: &mut Came) -> Result<bool> {
+            out.1 += if self.shares { 0 } else { out.2 };
+            Ok(true)
+        }
+
+        fn finish(&self, (reserved, came, _): Came) -> Result<ArrayRef> {
+            Ok(Arc::new(UInt64Array::from(vec![reserved as u64, came as u64])))
+        }
+    }
+
+    /// What is said of answers before any is made is what they are, over random frames and rows, in any order of values.
+    #[test]
+    fn lengths_are_told_beforehand() {
+        let mut seed = 5_u64;
+        let mut next = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let (mut compared, mut long) = (0, 0);
+        for _ in 0..300 {
+            let rows = 1 + next(60) as usize;
+            let partitions = Edges::new((0..rows).map(|row| row == 0 || next(9) == 0).collect());
+            let peers = Edges::new((0..rows).map(|row| partitions.starts().value(row) || next(2) == 0).collect());
+            let section = Section::whole(partitions, peers, vec![]).unwrap();
+            let inclusion = match next(2) {
+                0 => Inclusion::All,
+                _ => Inclusion::Mask((0..rows).map(|_| next(4) > 0).collect()),
+            };
+            let (from, to) = (next(12) as i64 - 8, next(12) as i64 - 3);
+            let bound = |at: i64| if at < 0 { Bound::preceding(-at) } else { Bound::following(at) };
+            let frame = match next(3) {
+                0 => Frame::entire(),
+                1 => Frame::rows(Bound::UnboundedPreceding, bound(to)),
+                _ => Frame::rows(bound(from.min(to)), bound(to)),
+            };
+            let exclude = [Exclude::NoOthers, Exclude::CurrentRow, Exclude::Group, Exclude::Ties][next(4) as usize];
+            let frame = frame.exclude(exclude);
+            let plan = FramePlan::resolve(Some(&frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
+            let frames = Frames::new(&plan, &section, 0).unwrap();
+            let column: ArrayRef = Arc::new((0..rows).map(|_| Some(next(7) as i64)).collect::<Int64Array>());
+            let keys = [SortColumn::ascending(column)];
+            let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
+            let traits = FrameTraits { strategy, monotone: true, exclude };
+            let threads = Threads::new(1, &Cancel::default());
+            let written = Written {
+                lengths: (0..rows).map(|_| next(4) as usize).collect(),
+                separator: next(3) as usize,
+                shares: next(3) == 0,
+                asked: Arc::default(),
+            };
+            let asked = written.asked.clone();
+            let naive = strategy == Strategy::Naive;
+            let evaluator: Box<dyn Evaluator> = match next(3) {
+                0 => Box::new(InRowOrder { gather: written, places: Places::new(&section, inclusion).unwrap(), naive }),
+                1 => {
+                    let values = Values::new(&section, inclusion, &keys, &threads).unwrap();
+                    Codes::boxed(traits, values, InCodeOrder(written))
+                }
+                _ => {
+                    let values = Values::in_order(&section, inclusion, &keys, &threads).unwrap();
+                    Codes::boxed_as_they_come(traits, values, InCodeOrder(written))
+                }
+            };
+            let answers = evaluator.evaluate(&frames, 0..rows, &Carry::default(), &Cancel::default()).unwrap();
+            let answers: &UInt64Array = answers.as_any().downcast_ref().unwrap();
+            assert_eq!(answers.value(0), answers.value(1), "{frame:?}, {strategy:?}");
+            assert!(evaluator.check_size(&frames, &(0..rows), &threads).is_err());
+            assert_eq!(asked.lock().unwrap().last().copied(), Some(answers.value(1) as usize));
+            compared += 1;
+            long += usize::from(answers.value(1) > 100);
+        }
+        assert!(compared == 300 && long > 50, "{long}");
     }
 }

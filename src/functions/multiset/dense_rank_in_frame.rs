@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::evaluate::multiset::fenwick::Ranked;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::util::reserve;
 
 /// The place of the row's value among the frame's.
 #[derive(Debug)]
@@ -31,8 +32,10 @@ impl Tally for DenseRank {
         false
     }
 
-    fn restart(&self, kept: &mut Ranked, _: &Values, partition: &Partition) {
+    fn restart(&self, kept: &mut Ranked, _: &Values, partition: &Partition) -> Result<()> {
+        reserve::probe(partition.codes * size_of::<u32>())?;
         kept.restart(partition.codes);
+        Ok(())
     }
 
     #[inline]

@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, Float64Array};
 use crate::error::Result;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::util::reserve;
 
 /// The entropy of the values; each counts once if `distinct`.
 #[derive(Debug)]
@@ -42,12 +43,11 @@ impl Tally for Entropy {
         !self.distinct
     }
 
-    fn restart(&self, kept: &mut Terms, _: &Values, partition: &Partition) {
-        kept.counts.clear();
-        kept.counts.resize(partition.codes, 0);
-        kept.nodes.clear();
-        kept.nodes.resize(2 * partition.codes.next_power_of_two(), 0.0);
+    fn restart(&self, kept: &mut Terms, _: &Values, partition: &Partition) -> Result<()> {
+        reserve::refill(&mut kept.counts, partition.codes, 0)?;
+        reserve::refill(&mut kept.nodes, 2 * partition.codes.next_power_of_two(), 0.0)?;
         (kept.total, kept.present) = (0, 0);
+        Ok(())
     }
 
     #[inline]

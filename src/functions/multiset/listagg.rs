@@ -2,6 +2,7 @@
 //!
 //! Cost: the length of the answers, which is what the column holds; texts are made once per section.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -13,6 +14,8 @@ use arrow_schema::DataType;
 
 use super::collect::Gather;
 use crate::error::{Error, Result};
+use crate::evaluate::multiset::answer_length::AnswerLength;
+use crate::util::reserve;
 
 /// Joins texts or bytes.
 #[derive(Debug)]
@@ -49,6 +52,33 @@ impl Texts {
     }
 }
 
+impl Joined {
+    /// Refuses more bytes than offsets can tell.
+    fn check_offsets(&self, bytes: usize) -> Result<()> {
+        if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(bytes).map(|_| ()) }
+    }
+}
+
+impl AnswerLength for Joined {
+    fn length(&self, run: Range<usize>) -> usize {
+        let offsets = self.texts.value_offsets();
+        (offsets[run.end] - offsets[run.start]) as usize + self.delimiter.len() * run.len()
+    }
+
+    fn separator(&self) -> usize {
+        self.delimiter.len()
+    }
+
+    fn shares(&self) -> bool {
+        false
+    }
+
+    fn check(&self, length: usize) -> Result<()> {
+        self.check_offsets(length)?;
+        reserve::check_left(length, || "the joined texts are long".to_string())
+    }
+}
+
 impl Gather for Joined {
     type Builder = Texts;
 
@@ -56,22 +86,31 @@ impl Gather for Joined {
         Texts { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
     }
 
+    fn reserve(&self, length: usize, out: &mut Texts) -> Result<()> {
+        self.check(length)?;
+        reserve::reserve(&mut out.bytes, length)
+    }
+
     fn push(&self, places: impl Iterator<Item = u32>, out: &mut Texts) -> Result<()> {
         let mut any = false;
         for place in places {
+            let text = self.texts.value(place as usize);
+            reserve::grow(&mut out.bytes, self.delimiter.len() + text.len())?;
             if any {
                 out.bytes.extend_from_slice(&self.delimiter);
             }
-            out.bytes.extend_from_slice(self.texts.value(place as usize));
+            out.bytes.extend_from_slice(text);
             any = true;
         }
         out.end(any);
-        if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(out.bytes.len()).map(|_| ()) }
+        self.check_offsets(out.bytes.len())
     }
 
     fn repeat(&self, out: &mut Texts) -> Result<bool> {
         let Some(&valid) = out.valid.last() else { return Ok(false) };
         let begin = out.ends.len().checked_sub(2).map_or(0, |before| out.ends[before]);
+        let length = out.bytes.len() - begin;
+        reserve::grow(&mut out.bytes, length)?;
         out.bytes.extend_from_within(begin..);
         out.end(valid);
         Ok(true)
@@ -100,9 +139,10 @@ fn bytes<T: ByteArrayType>(out: Texts) -> Result<ArrayRef> {
 
 fn offset<O: OffsetSizeTrait>(length: usize) -> Result<O> {
     O::from_usize(length).ok_or_else(|| {
-        Error::unsupported(format!(
-            "the joined texts hold {length} bytes together, and a column of such texts {} at most; stream the rows in \
-             batches, narrow the frame, or cast the argument to large_string",
+        Error::memory_limit(format!(
+            "the joined texts would hold {length} bytes together, {} MiB, and a column of such texts {} bytes at most; stream the \
+             rows in batches, narrow the frame, or cast the argument to large_string",
+            length.div_ceil(1 << 20),
             i32::MAX
         ))
     })

@@ -17,6 +17,7 @@ use arrow_select::take::take;
 use crate::error::Result;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::util::reserve;
 
 /// The most frequent value.
 #[derive(Debug)]
@@ -44,10 +45,9 @@ pub(crate) struct Greatest {
 
 impl Greatest {
     /// None of `codes` codes.
-    fn restart(&mut self, codes: usize) {
+    fn restart(&mut self, codes: usize) -> Result<()> {
         (self.mode, self.found) = (None, true);
-        self.nodes.clear();
-        self.nodes.resize(2 * codes.next_power_of_two(), 0);
+        reserve::refill(&mut self.nodes, 2 * codes.next_power_of_two(), 0)
     }
 
     /// The code is now there `count` times.
@@ -100,8 +100,8 @@ impl Tally for Mode {
         !self.distinct
     }
 
-    fn restart(&self, kept: &mut Greatest, _: &Values, partition: &Partition) {
-        kept.restart(partition.codes);
+    fn restart(&self, kept: &mut Greatest, _: &Values, partition: &Partition) -> Result<()> {
+        kept.restart(partition.codes)
     }
 
     #[inline]
