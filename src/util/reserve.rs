@@ -3,9 +3,12 @@
 //! A large allocation is made only where [`SLACK`] bytes more could be had: what is small, and what libraries allocate
 //! without asking, lives off them. Where a library makes a large one whose size is known, [`probe`] asks for it beforehand.
 //!
-//! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
+//! Cost: a system call per allocation of [`LARGE`] bytes or more; more where the process's address space is limited, or for
+//! [`PROMISED`] bytes.
 
 use std::hint::black_box;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 use arrow_array::Array;
 
@@ -71,13 +74,35 @@ pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
     probe(columns.iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum())
 }
 
-/// Whether so many bytes can be allocated, which then go back.
+/// Whether so many bytes can be allocated, which then go back. Where the system promises what is asked for, only much is
+/// asked for in vain.
 fn can_be_had(bytes: usize) -> bool {
+    if bytes < PROMISED && !is_limited() {
+        return true;
+    }
     let mut vector = Vec::<u8>::new();
     let had = vector.try_reserve_exact(bytes).is_ok();
     // The compiler may leave out an allocation that nobody looks at.
     black_box(vector.as_ptr());
     had
+}
+
+/// Whether the process may map only so many bytes (`ulimit -v`, Spark's `spark.executor.pyspark.memory`), or the system
+/// promises no more than it has.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // asks the system for a limit
+fn is_limited() -> bool {
+    static STRICT: OnceLock<bool> = OnceLock::new();
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes two numbers; where it fails they stay.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    let strict = || std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2");
+    limit.rlim_cur != libc::RLIM_INFINITY || *STRICT.get_or_init(strict)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_limited() -> bool {
+    true
 }
 
 /// Fails unless there is some memory left behind a large allocation.
@@ -142,9 +167,9 @@ pub(crate) fn refill<T: Clone>(vector: &mut Vec<T>, times: usize, value: T) -> R
 /// # Errors
 /// There is no memory for it.
 pub(crate) fn repeated<T: Clone>(value: T, times: usize) -> Result<Vec<T>> {
-    let mut vector = with_capacity(times)?;
-    vector.resize(times, value);
-    Ok(vector)
+    probe(times.saturating_mul(size_of::<T>()))?;
+    // Zeros come from the system unwritten this way.
+    Ok(vec![value; times])
 }
 
 /// The values of an iterator that knows how many they are.
