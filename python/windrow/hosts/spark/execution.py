@@ -16,6 +16,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.native import ROWS
 from ..._execute.sectioned import Share
 from ..._execute.stream import Operator
 from ..._model.calls import Call
@@ -223,6 +224,9 @@ class Builder:
         """
         native = level.bound.native
         made: dict[int, str] = {}
+        if not schema.names:  # PySpark takes the number of a batch's rows from its columns
+            self.working = self.working.select(self.functions.lit(True).alias(ROWS))
+            schema = self.working.schema
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
         able, why = ([], "") if stage.arrived or not self.way.may_spread() else self._able(level, stage, schema)

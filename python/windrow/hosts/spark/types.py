@@ -324,8 +324,19 @@ def spark_schema(operator: Operator) -> T.StructType:
     -------
     pyspark.sql.types.StructType
         Input columns with the very field they had, metadata included, where the operator was given Spark's schema.
+
+    Raises
+    ------
+    UnsupportedError
+        If the batches that come have no columns: in PySpark they have no rows then.
     """
     schema = operator.host_schema
+    first = operator.levels[0] if isinstance(operator, Chain) else operator
+    if not first.input_schema.names:
+        raise UnsupportedError(
+            f"{operator!r}: a frame without columns comes to Python without its rows; give mapInArrow one that has a "
+            "column, such as df.select(F.lit(True).alias('row'))"
+        )
     if not isinstance(operator, Chain):
         return _level_schema(operator, schema)
     working = T.StructType()
