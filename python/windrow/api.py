@@ -182,10 +182,10 @@ def sql(
     items' aliases, which go before columns of the same name, and may hold window calls of their own; ORDER BY knows
     the items' numbers. Nulls come first in ascending and last in descending order, as in Spark.
 
-    On Spark Classic 4.0 to 4.3, where all that the query names are tables and DataFrames, Spark parses and plans it, with
-    joins, subqueries, WITH, GROUP BY, UNION and whatever else its SQL has, and windrow computes the windows in the plan,
-    as :func:`windrow.spark.accelerate` does. What only windrow's grammar has (GROUPS, EXCLUDE, medians over frames, ...)
-    is one SELECT from one frame there too.
+    On Spark Classic 4.0 to 4.3, where all that the query names are tables and DataFrames, Spark parses and plans it,
+    with joins, subqueries, WITH, GROUP BY, UNION and whatever else its SQL has, and windrow computes the windows in the
+    plan, as :func:`windrow.spark.accelerate` does. What only windrow's grammar has (GROUPS, EXCLUDE, medians over
+    frames, ...) is one SELECT from one frame there too.
 
     Parameters
     ----------
@@ -210,8 +210,8 @@ def sql(
         Before any row is read: for what cannot be read, unknown names, a window function in WHERE or without OVER,
         QUALIFY without a window function.
     UnsupportedError
-        For what goes beyond one SELECT from one frame, where Spark does not plan it: joins, GROUP BY, subqueries, UNION,
-        WITH. On Spark Connect and 3.5, for items that Spark evaluates before the windows, such as ``explode(a)``.
+        For what goes beyond one SELECT from one frame, where Spark does not plan it: joins, GROUP BY, subqueries,
+        UNION, WITH. On Spark Connect and 3.5, for items that Spark evaluates before the windows: ``explode(a)``.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def sql(
             if answered is not None:
                 return answered
     if args:
-        raise refused or SpecError("args: only a query whose tables are all Spark's, on Spark Classic, takes parameters")
+        raise refused or SpecError("args: only a query over tables of Spark's, on Spark Classic, takes parameters")
     try:
         tree = read_select(query)
     except UnsupportedError as error:

@@ -99,7 +99,8 @@ def accelerate(frame: Any) -> Any:
     result = walker.walk(inline_ctes(plan), None)
     if walker.left:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
-        warnings.warn(f"windrow leaves to Spark what it cannot compute alike:{lines}", UserWarning, stacklevel=users_line())
+        text = f"windrow leaves to Spark what it cannot compute alike:{lines}"
+        warnings.warn(text, UserWarning, stacklevel=users_line())
     return dataframe_of(result, frame.sparkSession) if walker.taken else frame
 
 

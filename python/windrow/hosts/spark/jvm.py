@@ -31,6 +31,7 @@ __all__ = [
     "is_classic",
     "is_classic_session",
     "is_descending",
+    "is_generated",
     "items",
     "optimized_plan",
     "parameterised",
@@ -62,6 +63,12 @@ def is_classic(frame: Any) -> bool:
 def is_classic_session(session: Any) -> bool:
     """Whether a session is Spark Classic's."""
     return hasattr(session, "_jsparkSession")
+
+
+def is_generated(frame: Any) -> bool:
+    """Whether an expression of a DataFrame's last select makes several rows of one."""
+    plan = analyzed_plan(frame)
+    return class_of(plan) == "Project" and class_of(plan.child()) == "Generate"
 
 
 def analyzed_plan(frame: Any) -> Any:

@@ -1,6 +1,8 @@
 """Queries that Spark plans as a whole, with whatever its SQL has; windrow computes the windows in the plan.
 
     text -> Spark's parser -> frames by their names, as if in a WITH -> Spark's analyser -> accelerate
+
+No view is made, and none is hidden.
 """
 
 from __future__ import annotations

@@ -160,6 +160,10 @@ class ClassicTree:
         """Give the Column that a node is."""
         return column_of(raw)
 
+    def is_deterministic(self, raw: Any) -> bool:
+        """Whether a node says of itself that its value depends on its input alone: not said is yes."""
+        return isinstance(raw, _Text) or bool(raw.deterministic())
+
     def parsed(self, text: str) -> Any:
         """Read SQL text: its call or its expression over calls, and the node for the latter."""
         item = parse_item(text)
