@@ -165,4 +165,7 @@ def _run_reader(
 
 def _projected(reader: pa.RecordBatchReader, slots: Sequence[Slot], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for batch in reader:
-        yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)
+        if slots:
+            yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)
+        else:  # rows without columns
+            yield batch.select([])
