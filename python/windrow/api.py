@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._execute.stream import Chain, Operator as _Operator, make_operator
@@ -11,7 +11,7 @@ from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
 from ._plan.layout import arrange
-from .exceptions import SpecError, suggest
+from .exceptions import SpecError, UnsupportedError, suggest
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .hosts.explanation import Explanation, explain_outputs
 from .settings import current
@@ -171,7 +171,9 @@ def select(
     return host_of(frame).run(frame, items, named, ComputeArguments(sort, engine, spread), selecting=True)
 
 
-def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
+def sql(
+    query: str, /, *, spark: Any = None, args: Mapping[str, Any] | Sequence[Any] | None = None, **frames: Any
+) -> Any:
     """Answer one SQL query over a frame: ``SELECT ... FROM frame``, with window functions wherever they make sense.
 
     ``SELECT [DISTINCT] items FROM frame [WHERE c] [WINDOW w AS (...), ...] [QUALIFY c] [ORDER BY ...] [LIMIT n [OFFSET
@@ -180,12 +182,19 @@ def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
     items' aliases, which go before columns of the same name, and may hold window calls of their own; ORDER BY knows
     the items' numbers. Nulls come first in ascending and last in descending order, as in Spark.
 
+    On Spark Classic 4.0 to 4.3, where all that the query names are tables and DataFrames, Spark parses and plans it,
+    with joins, subqueries, WITH, GROUP BY, UNION and whatever else its SQL has, and windrow computes the windows in the
+    plan, as :func:`windrow.spark.accelerate` does. What only windrow's grammar has (GROUPS, EXCLUDE, medians over
+    frames, ...) is one SELECT from one frame there too.
+
     Parameters
     ----------
     query
         The query, in Spark's dialect. Scalars are evaluated by Spark on Spark, by Polars elsewhere.
     spark
         The SparkSession whose tables and views FROM may name; without it the active one.
+    args
+        On Spark Classic, the values of parameters: a dict for ``:name``, a list for ``?``.
     **frames
         Frames of any kind by the names that FROM may use; they go before Spark's tables.
 
@@ -201,7 +210,8 @@ def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
         Before any row is read: for what cannot be read, unknown names, a window function in WHERE or without OVER,
         QUALIFY without a window function.
     UnsupportedError
-        For what goes beyond one SELECT from one frame: joins, GROUP BY, subqueries, UNION, WITH.
+        For what goes beyond one SELECT from one frame, where Spark does not plan it: joins, GROUP BY, subqueries,
+        UNION, WITH. On Spark Connect and 3.5, for items that Spark evaluates before the windows: ``explode(a)``.
 
     Examples
     --------
@@ -222,7 +232,23 @@ def sql(query: str, /, *, spark: Any = None, **frames: Any) -> Any:
     """
     if not isinstance(query, str):
         raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
-    tree = read_select(query)
+    refused = None
+    if spark is not None or "pyspark.sql" in sys.modules:
+        from .hosts.spark.session_query import answer_in_session
+
+        try:
+            answered = answer_in_session(query, frames, spark, args)
+        except SpecError as error:
+            refused = error
+        else:
+            if answered is not None:
+                return answered
+    if args:
+        raise refused or SpecError("args: only a query over tables of Spark's, on Spark Classic, takes parameters")
+    try:
+        tree = read_select(query)
+    except UnsupportedError as error:
+        raise (refused or error) from None
     frame = _frame(tree.args["from_"].this, frames, spark)
     host = host_of(frame)
     return host.answer(frame, read_query(tree, host.columns(frame), folded=host.folded(frame)))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..exceptions import InternalError
 from .progress_bar import Bar
 
 if TYPE_CHECKING:
@@ -215,16 +216,26 @@ class Run:
             bar.all_read()
 
     def output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pass the batches on that leave; with the last of them the run ends."""
+        """Pass the batches on that leave; with the last of them the run ends.
+
+        Raises
+        ------
+        InternalError
+            Rows were lost or doubled on the way.
+        """
         begun = perf_counter()
+        left = 0
         try:
             for batch in self.timed("answer", batches):
+                left += batch.num_rows
                 if self._bar is not None:
                     self._bar.answered(batch.num_rows)
                 yield batch
         finally:
             if self._bar is not None:
                 self._bar.close()
+        if left != self.metrics.rows:
+            raise InternalError(f"{self._calls()}: {self.metrics.rows:,} rows came and {left:,} left; please report it")
         self.end(perf_counter() - begun)
 
     def end(self, elapsed: float) -> None:

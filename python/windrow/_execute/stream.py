@@ -28,7 +28,7 @@ from .arrow_columns import checked, compact, whole
 from .evaluate import evaluate
 from .external_sort import answered as answered_externally, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import input_table, make_plan, output_fields
+from .native import ROWS, input_table, make_plan, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
@@ -301,6 +301,8 @@ class Operator:
             for name, a, f in zip(self.bound.names, columns, batch.schema, strict=True)
         ]
         fields += [pa.field(t.name, a.type) for t, a in zip(self.bound.temporaries, temporaries, strict=True)]
+        if not arrays:  # pyarrow takes the number of rows from the columns
+            arrays, fields = [pa.nulls(batch.num_rows)], [pa.field(ROWS, pa.null())]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -325,6 +327,11 @@ class Operator:
         if batch.schema.names != names:
             raise DataError(
                 f"a batch came with the columns {batch.schema.names}, but the operator was made for {names}"
+            )
+        if not names and spark_task() is not None:
+            raise DataError(
+                "a frame without columns comes to Python without its rows, as PySpark takes their number from the "
+                "columns; give mapInArrow a frame that has one, such as df.select(F.lit(True).alias('row'))"
             )
         try:
             batch.validate()

@@ -24,6 +24,7 @@ __all__ = [
     "call_of_parts",
     "columns_of",
     "expr",
+    "functions_in",
     "parse_call",
     "parse_expression",
     "parse_item",
@@ -191,6 +192,11 @@ def columns_of(expression: Scalar) -> set[str] | None:
     if tree.find(exp.Star) is not None:
         return None
     return {i.name.lower() for i in tree.find_all(exp.Identifier)}
+
+
+def functions_in(text: str) -> set[str]:
+    """List the names of the functions in SQL text, in lower case."""
+    return {name for node in parse(text).find_all(syntax().Func) if (name := function_name(node)) is not None}
 
 
 def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:

@@ -118,12 +118,21 @@ class StreamHost(ReadAsTable):
 
 def _batch(table: pa.Table) -> pa.RecordBatch:
     """Give a table as one batch."""
+    if not table.num_columns:
+        return table.combine_chunks().to_batches()[0] if table.num_rows else pa.record_batch([], schema=table.schema)
     return pa.RecordBatch.from_arrays([whole(c) for c in table.columns], schema=table.schema)
 
 
 def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
     columns = [c.cast(_TAKEN_AS.get(c.type, c.type)).take(rows).cast(c.type) for c in table.columns]
-    return pa.Table.from_arrays(columns, schema=table.schema)
+    return _table(columns, table.schema, len(rows))
+
+
+def _table(columns: Sequence[pa.ChunkedArray], schema: pa.Schema, rows: int) -> pa.Table:
+    """Make a table, also of no columns: then pyarrow's constructor would lose the rows."""
+    if columns:
+        return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_batches([pa.record_batch([pa.nulls(rows)], names=["rows"]).select([])], schema=schema)
 
 
 def _run_table(
@@ -136,7 +145,8 @@ def _run_table(
     schema = pa.schema(
         [(fields if s.new else table.schema)[s.index].with_name(s.name) for s in slots], metadata=table.schema.metadata
     )
-    return pa.Table.from_arrays([columns[s.index] if s.new else table.column(s.index) for s in slots], schema=schema)
+    chosen = [columns[s.index] if s.new else table.column(s.index) for s in slots]
+    return _table(chosen, schema, table.num_rows)
 
 
 def _run_reader(
@@ -155,4 +165,7 @@ def _run_reader(
 
 def _projected(reader: pa.RecordBatchReader, slots: Sequence[Slot], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for batch in reader:
-        yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)
+        if slots:
+            yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)
+        else:  # rows without columns
+            yield batch.select([])

@@ -38,8 +38,9 @@ from .jvm import (
     to_seq,
 )
 from .options import Way
+from .session import users_line
 
-__all__ = ["accelerate"]
+__all__ = ["accelerate", "is_known_release"]
 
 # The releases whose plans these classes were seen to be; others may name or build them otherwise.
 _RELEASES = ((4, 0), (4, 1), (4, 2), (4, 3))
@@ -98,8 +99,16 @@ def accelerate(frame: Any) -> Any:
     result = walker.walk(inline_ctes(plan), None)
     if walker.left:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
-        warnings.warn(f"windrow leaves to Spark what it cannot compute alike:{lines}", UserWarning, stacklevel=2)
+        text = f"windrow leaves to Spark what it cannot compute alike:{lines}"
+        warnings.warn(text, UserWarning, stacklevel=users_line())
     return dataframe_of(result, frame.sparkSession) if walker.taken else frame
+
+
+def is_known_release() -> bool:
+    """Whether the plans of the PySpark that is installed are known."""
+    import pyspark
+
+    return tuple(int(part) for part in pyspark.__version__.split(".")[:2]) in _RELEASES
 
 
 def _check(frame: Any) -> None:
@@ -112,8 +121,7 @@ def _check(frame: Any) -> None:
         )
     import pyspark
 
-    release = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
-    if release not in _RELEASES:
+    if not is_known_release():
         raise UnsupportedError(
             f"accelerate() knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give "
             "wr.with_columns the window columns instead"

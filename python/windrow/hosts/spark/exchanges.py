@@ -11,6 +11,11 @@ from .scalars import quoted
 
 __all__ = ["exchanged", "parted", "ranged", "sorted_by"]
 
+# Spark 4.0 knows no common class of theirs, and no times of day.
+_DATETIMES = tuple(
+    getattr(T, name) for name in ("DateType", "TimestampType", "TimestampNTZType", "TimeType") if hasattr(T, name)
+)
+
 
 def exchanged(frame: Any, keys: Sequence[Any], tasks: int | None, functions: Any, *, removable: bool) -> Any:
     """Put an exchange upon a frame.
@@ -85,9 +90,7 @@ def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
 
 def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
     """Give Columns whose hashes spread rows: of the keys that there are, else of whatever can be hashed."""
-    plain = [
-        f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, T.DatetimeType))
-    ]
+    plain = [f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, *_DATETIMES))]
     by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
     return by or [functions.spark_partition_id()]
 

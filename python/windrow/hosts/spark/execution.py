@@ -16,6 +16,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.native import ROWS
 from ..._execute.sectioned import Share
 from ..._execute.stream import Operator
 from ..._model.calls import Call
@@ -25,13 +26,14 @@ from ..._model.result_columns import place
 from ..._plan.bound import BoundCalls, Temporary, names_read, sort_keys
 from ..._plan.layout import Slot
 from ..._plan.order_groups import by_order
-from ...exceptions import UnsupportedError, WindrowError
+from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import better_left
 from .exchange_sharing import Stage, stages
 from .exchanges import exchanged, parted, ranged, sorted_by
+from .jvm import is_classic, is_generated
 from .options import Way
-from .planning import Level, Plan
+from .planning import GENERATOR_INSIDE, Level, Plan
 from .scalars import functions_of, quoted, spark_column
 from .scan_properties import is_repeatable
 from .session import partitions, slots, users_line
@@ -97,6 +99,8 @@ class Builder:
         width = own = len(self.present)
         for number, level in enumerate(plan.levels):
             names = self._with_expressions(level.bound.temporaries)
+            if level.bound.temporaries and is_classic(self.working) and is_generated(self.working):
+                raise SpecError(GENERATOR_INSIDE.format(generator=_shown(level.bound.temporaries)))
             needed = plan.needed(number + 1)
             passing = [i for i in self.present if i >= own or i in needed]  # the others need not travel further
             self._level(number, names, [plan.names[i] for i in passing])
@@ -223,6 +227,9 @@ class Builder:
         """
         native = level.bound.native
         made: dict[int, str] = {}
+        if not schema.names:  # PySpark takes the number of a batch's rows from its columns
+            self.working = self.working.select(self.functions.lit(True).alias(ROWS))
+            schema = self.working.schema
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
         able, why = ([], "") if stage.arrived or not self.way.may_spread() else self._able(level, stage, schema)
@@ -381,6 +388,10 @@ class Builder:
         operator = Operator(bound, slots, arrow, options, sort, plain, share=share)
         operator.__name__ = STAGE_NAME
         return operator
+
+
+def _shown(temporaries: Sequence[Temporary]) -> str:
+    return " or ".join(t.text for t in temporaries)
 
 
 def _kept(

@@ -7,11 +7,13 @@ they are given from here.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from ..._model.intervals import Interval
-from ...exceptions import UnsupportedError
+from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
     "alias",
@@ -20,6 +22,7 @@ __all__ = [
     "barrier_slots",
     "class_of",
     "column_of",
+    "converted",
     "dataframe_of",
     "executed_plan",
     "expression_id",
@@ -28,17 +31,23 @@ __all__ = [
     "is_classic",
     "is_classic_session",
     "is_descending",
+    "is_generated",
     "items",
     "optimized_plan",
+    "parameterised",
     "parsed_expression",
+    "parsed_plan",
     "plan_bytes",
     "plan_with_cache",
     "project",
+    "refused",
+    "relation_names",
     "selected",
     "shuffle_partitions",
     "to_option",
     "to_seq",
     "value_of",
+    "with_frames",
 ]
 
 # what py4j gives as Python's own
@@ -54,6 +63,12 @@ def is_classic(frame: Any) -> bool:
 def is_classic_session(session: Any) -> bool:
     """Whether a session is Spark Classic's."""
     return hasattr(session, "_jsparkSession")
+
+
+def is_generated(frame: Any) -> bool:
+    """Whether an expression of a DataFrame's last select makes several rows of one."""
+    plan = analyzed_plan(frame)
+    return class_of(plan) == "Project" and class_of(plan.child()) == "Generate"
 
 
 def analyzed_plan(frame: Any) -> Any:
@@ -158,6 +173,130 @@ def parsed_expression(text: str) -> Any:
     return session.sessionState().sqlParser().parseExpression(text)
 
 
+def converted(node: Any) -> Any:
+    """Give the Catalyst expression of a Column's node."""
+    loader = node.getClass().getClassLoader()
+    converter = loader.loadClass("org.apache.spark.sql.classic.ColumnNodeToExpressionConverter$")
+    return converter.getField("MODULE$").get(None).apply(node)
+
+
+def parsed_plan(text: str, session: Any) -> Any:
+    """Read a statement as Spark does, into a plan that is not yet analysed."""
+    return session._jsparkSession.sessionState().sqlParser().parsePlan(text)
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Let Spark read or analyse a query within a block, and refuse it in one line.
+
+    Raises
+    ------
+    SpecError
+        If Spark's parser or its analyser refuses it. PySpark would log that as an error, though the query may well be
+        answered otherwise.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
+
+    thread = get_ident()
+
+    def is_of_others(_: Any) -> bool:
+        return get_ident() != thread
+
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger.addFilter(is_of_others)
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        thrown = getattr(error, "java_exception", None)  # of a fault of Spark's own, which PySpark gives as it is
+        said = str(error if thrown is None else thrown.getMessage()).strip()
+        raise SpecError(f"Spark refuses the query: {said.partition(chr(10))[0].partition(' SQLSTATE')[0]}") from None
+    finally:
+        logger.removeFilter(is_of_others)
+
+
+def relation_names(plan: Any) -> list[tuple[str, ...]] | None:
+    """List the names of the relations in a plan that is not yet analysed, subqueries and WITH included.
+
+    Parameters
+    ----------
+    plan
+        A parsed plan.
+
+    Returns
+    -------
+    list of tuple of str, or None
+        The parts of each name; None if the plan is more than a query, and would do something.
+    """
+    logical = "org.apache.spark.sql.catalyst.plans.logical."
+    loader = plan.getClass().getClassLoader()
+    statements = [loader.loadClass(logical + name) for name in ("Command", "ParsedStatement", "CompoundPlanStatement")]
+    found: list[tuple[str, ...]] = []
+    for node in _all_nodes(plan):
+        if any(kind.isInstance(node) for kind in statements):
+            return None
+        if class_of(node) == "UnresolvedRelation":
+            found.append(tuple(map(str, items(node.multipartIdentifier()))))
+    return found
+
+
+def _all_nodes(plan: Any) -> Iterator[Any]:
+    yield plan
+    for below in (*items(plan.children()), *items(plan.innerChildren())):
+        yield from _all_nodes(below)
+
+
+def with_frames(plan: Any, frames: Mapping[str, Any], session: Any) -> Any:
+    """Let a parsed query name DataFrames, as if each stood in a WITH of its own before it: no view is made.
+
+    Parameters
+    ----------
+    plan
+        The parsed query.
+    frames
+        DataFrames by the names that it uses.
+    session
+        The session.
+
+    Returns
+    -------
+    JavaObject
+        The plan, not yet analysed.
+    """
+    if not frames:
+        return plan
+    # Spark makes the node, whose fields each release has more of; only the plans in it are exchanged.
+    names = ["`" + name.replace("`", "``") + "`" for name in frames]
+    made = parsed_plan(f"WITH {', '.join(f'{name} AS (SELECT 1)' for name in names)} SELECT 1", session)
+    tables = []
+    for pair, frame in zip(items(made.cteRelations()), frames.values(), strict=True):
+        fields = [pair.productElement(i) for i in range(pair.productArity())]
+        fields[1] = fields[1].withNewChildren(to_seq([analyzed_plan(frame)]))
+        tables.append(getattr(_jvm().scala, f"Tuple{len(fields)}")(*fields))
+    fields = [made.productElement(i) for i in range(made.productArity())]
+    return made.makeCopy(_array([plan, to_seq(tables), *fields[2:]]))
+
+
+def parameterised(plan: Any, values: Mapping[str, Any] | Sequence[Any]) -> Any:
+    """Give a parsed query its parameters: ``:name`` by their names, or ``?`` by their order."""
+    from pyspark.sql.functions import lit
+
+    made = _jvm().org.apache.spark.sql.catalyst.analysis
+    literals = [converted(expression_of(lit(v))) for v in (values.values() if isinstance(values, Mapping) else values)]
+    if isinstance(values, Mapping):
+        return made.NameParameterizedQuery(plan, to_seq(values), to_seq(literals))
+    return made.PosParameterizedQuery(plan, to_seq(literals))
+
+
+def _array(values: Sequence[Any]) -> Any:
+    gateway: Any = _context()._gateway
+    made = gateway.new_array(_jvm().java.lang.Object, len(values))
+    for i, value in enumerate(values):
+        made[i] = value
+    return made
+
+
 def inline_ctes(plan: Any) -> Any:
     """Put common table expressions where they are referred to, as Spark's optimizer does first of all.
 
@@ -166,11 +305,7 @@ def inline_ctes(plan: Any) -> Any:
     loader = plan.getClass().getClassLoader()
     maker = loader.loadClass("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0]
     # its flags, of which each release has more, are all off unless said otherwise
-    gateway: Any = _context()._gateway
-    flags = gateway.new_array(_jvm().java.lang.Object, maker.getParameterCount())
-    for i in range(len(flags)):
-        flags[i] = False
-    return maker.newInstance(flags).apply(plan)
+    return maker.newInstance(_array([False] * maker.getParameterCount())).apply(plan)
 
 
 def _context() -> Any:

@@ -10,21 +10,30 @@ from ..._model.calls import Call, Derived
 from ..._model.expressions import Column, Expr, Host, Literal, Scalar
 from ..._model.names import unique_names
 from ..._model.outputs import Output
+from ..._model.replace import replace
 from ..._parse.items import read_items
 from ..._parse.sql_text import columns_of
 from ..._plan.bind import bind, scalars
 from ..._plan.bound import BoundCalls, Temporary
 from ..._plan.layout import Slot, arrange
 from ..._plan.levels import inputs_of, levels, rewritten
-from ...exceptions import UnsupportedError
+from ...exceptions import SpecError, UnsupportedError
 from ...settings import Options
-from .columns.reader import is_literal, locator
+from .below_windows import BELOW
+from .columns.reader import generator_in, is_literal, locator
 from .columns.tree import HOST
 from .fallback import left_to_spark
+from .jvm import is_classic
 from .scalars import functions_of
 from .session import session_options, users_line
 
-__all__ = ["Level", "Plan", "make_plan"]
+__all__ = ["GENERATOR_INSIDE", "Level", "Plan", "make_plan"]
+
+#: What is said of a function that makes several rows of one, in a call.
+GENERATOR_INSIDE = (
+    "{generator} makes several rows of one, which cannot stand inside a window call; add it to the frame first, with "
+    "frame.select('*', ...)"
+)
 
 # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field.
 _FORBIDDEN = ".`"
@@ -113,6 +122,7 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
 
     outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded, own=own)
     outputs = [left_to_spark(o, frame, users_line() + 1) for o in outputs]
+    outputs = _with_inputs_named(outputs, frame)
     slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
     laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), locate)
     inputs |= inputs_of(o.item for o in outputs if o.item is not None)
@@ -128,6 +138,7 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
             fallback=lambda name: Host(functions.col(name), HOST) if "." in name or "`" in name else None,
             locate=locate,
         )
+        _refuse_generators(bound, frame)
         bounds.append(Level(list(calls), bound))
         columns += calls
     return Plan(
@@ -141,6 +152,53 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
         unique_names(columns, folded=folded, without=_FORBIDDEN),
         session_options(session),
     )
+
+
+def _with_inputs_named(outputs: Sequence[Output], frame: Any) -> list[Output]:
+    """Give each expression that Spark evaluates below the windows a column of its own, which is an input of these."""
+    made = []
+    generators = []
+    for number, output in enumerate(outputs):
+        item = output.item
+        if isinstance(item, Derived) and BELOW in item.inputs:
+            if (generator := generator_in(item.inputs[BELOW])) is not None:
+                generators.append(output.name)
+                _check_generator(item, generator, frame)
+            name = f"{BELOW}_{number}"
+            output = replace(output, item=replace(item, expression=Column(name), inputs={name: item.inputs[BELOW]}))
+        made.append(output)
+    if len(generators) > 1:
+        raise UnsupportedError(
+            f"{' and '.join(generators)} make several rows of one, and one select may have one such item; add the "
+            "others to the frame before"
+        )
+    return made
+
+
+def _check_generator(item: Derived, generator: str, frame: Any) -> None:
+    """Refuse what gives several columns, and what Spark refuses."""
+    from pyspark.errors import PySparkException
+
+    column = item.inputs[BELOW]
+    assert isinstance(column, Host)
+    try:
+        columns = frame.select(column.value).columns
+    except PySparkException as error:
+        said = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0]
+        raise SpecError(f"{item.text}: Spark refuses it: {said}") from None
+    if len(columns) != 1:
+        raise UnsupportedError(
+            f"{item.text}: {generator} makes the columns {', '.join(columns)}, and an item of a select is one; add "
+            f"them to the frame first: wr.select(frame.select('*', {item.text}), ...)"
+        )
+
+
+def _refuse_generators(bound: BoundCalls, frame: Any) -> None:
+    """Refuse what makes several rows of one inside a call, as Spark does. Of Spark Classic the plan will tell."""
+    for temporary in bound.temporaries:
+        generator = None if is_classic(frame) else generator_in(temporary.expression)
+        if generator is not None:
+            raise SpecError(GENERATOR_INSIDE.format(generator=temporary.text))
 
 
 def _lifted(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..._model.calls import Call, Derived
-from ..._model.expressions import Column, Expr, Item
+from ..._model.expressions import Column, Expr, Item, Sql
 from ..._model.outputs import Output, expression_of
 from ..._model.windows import Order
 from ..._parse.query import Query
+from ..._parse.sql_text import functions_in
 from ..._plan.bound import Temporary
+from ...exceptions import UnsupportedError
 from ..base import ComputeArguments, Host
+from .below_windows import evaluated_below
 from .scalars import functions_of, spark_column
 
 __all__ = ["answer"]
@@ -34,7 +37,13 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     -------
     pyspark.sql.DataFrame
         Lazy, as every DataFrame.
+
+    Raises
+    ------
+    UnsupportedError
+        For an item that Spark would evaluate before the windows, as another answer would come of it behind them.
     """
+    _refuse_what_spark_evaluates_below(query)
     functions = functions_of(frame)
     if query.where is not None:
         frame = frame.where(spark_column(Temporary("", query.where, str(query.where)), functions))
@@ -57,6 +66,22 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     if query.limit is not None:
         result = result.limit(query.limit)
     return result if query.distinct else result.drop(*keys)
+
+
+def _refuse_what_spark_evaluates_below(query: Query) -> None:
+    items = [o.item for o in query.outputs if o.item is not None]
+    asked = [*items, query.qualify, *(o.key for o in query.order)]
+    if not any(isinstance(e, Call) or (isinstance(e, Derived) and e.calls) for e in asked):
+        return
+    for item in items:
+        if isinstance(item, Derived) and not item.calls and isinstance(item.expression, Sql):
+            function = evaluated_below(functions_in(item.expression.text))
+            if function is not None:
+                raise UnsupportedError(
+                    f"{item.text}: Spark evaluates {function} before the windows, and here it would come after them; "
+                    f"put it into the frame first, as frame.selectExpr('*', {item.text!r}), and let the query name its "
+                    "column"
+                )
 
 
 def _output(name: str, expression: Expr) -> Output:

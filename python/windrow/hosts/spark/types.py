@@ -298,7 +298,7 @@ def from_arrow(dtype: pa.DataType, column: str) -> T.DataType:
         return T.MapType(
             from_arrow(dtype.key_type, column), from_arrow(dtype.item_type, column), dtype.item_field.nullable
         )
-    if pa.types.is_list(dtype) or pa.types.is_list_view(dtype):
+    if _is_list(dtype):
         return T.ArrayType(from_arrow(dtype.value_type, column), dtype.value_field.nullable)
     make = _FROM_ARROW.get(dtype)
     if make is None:
@@ -306,6 +306,10 @@ def from_arrow(dtype: pa.DataType, column: str) -> T.DataType:
             f"column {column!r} is of type {dtype}, which Spark does not take from Arrow; cast it first"
         )
     return make()
+
+
+def _is_list(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_list(dtype) or pa.types.is_list_view(dtype))
 
 
 def _spark_field(field: pa.Field, column: str) -> T.StructField:
@@ -324,8 +328,19 @@ def spark_schema(operator: Operator) -> T.StructType:
     -------
     pyspark.sql.types.StructType
         Input columns with the very field they had, metadata included, where the operator was given Spark's schema.
+
+    Raises
+    ------
+    UnsupportedError
+        If the batches that come have no columns: in PySpark they have no rows then.
     """
     schema = operator.host_schema
+    first = operator.levels[0] if isinstance(operator, Chain) else operator
+    if not first.input_schema.names:
+        raise UnsupportedError(
+            f"{operator!r}: a frame without columns comes to Python without its rows; give mapInArrow one that has a "
+            "column, such as df.select(F.lit(True).alias('row'))"
+        )
     if not isinstance(operator, Chain):
         return _level_schema(operator, schema)
     working = T.StructType()
@@ -354,8 +369,11 @@ def _level_schema(operator: Operator, spark: object) -> T.StructType:
         source = call["args"][0].get("column") if call["args"] else None
         if source in position:
             at = position[source]
-            if call["function"] in _SAME_TYPE and arrow.field(at).type == field.type:
-                return T.StructField(name, fields[at].dataType, field.nullable)
+            given, dtype = arrow.field(at).type, fields[at].dataType
+            if call["function"] in _SAME_TYPE and given == field.type:
+                return T.StructField(name, dtype, field.nullable)
+            if call["function"] in _LISTS and _is_list(field.type) and field.type.value_type == given:
+                return T.StructField(name, T.ArrayType(dtype, field.type.value_field.nullable), field.nullable)
         return T.StructField(name, from_arrow(field.type, name), field.nullable)
 
     def kept(index: int, name: str) -> T.StructField:

@@ -19,6 +19,7 @@ from ..jvm import (
     attribute_named,
     class_of,
     column_of,
+    converted,
     expression_of,
     is_descending,
     items,
@@ -73,7 +74,7 @@ class ClassicTree:
         if text is not None and _WIDER.search(text.text):
             return text
         try:
-            return self._converted(expression_of(column))
+            return converted(expression_of(column))
         except ParseException as error:
             if text is not None:
                 return text
@@ -83,15 +84,10 @@ class ClassicTree:
                 "an item of its own"
             ) from None
 
-    def _converted(self, node: Any) -> Any:
-        loader = node.getClass().getClassLoader()
-        converter = loader.loadClass("org.apache.spark.sql.classic.ColumnNodeToExpressionConverter$")
-        return converter.getField("MODULE$").get(None).apply(node)
-
     def _children(self, raw: Any) -> list[Any]:
         """List what stands below; arguments of a Python function are Columns still."""
         below = items(raw.children())
-        return [self._converted(c.node()) if class_of(c) == "ColumnNodeExpression" else c for c in below]
+        return [converted(c.node()) if class_of(c) == "ColumnNodeExpression" else c for c in below]
 
     def read(self, raw: Any) -> Node:
         """Read a node."""
@@ -163,6 +159,10 @@ class ClassicTree:
     def column(self, raw: Any) -> Any:
         """Give the Column that a node is."""
         return column_of(raw)
+
+    def is_deterministic(self, raw: Any) -> bool:
+        """Whether a node says of itself that its value depends on its input alone: not said is yes."""
+        return isinstance(raw, _Text) or bool(raw.deterministic())
 
     def parsed(self, text: str) -> Any:
         """Read SQL text: its call or its expression over calls, and the node for the latter."""

@@ -90,6 +90,10 @@ class ConnectTree:
 
         return Column(raw)
 
+    def is_deterministic(self, raw: Any) -> bool:
+        """Whether a node says of itself that its value depends on its input alone: not said is yes."""
+        return bool(getattr(raw, "_deterministic", True))
+
     def parsed(self, text: str) -> Any:
         """Read SQL text: its call or its expression over calls, and the node for the latter; None without a call."""
         from pyspark.sql.connect.expressions import SQLExpression

@@ -11,21 +11,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...._model.calls import Call, Derived
-from ...._model.expressions import Column, Expr, Host, Literal, Scalar
+from ...._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from ...._model.replace import replace
 from ...._model.result_columns import place
 from ...._model.windows import Bound, Frame, Order, Window, relative
-from ...._parse.sql_text import call_of_parts
+from ...._parse.sql_text import call_of_parts, functions_in
 from ....exceptions import SpecError, UnsupportedError
+from ..below_windows import BELOW, GENERATORS, evaluated_below
 from ..jvm import is_classic
 from .tree import HOST, Function, Node, Tree, WindowSpec
 
-__all__ = ["is_literal", "locator", "read_argument", "read_item", "read_order"]
+__all__ = ["generator_in", "is_literal", "locator", "read_argument", "read_item", "read_order"]
 
 # Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
 # are Spark's to evaluate, because their type decides the result's.
@@ -78,7 +79,12 @@ def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | No
     reader = _Reader(tree, own)
     item = reader.expression(raw)
     if plain and not isinstance(item, (Call, Derived)):
-        item = reader.derived(raw)
+        below = reader.evaluated_below(raw)
+        if below is None:
+            item = reader.derived(raw)
+        else:  # as it stands: it is evaluated on the frame as it came
+            item = Derived(Column(BELOW), {}, _shown(column), inputs={BELOW: reader.host_expression(raw)})
+            name = name or ("col" if below in GENERATORS else None)
         name = name or (node.text if node.kind == "column" else node.value if node.kind in ("bound", "field") else None)
     if isinstance(item, Derived):
         item = replace(item, text=_shown(column))
@@ -98,6 +104,18 @@ def is_literal(column: Any) -> bool:
     """Whether a PySpark Column is one value for all rows, and nothing more."""
     tree, raw = _tree(column)
     return tree.read(raw).kind == "literal"
+
+
+def generator_in(expression: Scalar) -> str | None:
+    """Name the function in an expression that makes several rows of one, None without one."""
+    if isinstance(expression, Sql):
+        found = functions_in(expression.text)
+    elif isinstance(expression, Host):
+        tree, raw = _tree(expression.value)
+        found = set(_Reader(tree).functions(raw))
+    else:
+        return None
+    return next(iter(sorted(GENERATORS & found)), None)
 
 
 def read_order(column: Any) -> Order:
@@ -165,7 +183,7 @@ class _Reader:
             if item is not None:
                 return item
         derived = self.derived(raw)
-        return derived if derived.calls else self._host(raw)
+        return derived if derived.calls else self.host_expression(raw)
 
     def derived(self, raw: Any) -> Derived:
         """Read an expression over window calls, of which there may be none."""
@@ -177,7 +195,24 @@ class _Reader:
         expression = Host(self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads))
         return Derived(expression, parts.calls, text, inputs=parts.inputs)
 
-    def _host(self, raw: Any) -> Host:
+    def evaluated_below(self, raw: Any) -> str | None:
+        """Name a function for which Spark evaluates an expression below the windows beside it, None without one."""
+        if not self.tree.is_deterministic(raw):
+            return "a function that is not deterministic"
+        return evaluated_below(self.functions(raw))
+
+    def functions(self, raw: Any) -> Iterator[str]:
+        """Give the names of the functions in an expression, in lower case."""
+        node = self.tree.read(raw)
+        if node.kind == "function":
+            yield node.text.lower()
+        if node.kind == "sql":
+            yield from functions_in(node.text)
+        for child in node.children:
+            yield from self.functions(child)
+
+    def host_expression(self, raw: Any) -> Host:
+        """Give an expression without window calls, for Spark to evaluate."""
         column = self.tree.column(raw)
         return Host(column, HOST, _shown(column))
 
@@ -202,7 +237,7 @@ class _Reader:
             return self.tree.reference(name)
         if node.kind in ("bound", "field"):
             name = f"__windrow_of_{hashlib.sha256(node.text.encode()).hexdigest()[:16]}"
-            parts.inputs[name] = self._host(raw)
+            parts.inputs[name] = self.host_expression(raw)
             return self.tree.reference(name)
         if node.kind == "sql":
             item, rest = self.tree.parsed(node.text)

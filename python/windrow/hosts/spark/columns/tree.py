@@ -83,6 +83,9 @@ class Tree(Protocol):
     def column(self, raw: Any) -> Any:
         """Give the Column that a node is."""
 
+    def is_deterministic(self, raw: Any) -> bool:
+        """Whether a node says of itself that its value depends on its input alone: not said is yes."""
+
     def parsed(self, text: str) -> Any:
         """Read SQL text that holds window calls: a Call, or a Derived of text, and a node of its expression."""
 
