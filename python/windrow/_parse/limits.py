@@ -31,6 +31,8 @@ _NO_ITEM = frozenset((
 # chains of these are the same however they are parenthesised
 _ASSOCIATIVE = ("And", "Or", "DPipe")
 _CHAIN = 16
+# a window call in parentheses is this many nodes of a tree
+_NODES_A_LEVEL = 3
 
 
 def excerpt(text: str) -> str:
@@ -129,16 +131,18 @@ def check_tree(tree: Any, text: str) -> None:
         children = list(node.iter_expressions())
         if isinstance(node, exp.Case):
             operators += len(node.args["ifs"])
+        elif isinstance(node, exp.In):  # what is no literal is compared one by one
+            operators += sum(not isinstance(e, exp.Literal) for e in node.expressions)
         if children and isinstance(node, exp.Binary) and not isinstance(node, exp.Dot):
             operators += 1
         elif children:
-            levels += 1
+            levels += _NODES_A_LEVEL if isinstance(node, exp.DataType) else 1
         if operators > OPERATORS:
             raise SpecError(
                 f"{excerpt(text)} is too long: at most {OPERATORS} operators, or branches of CASE, may follow one "
                 "another; AND, OR and || may be as many as you like; compute a part as a column first"
             )
-        if levels > 3 * LEVELS:
+        if levels > _NODES_A_LEVEL * LEVELS:
             raise too_deep(text)
         stack += [(child, operators, levels) for child in children]
 

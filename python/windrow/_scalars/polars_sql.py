@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["polars_text"]
 
-# How large an expression may become when it is written for Polars.
-_NODES = 100_000
+# How large an expression may become when it is written for Polars: so many nodes, and so many times its own.
+_NODES = 10_000
+_GROWTH = 20
 
 # How many characters Polars is given though sqlglot cannot read them.
 _UNREAD = 200
@@ -62,23 +63,24 @@ def polars_text(text: str) -> str:
             return text
         raise
     refuse_bare_functions(tree)
-    size = 0
     # children stand after their parents in the list, and are rewritten before them
-    for node in reversed(list(tree.dfs())):
+    nodes = list(tree.dfs())
+    size, limit = 0, _NODES + _GROWTH * len(nodes)
+    for node in reversed(nodes):
         made = _rewritten(node, text)
         if made is not node:
             # some rewrites write an argument twice, which nested ones do again and again
             size += sum(1 for _ in made.walk())
-            if size > _NODES:
+            if size > limit:
                 raise UnsupportedError(
-                    f"{excerpt(without_places(text))} would be more than {_NODES:,} operations in Polars' SQL, which "
+                    f"{excerpt(without_places(text))} would be more than {limit:,} operations in Polars' SQL, which "
                     "evaluates expressions here; compute the inner part as a column first"
                 )
             if node is tree:
                 tree = made
             else:
                 node.replace(made)
-    return str(_grouped(balanced(tree)).sql(dialect=_polars_dialect(), normalize_functions=False))
+    return str(_grouped(balanced(tree)).sql(dialect=_polars_dialect(), normalize_functions=False, copy=False))
 
 
 def _grouped(tree: Any) -> Any:
