@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ._model.replace import replace
-from .exceptions import SpecError, suggest
+from .exceptions import SpecError, shown, suggest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -82,7 +82,7 @@ class Options:
 def _threads(value: Any) -> int:
     number = _integer(value)
     if number is None or not 0 <= number <= 4096:
-        raise SpecError(f"threads={_shown(value)} is not a number of threads (0 is one per core)")
+        raise SpecError(f"threads={shown(value)} is not a number of threads (0 is one per core)")
     return number
 
 
@@ -98,9 +98,9 @@ def size_of(value: Any) -> int | None:
 def _memory_limit(value: Any) -> int:
     number = size_of(value)
     if number is None or number <= 0:
-        raise SpecError(f"memory_limit={_shown(value)} is not a size; write bytes or a text such as '4GB'")
+        raise SpecError(f"memory_limit={shown(value)} is not a size; write bytes or a text such as '4GB'")
     if number >= 1 << 63:
-        raise SpecError(f"memory_limit={_shown(value)} is more than any machine has; write None for no limit")
+        raise SpecError(f"memory_limit={shown(value)} is more than any machine has; write None for no limit")
     return number
 
 
@@ -140,7 +140,7 @@ def _timezone(value: Any) -> str:
         known = zoneinfo.available_timezones() if isinstance(value, str) else ()
         hint = suggest(value, known) if known else ""
         raise SpecError(
-            f"timezone={_shown(value)} is unknown; write a zone such as 'Europe/Berlin' or 'UTC', or an offset from "
+            f"timezone={shown(value)} is unknown; write a zone such as 'Europe/Berlin' or 'UTC', or an offset from "
             "'-18:00' to '+18:00'"
             + (hint if hint.startswith("; did") else "")
         ) from None
@@ -166,15 +166,6 @@ def _integer(value: Any) -> int | None:
         return index(value)
     except TypeError:
         return None
-
-
-def _shown(value: Any) -> str:
-    """Show a value in a message, a long one by its beginning."""
-    try:
-        text = repr(value)
-    except Exception:  # an int of 5,000 digits has none
-        text = f"{type(value).__name__}(...)"
-    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
