@@ -67,6 +67,26 @@ class InternalError(WindrowError, RuntimeError):
     """A fault of windrow itself; please report it."""
 
 
+def shown(value: object) -> str:
+    """Show a value in a message, a long one by its beginning.
+
+    Parameters
+    ----------
+    value
+        Anything a user may have given, also what has no ``repr``, as an int of 5,000 digits has none.
+
+    Returns
+    -------
+    str
+        At most a hundred characters and an ellipsis.
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"{type(value).__name__}(...)"
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Say which of the known names come close to one that is unknown, as the end of a message.
 

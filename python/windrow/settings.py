@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ._model.replace import replace
-from .exceptions import SpecError, suggest
+from .exceptions import SpecError, shown, suggest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,7 +34,8 @@ STRATEGIES: Final = (
 )
 ENGINES: Final = ("auto", "windrow", "spark")
 SPREADS: Final = ("auto", "always", "never")
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
+_OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-7]):[0-5][0-9]|18:00)\Z")
 
 
 class Settings(TypedDict, total=False):
@@ -79,7 +82,7 @@ class Options:
 def _threads(value: Any) -> int:
     number = _integer(value)
     if number is None or not 0 <= number <= 4096:
-        raise SpecError(f"threads={value!r} is not a number of threads (0 is one per core)")
+        raise SpecError(f"threads={shown(value)} is not a number of threads (0 is one per core)")
     return number
 
 
@@ -87,14 +90,17 @@ def size_of(value: Any) -> int | None:
     """Read a number of bytes, or a text such as ``"4GB"``, as Spark reads sizes: in powers of 1024; else None."""
     number = _integer(value)
     if number is None and isinstance(value, str) and (match := _SIZE.match(value)):
-        number = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+        amount = float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " ")
+        number = int(amount) if math.isfinite(amount) else None
     return number
 
 
 def _memory_limit(value: Any) -> int:
     number = size_of(value)
     if number is None or number <= 0:
-        raise SpecError(f"memory_limit={value!r} is not a size; write bytes or a text such as '4GB'")
+        raise SpecError(f"memory_limit={shown(value)} is not a size; write bytes or a text such as '4GB'")
+    if number >= 1 << 63:
+        raise SpecError(f"memory_limit={shown(value)} is more than any machine has; write None for no limit")
     return number
 
 
@@ -124,17 +130,18 @@ def _boolean(name: str) -> Callable[[Any], bool]:
 
 
 def _timezone(value: Any) -> str:
-    if isinstance(value, str) and re.fullmatch(r"[+-]\d{2}:\d{2}", value):
+    if isinstance(value, str) and _OFFSET.match(value):
         return value
     import zoneinfo
 
     try:
         return zoneinfo.ZoneInfo(value).key
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError):
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError, AttributeError):
         known = zoneinfo.available_timezones() if isinstance(value, str) else ()
         hint = suggest(value, known) if known else ""
         raise SpecError(
-            f"timezone={value!r} is unknown; write a zone such as 'Europe/Berlin' or 'UTC'"
+            f"timezone={shown(value)} is unknown; write a zone such as 'Europe/Berlin' or 'UTC', or an offset from "
+            "'-18:00' to '+18:00'"
             + (hint if hint.startswith("; did") else "")
         ) from None
 
@@ -149,11 +156,16 @@ def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def _integer(value: Any) -> int | None:
+    """Read what Python or numpy counts with, or a text of digits; else None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
-        return int(value) if value.strip().isdigit() else None
-    return value if isinstance(value, int) else None
+        text = value.strip()
+        return int(text) if len(text) < 100 and text.isascii() and text.isdigit() else None
+    try:
+        return index(value)
+    except TypeError:
+        return None
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {

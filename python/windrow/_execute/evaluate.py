@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,13 +11,13 @@ import pyarrow as pa
 from .._model.result_columns import without_places
 from .._plan.bound import Temporary
 from .._scalars.to_polars import require, to_polars
-from ..exceptions import SpecError, suggest
+from ..exceptions import SpecError, WindrowError, suggest
 from .arrow_columns import checked
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["checked_expressions", "evaluate", "evaluation_error"]
+__all__ = ["checked_expressions", "evaluate", "evaluating"]
 
 
 def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
@@ -41,14 +42,12 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
     require()
     import polars as pl
 
-    made, needed = checked_expressions(temporaries, columns)
-    data = {name: checked(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
-    frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
-    try:
+    with evaluating(temporaries):
+        made, needed = checked_expressions(temporaries, columns)
+        data = {name: checked(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
+        frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
         result = frame.with_columns(made).select([t.name for t in temporaries])
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error(temporaries, error) from None
-    return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
+        return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
 
 
 def checked_expressions(temporaries: Sequence[Temporary], columns: Collection[str]) -> tuple[list[pl.Expr], list[str]]:
@@ -63,7 +62,24 @@ def checked_expressions(temporaries: Sequence[Temporary], columns: Collection[st
     return made, list(dict.fromkeys(needed))
 
 
-def evaluation_error(temporaries: Sequence[Temporary], error: Exception) -> SpecError:
-    """Make the error for expressions that Polars fails on."""
-    texts = ", ".join(t.text for t in temporaries)
-    return SpecError(f"Polars cannot evaluate {texts}: {without_places(str(error).splitlines()[0])}")
+@contextmanager
+def evaluating(temporaries: Sequence[Temporary]) -> Iterator[None]:
+    """Have whatever Polars raises over expressions be windrow's own error, which shows the expressions as written.
+
+    Polars has errors of its own, panics that are no ``Exception``, and lets through Python's and Arrow's.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (WindrowError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        texts = ", ".join(t.text for t in temporaries)
+        if isinstance(error, pl.exceptions.DuplicateError):
+            raise SpecError(
+                f"{texts} stands for several columns, and an argument, a key or a condition is one; write a call for "
+                "each column"
+            ) from error
+        said = next(iter(str(error).splitlines()), type(error).__name__)
+        raise SpecError(f"Polars cannot evaluate {texts}: {without_places(said)}") from error

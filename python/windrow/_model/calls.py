@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from .expressions import Expr, Item, Literal, Scalar, as_condition, as_expr, identifier
+from .names import check_text
 from .replace import replace
 from .windows import Order, Window, as_order, as_sequence
 
@@ -185,7 +186,7 @@ class Call(Item):
         """
         if window is not None and not isinstance(window, Window):
             raise SpecError(
-                f"over() takes a window, not {window!r}; write .over(wr.window(partition_by=..., order_by=...))"
+                f"over() takes a window, not {shown(window)}; write .over(wr.window(partition_by=..., order_by=...))"
             )
         return replace(self, window=Window() if window is None else window)
 
@@ -209,8 +210,8 @@ class Call(Item):
         sum(x) OVER (PARTITION BY k) AS total
         """
         if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {name!r}")
-        return replace(self, name=name)
+            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
+        return replace(self, name=check_text(name, "alias()"))
 
     @property
     def sql(self) -> str:
@@ -299,8 +300,8 @@ class Derived(Item):
         x - lag(x) OVER (ORDER BY t) AS step
         """
         if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {name!r}")
-        return replace(self, name=name)
+            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
+        return replace(self, name=check_text(name, "alias()"))
 
     @property
     def sql(self) -> str:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from .intervals import Interval
+from .names import check_text
 from .replace import replace
 
 if TYPE_CHECKING:
@@ -208,8 +209,8 @@ def col(name: str) -> Column:
     [1, 2, 1, 4]
     """
     if not isinstance(name, str):
-        raise SpecError(f"col() takes a column's name, not {name!r}")
-    return Column(name)
+        raise SpecError(f"col() takes a column's name, not {shown(name)}")
+    return Column(check_text(name, "col()"))
 
 
 def lit(value: Any) -> Literal:
@@ -241,6 +242,8 @@ def lit(value: Any) -> Literal:
     for item in value if isinstance(value, tuple) else (value,):
         if item is not None and not isinstance(item, SCALARS):
             raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
+        if isinstance(item, str):
+            check_text(item, "lit()")
     return Literal(value)
 
 
@@ -262,7 +265,7 @@ def as_expr(value: Any, role: str) -> Expr:
     if isinstance(value, (Column, Literal, Sql, Host)):
         return value
     if isinstance(value, str):
-        return Column(value)
+        return Column(check_text(value, role))
     if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
         return Literal(value)
     if isinstance(value, Item):
@@ -274,7 +277,7 @@ def as_expr(value: Any, role: str) -> Expr:
     if plain is None or isinstance(plain, SCALARS):
         return Literal(plain)
     raise SpecError(
-        f"{role}: {value!r} is neither a column's name nor an expression; "
+        f"{role}: {shown(value)} is neither a column's name nor an expression; "
         "write a string, wr.col(...), wr.lit(...) or wr.expr('SQL')"
     )
 

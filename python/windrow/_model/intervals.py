@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from operator import index
+from typing import Any
 
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 
 __all__ = ["Interval", "interval", "parse_duration"]
 
@@ -30,7 +32,7 @@ _ABBREVIATIONS = {
     "h": "hour", "hr": "hour", "m": "minute", "min": "minute", "s": "second", "sec": "second", "ms": "millisecond",
     "us": "microsecond", "µs": "microsecond", "ns": "nanosecond",
 }  # fmt: skip
-_PART = re.compile(r"\s*(?P<sign>[+-]?)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-zµ]+)\s*,?")
+_PART = re.compile(r"\s*(?P<sign>[+-]?)\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-zµ]+)\s*,?")
 _I64_MAX = 2**63 - 1
 
 
@@ -125,7 +127,7 @@ def interval(
     Raises
     ------
     SpecError
-        If the text is no duration.
+        If the text is no duration, or a part is no whole number.
 
     Examples
     --------
@@ -135,20 +137,50 @@ def interval(
     >>> print(wr.interval(days=7))
     INTERVAL '7' DAY
     """
-    given = Interval(
-        months=12 * years + months,
-        days=7 * weeks + days,
-        microseconds=3_600_000_000 * hours
-        + 60_000_000 * minutes
-        + round(Decimal(str(seconds)) * 1_000_000)
-        + 1_000 * milliseconds
-        + microseconds,
+    parts = {
+        "years": years, "months": months, "weeks": weeks, "days": days, "hours": hours, "minutes": minutes,
+        "milliseconds": milliseconds, "microseconds": microseconds,
+    }  # fmt: skip
+    whole = {name: _whole(name, amount) for name, amount in parts.items()}
+    given = _within_limits(
+        12 * whole["years"] + whole["months"],
+        7 * whole["weeks"] + whole["days"],
+        3_600_000_000 * whole["hours"]
+        + 60_000_000 * whole["minutes"]
+        + _microseconds(seconds)
+        + 1_000 * whole["milliseconds"]
+        + whole["microseconds"],
+        "interval()",
     )
     if text is None:
         return given
     if given:
         raise SpecError("interval() takes either a text or parts, not both")
+    if not isinstance(text, str):
+        raise SpecError(f"interval() takes a duration's text, not {shown(text)}")
     return parse_duration(text)
+
+
+def _whole(name: str, amount: Any) -> int:
+    try:
+        return index(amount)
+    except TypeError:
+        raise SpecError(
+            f"interval({name}={shown(amount)}) is not a whole number; write a part of it in a smaller unit"
+        ) from None
+
+
+def _microseconds(seconds: Any) -> int:
+    try:
+        return round(Decimal(str(seconds)) * 1_000_000)
+    except (ArithmeticError, ValueError):
+        raise SpecError(f"interval(seconds={shown(seconds)}) is not a number of seconds") from None
+
+
+def _within_limits(months: int, days: int, microseconds: int, what: str) -> Interval:
+    if max(abs(months), abs(days)) > 2**31 - 1 or abs(microseconds) > _I64_MAX:
+        raise SpecError(f"{what} is too long")
+    return Interval(months, days, microseconds)
 
 
 def parse_duration(text: str) -> Interval:
@@ -180,10 +212,9 @@ def parse_duration(text: str) -> Interval:
         if unit is None:
             break
         sign = {"-": -1, "+": 1}.get(match["sign"], sign)
-        try:
-            amount = sign * Decimal(match["number"])
-        except InvalidOperation:
+        if len(match["number"]) > 100:
             break
+        amount = sign * Decimal(match["number"])
         per_months, per_days, per_micros = _UNITS[unit]
         if per_micros == 0 and amount != int(amount):
             raise SpecError(f"duration {text!r}: {unit}s must be whole numbers")
@@ -193,13 +224,11 @@ def parse_duration(text: str) -> Interval:
         position, found = match.end(), True
     if not found or position < len(stripped):
         raise SpecError(
-            f"{text!r} is not a duration; write amounts with units, such as '7 days', '3 months', '1h30m' or '1mo'"
+            f"{shown(text)} is not a duration; write amounts with units, such as '7 days', '3 months', '1h30m' or '1mo'"
         )
     if micros != int(micros):
         raise SpecError(f"duration {text!r} is finer than a microsecond")
-    if max(abs(months), abs(days)) > 2**31 - 1 or abs(micros) > _I64_MAX:
-        raise SpecError(f"duration {text!r} is too long")
-    return Interval(months, days, int(micros))
+    return _within_limits(months, days, int(micros), f"duration {text!r}")
 
 
 def _unit(text: str) -> str | None:

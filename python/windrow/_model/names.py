@@ -7,10 +7,19 @@ from typing import NoReturn
 
 from ..exceptions import SpecError, suggest
 
-__all__ = ["HIDDEN", "ambiguous", "columns_named", "find_column", "fresh", "unique_names", "unknown"]
+__all__ = ["HIDDEN", "ambiguous", "check_text", "columns_named", "find_column", "fresh", "unique_names", "unknown"]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
+
+
+def check_text(text: str, role: str) -> str:
+    """Refuse text that no UTF-8 can hold: half of a surrogate pair, as ``json`` and ``os.fsdecode`` give it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SpecError(f"{role} {text[:200]!r} is no text: character {error.start} is half of a surrogate pair") from None
+    return text
 
 
 def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:

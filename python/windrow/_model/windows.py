@@ -7,9 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from operator import index
 from typing import Any, Literal as OneOf
 
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from .expressions import Column, Expr, Host, Literal, Sql, as_expr, reader_of
 from .intervals import Interval, length_key, parse_duration
 
@@ -440,6 +441,10 @@ def _nulls_first(nulls: str) -> bool:
 def _min_rows(value: int | None) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise SpecError(f"min_rows={value!r} is not a number of rows")
-    return value
+    try:
+        number = -1 if isinstance(value, bool) else index(value)  # numpy's integers count as well
+    except TypeError:
+        number = -1
+    if not 0 <= number <= _UNBOUNDED:
+        raise SpecError(f"min_rows={shown(value)} is not a number of rows")
+    return number

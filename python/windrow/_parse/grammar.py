@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._model.names import check_text
 from ..exceptions import SpecError
+from .limits import balanced, check_tokens, check_tree, excerpt, too_deep
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
@@ -63,8 +65,14 @@ def parse(text: str) -> Any:
 
     if not text.strip():
         raise SpecError("a SQL string is empty; write it as fn(...) OVER (...)")
+    check_text(text, "the SQL string")
+    spark = dialect()()
     try:
-        trees = dialect()().parse(text)
+        tokens = spark.tokenize(text)
+        check_tokens(tokens, text)
+        trees = spark.parser().parse(tokens, text)
+    except RecursionError:  # the caller has used up most of Python's stack
+        raise too_deep(text) from None
     except SqlglotError as error:
         detail = getattr(error, "errors", None) or []
         if detail and detail[0].get("highlight"):
@@ -72,16 +80,18 @@ def parse(text: str) -> Any:
             said = f"{at['description'].rstrip('. ')} at {at['highlight']!r} (line {at['line']}, column {at['col']})"
         else:
             said = str(error).splitlines()[0]
-        raise SpecError(f"{text!r} cannot be read as SQL: {said}") from None
+        raise SpecError(f"{excerpt(text)} cannot be read as SQL: {said}") from None
     if len(trees) != 1 or trees[0] is None:
-        raise SpecError(f"{text!r} is not one SQL expression")
-    unknown = trees[0].find(syntax().Placeholder)
+        raise SpecError(f"{excerpt(text)} is not one SQL expression")
+    tree = balanced(trees[0])
+    check_tree(tree, text)
+    unknown = tree.find(syntax().Placeholder)
     if unknown is not None:
         raise SpecError(
-            f"{text!r} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field of a "
+            f"{excerpt(text)} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field of a "
             f"variant variant_get(v, '$.{unknown.name}')"
         )
-    return trees[0]
+    return tree
 
 
 def function_name(node: Any) -> str | None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, reader_of
-from .._model.names import columns_named, unknown
+from .._model.names import check_text, columns_named, unknown
 from .._model.outputs import Output
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from .sql_text import parse_item
 
 __all__ = ["read_item", "read_items"]
@@ -64,7 +64,7 @@ def read_items(
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
             made = read_item(item, plain=selecting, own=own)
-            outputs.append(Output(name if name is not None else made.output_name, made))
+            outputs.append(Output(made.output_name if name is None else check_text(name, "the output's name"), made))
     seen: set[str] = set()
     for output in outputs:
         if output.item is not None and output.name in seen:
@@ -78,7 +78,7 @@ def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
     if isinstance(item, Mapping):
         for key, value in item.items():
             if not isinstance(key, str):
-                raise SpecError(f"a dict of items maps names to calls; {key!r} is no name")
+                raise SpecError(f"a dict of items maps names to calls; {shown(key)} is no name")
             yield from _flat(value, key)
     elif isinstance(item, (list, tuple)):
         for part in item:
@@ -126,5 +126,5 @@ def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None
         assert isinstance(found, (Call, Derived))
         return found
     raise SpecError(
-        f"{item!r} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
+        f"{shown(item)} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )

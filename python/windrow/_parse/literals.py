@@ -10,6 +10,7 @@ from typing import Any
 
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
+from .limits import excerpt
 
 __all__ = ["NO_VALUE", "value_of"]
 
@@ -36,9 +37,12 @@ def value_of(node: Any) -> Any:
         if node.is_string:
             return str(node.this)
         text = str(node.this)
-        if re.fullmatch(r"\d+", text):
-            return int(text)
-        return float(text) if "e" in text.lower() else Decimal(text)
+        try:
+            if re.fullmatch(r"\d+", text):
+                return int(text)
+            return float(text) if "e" in text.lower() else Decimal(text)
+        except (ValueError, ArithmeticError):  # '²' is a digit to some, and an int has a limit
+            raise SpecError(f"{excerpt(text)} is no number that windrow can hold") from None
     if isinstance(node, exp.Interval):
         return _interval(node)
     if isinstance(node, exp.Neg):

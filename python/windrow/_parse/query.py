@@ -20,6 +20,8 @@ from .._model.replace import replace
 from .._model.windows import Order
 from ..exceptions import SpecError, UnsupportedError, suggest
 from .grammar import parse, syntax, text_of
+from .limits import excerpt
+from .literals import value_of
 from .sql_text import read_order, read_tree, refuse_bare_functions
 
 __all__ = ["Query", "read_query", "read_select"]
@@ -34,6 +36,8 @@ _NAMES = {
     "sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "into": "INTO", "match": "MATCH",
     "sample": "TABLESAMPLE", "pivots": "PIVOT", "prewhere": "PREWHERE", "connect": "CONNECT BY",
 }  # fmt: skip
+# more rows than a frame can have: libraries count them in 63 bits
+_ALL_ROWS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +260,10 @@ class _Reader:
         for key in () if clause is None else clause.expressions:
             node = key.this if isinstance(key, self.exp.Ordered) else key
             if isinstance(node, self.exp.Literal) and not node.is_string:
-                if not str(node.this).isdigit() or not 1 <= int(node.this) <= len(trees):
-                    raise SpecError(f"ORDER BY {node.this}: there are items 1 to {len(trees)}")
-                key.set("this", trees[int(node.this) - 1].copy())
+                number = value_of(node)
+                if not isinstance(number, int) or not 1 <= number <= len(trees):
+                    raise SpecError(f"ORDER BY {excerpt(str(node.this))}: there are items 1 to {len(trees)}")
+                key.set("this", trees[number - 1].copy())
             else:
                 key.set("this", self._with_aliases(node, aliases))
             refuse_bare_functions(key.this)
@@ -281,7 +286,7 @@ class _Reader:
             and not isinstance(value.value, bool)
             and value.value >= 0
         ):
-            return value.value
+            return min(value.value, _ALL_ROWS)
         raise SpecError(f"{clause.upper()} {text_of(node.expression)} is not a number of rows")
 
 

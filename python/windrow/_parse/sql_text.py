@@ -14,9 +14,10 @@ from .._model.calls import ORDERED_SET, Call, Derived, literal_flag
 from .._model.catalog import function_names
 from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
+from .._model.names import check_text
 from .._model.result_columns import place
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, value_of
 
@@ -326,24 +327,27 @@ def _frame(spec: Any, ordered: bool) -> Frame:
     kind = spec.args.get("kind")
     if not kind:
         return default_frame(ordered, excluded)
-    start = _bound(spec.args.get("start"), spec.args.get("start_side"), "PRECEDING")
+    start = _bound(spec.args.get("start"), spec.args.get("start_side"))
     # ROWS n PRECEDING, with one bound, ends at the current row
     end = (
         Bound("current_row")
         if spec.args.get("end") is None
-        else _bound(spec.args["end"], spec.args.get("end_side"), "FOLLOWING")
+        else _bound(spec.args["end"], spec.args.get("end_side"))
     )
     return Frame(kind.lower(), start, end, excluded)
 
 
-def _bound(value: Any, side: str | None, default: str) -> Bound:
+def _bound(value: Any, side: str | None) -> Bound:
     if isinstance(value, str) and value.upper() == "CURRENT ROW":
         return Bound("current_row")
-    forwards = (side or default).upper() == "FOLLOWING"
+    forwards = (side or "").upper() == "FOLLOWING"
+    if value is None:
+        raise SpecError("a frame names no bound; write ROWS BETWEEN start AND end, or ROWS start")
+    if side is None:
+        said = value if isinstance(value, str) else text_of(value)
+        raise SpecError(f"the frame's bound {said} says neither PRECEDING nor FOLLOWING")
     if isinstance(value, str):
         return Bound("unbounded_following" if forwards else "unbounded_preceding")
-    if side is None:
-        raise SpecError(f"the frame's bound {text_of(value)} says neither PRECEDING nor FOLLOWING")
     offset = _expression(value)
     if isinstance(offset, Literal):
         if isinstance(offset.value, str):
@@ -353,10 +357,8 @@ def _bound(value: Any, side: str | None, default: str) -> Bound:
 
 
 def _text_offset(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        return parse_duration(text)
+    digits = text.strip().lstrip("+-")
+    return int(text) if len(digits) < 100 and digits.isascii() and digits.isdigit() else parse_duration(text)
 
 
 def _expression(node: Any) -> Expr:
@@ -421,7 +423,8 @@ def expr(text: str) -> Any:
     [1, 1, 1]
     """
     if not isinstance(text, str) or not text.strip():
-        raise SpecError(f"expr() takes SQL text, not {text!r}")
+        raise SpecError(f"expr() takes SQL text, not {shown(text)}")
+    check_text(text, "expr()")
     if _OVER.search(text):
         return parse_expression(text)
     return Sql(text.strip())

@@ -12,6 +12,7 @@ import pyarrow as pa
 from .._model.expressions import foreign_type
 from ..exceptions import SpecError
 from ..settings import current
+from .limits import LEVELS, excerpt
 
 __all__ = ["arrow_type"]
 
@@ -73,6 +74,7 @@ class _Ddl:
     def __init__(self, text: str, what: str) -> None:
         self.text = text
         self.what = what
+        self.depth = 0
         self.tokens: list[str] = []
         at, end = 0, len(text.rstrip())
         while at < end:
@@ -84,23 +86,35 @@ class _Ddl:
 
     def read(self) -> pa.DataType:
         tokens = list(self.tokens)
+        self.depth = 0
         try:
             result = self._type()
             if not self.tokens:
                 return result
         except SpecError:
-            pass
+            if self.depth > LEVELS:
+                raise
         try:
             return pa.type_for_alias(self.text)
         except ValueError:
             pass
-        self.tokens = tokens
+        self.tokens, self.depth = tokens, 0
         result = pa.struct(self._fields(None))
         if self.tokens:
             raise self._unknown()
         return result
 
     def _type(self) -> pa.DataType:
+        self.depth += 1
+        if self.depth > LEVELS:
+            raise SpecError(
+                f"{self.what}: returns={excerpt(self.text)} is nested too deep: types may be nested {LEVELS} levels deep"
+            )
+        made = self._one_type()
+        self.depth -= 1
+        return made
+
+    def _one_type(self) -> pa.DataType:
         name = self._next().lower()
         if name == "array":
             self._expect("<")
@@ -121,9 +135,10 @@ class _Ddl:
             return pa.struct(fields)
         if name in ("decimal", "dec", "numeric"):
             numbers = self._numbers()
-            if len(numbers) > 2 or not 1 <= (numbers or [10])[0] <= 38:
+            digits, scale = {0: (10, 0), 1: (*numbers, 0), 2: (*numbers,)}.get(len(numbers), (0, 0))
+            if not (1 <= digits <= 38 and scale <= digits):
                 raise self._unknown()
-            return pa.decimal128(*(numbers or [10]), *([0] if len(numbers) < 2 else []))
+            return pa.decimal128(digits, scale)
         if name in ("timestamp", "timestamp_ltz"):
             return pa.timestamp("us", tz=current().timezone or "UTC")
         if name == "interval":
@@ -160,7 +175,7 @@ class _Ddl:
             while self.tokens and self.tokens[0] != ")":
                 token = self._next()
                 if token != ",":
-                    if not token.isdigit():
+                    if not (token.isascii() and token.isdigit() and len(token) < 10):
                         raise self._unknown()
                     numbers.append(int(token))
             self._expect(")")
@@ -177,6 +192,6 @@ class _Ddl:
 
     def _unknown(self) -> SpecError:
         return SpecError(
-            f"{self.what}: returns={self.text!r} is no type; write Spark's DDL, such as 'bigint', 'decimal(18, 2)' or "
+            f"{self.what}: returns={excerpt(self.text)} is no type; write Spark's DDL, such as 'bigint', 'decimal(18, 2)' or "
             "'struct<a: int, b: array<string>>', or a pyarrow type"
         )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._model.result_columns import without_places
 from .._parse.grammar import dialect, function_name, parse, text_of
+from .._parse.limits import balanced, excerpt
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
 __all__ = ["polars_text"]
+
+# How large an expression may become when it is written for Polars: so many nodes, and so many times its own.
+_NODES = 10_000
+_GROWTH = 20
+
+# How many characters Polars is given though sqlglot cannot read them.
+_UNREAD = 200
 
 
 @functools.lru_cache(maxsize=1024)
@@ -36,29 +44,53 @@ def polars_text(text: str) -> str:
     Returns
     -------
     str
-        The expression in Polars' SQL; the text itself if only Polars may be able to read it.
+        The expression in Polars' SQL; a short text that only Polars may be able to read as it is.
 
     Raises
     ------
     SpecError
-        For a window function without OVER.
+        For what cannot be read, and a window function without OVER.
     UnsupportedError
         For what Polars' SQL cannot say as Spark means it.
     """
+    from sqlglot.errors import SqlglotError
+
     try:
         tree = parse(text)
-    except SpecError:
-        return text
+    except SpecError as error:
+        # Polars has no limits of its own, and dies of what is long
+        if isinstance(error.__context__, SqlglotError) and len(text) <= _UNREAD:
+            return text
+        raise
     refuse_bare_functions(tree)
     # children stand after their parents in the list, and are rewritten before them
-    for node in reversed(list(tree.dfs())):
+    nodes = list(tree.dfs())
+    size, limit = 0, _NODES + _GROWTH * len(nodes)
+    for node in reversed(nodes):
         made = _rewritten(node, text)
         if made is not node:
+            # some rewrites write an argument twice, which nested ones do again and again
+            size += sum(1 for _ in made.walk())
+            if size > limit:
+                raise UnsupportedError(
+                    f"{excerpt(without_places(text))} would be more than {limit:,} operations in Polars' SQL, which "
+                    "evaluates expressions here; compute the inner part as a column first"
+                )
             if node is tree:
                 tree = made
             else:
                 node.replace(made)
-    return str(tree.sql(dialect=_polars_dialect(), normalize_functions=False))
+    return str(_grouped(balanced(tree)).sql(dialect=_polars_dialect(), normalize_functions=False, copy=False))
+
+
+def _grouped(tree: Any) -> Any:
+    """Write the parentheses of balanced chains, without which Polars reads them as deep as they are long."""
+    from sqlglot import exp
+
+    for node in list(tree.find_all(exp.And, exp.Or, exp.DPipe)):
+        if type(node.expression) is type(node):
+            node.set("expression", exp.paren(node.expression, copy=False))
+    return tree
 
 
 @functools.cache
@@ -75,6 +107,14 @@ def _polars_dialect() -> type[Dialect]:
             """Only for what it says of quotes, which the generator follows."""
 
             STRING_ESCAPES: ClassVar[list[str]] = ["'"]
+
+        class Generator(spark.Generator):  # type: ignore[misc]
+            """Casts as ``x::type``: Polars takes twice as long for each level of ``CAST(CAST(x AS t) AS t)``."""
+
+            def cast_sql(self, expression: Any, safe_prefix: str | None = None) -> str:
+                if safe_prefix is not None:
+                    return str(super().cast_sql(expression, safe_prefix))
+                return f"({self.sql(expression, 'this')})::{self.sql(expression, 'to')}"
 
     return Polars
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import checked_expressions, evaluation_error
+from .._execute.evaluate import checked_expressions, evaluating
 from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
 from .._execute.run_metrics import Run, in_memory, listener
@@ -22,6 +22,7 @@ from .._plan.bind import bind, scalars
 from .._plan.bound import BoundCalls, Temporary
 from .._plan.layout import arrange
 from .._plan.levels import levels
+from .._scalars.to_polars import within_limits
 from ..exceptions import SpecError
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
@@ -49,11 +50,11 @@ class PolarsReader:
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
-        return Host(value, HOST)
+        return Host(within_limits(value), HOST)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: a Polars expression says nothing of an order."""
-        return Host(value, HOST), False, True
+        return Host(within_limits(value), HOST), False, True
 
     def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
         """Refuse an item, which no Polars expression can be."""
@@ -249,29 +250,21 @@ def _compute(
 
 def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
     """Evaluate expressions over a frame, by their names, which may be those of its columns."""
-    import polars as pl
-
     if not temporaries:
         return {}
-    made, _ = checked_expressions(temporaries, frame.columns)
-    try:
+    with evaluating(temporaries):
+        made, _ = checked_expressions(temporaries, frame.columns)
         evaluated = frame.with_columns(made)
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error(temporaries, error) from None
     return {t.name: evaluated[t.name] for t in temporaries}
 
 
 def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
     """Give what the calls read as Arrow, with Polars' own buffers."""
-    import polars as pl
-
     names = [bound.names[i] for i in bound.read]
-    try:
-        wanted = (
-            frame.with_columns(checked_expressions(bound.temporaries, frame.columns)[0]) if bound.temporaries else frame
-        )
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error(bound.temporaries, error) from None
+    wanted = frame
+    if bound.temporaries:
+        with evaluating(bound.temporaries):
+            wanted = frame.with_columns(checked_expressions(bound.temporaries, frame.columns)[0])
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
@@ -353,11 +346,9 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Ex
 
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
-    (made,), _ = checked_expressions([temporary], schema.names())
-    try:
+    with evaluating([temporary]):
+        (made,), _ = checked_expressions([temporary], schema.names())
         dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error([temporary], error) from None
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
     return made
