@@ -345,7 +345,53 @@ def literal_sql(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Give the plain Python value of a numpy scalar, a tuple for a list or a numpy array, and else the value itself."""
-    if root_module(value) == "numpy" and getattr(value, "ndim", None) in (0, 1):
-        value = value.tolist()
+    """Give the plain Python value of a scalar of numpy or pandas, a tuple for a list or an array, else the value itself.
+
+    Their times count nanoseconds, which Python's datetime and timedelta would silently lose.
+    """
+    module = root_module(value)
+    if module == "numpy" and getattr(value, "ndim", None) in (0, 1):
+        if value.dtype.kind not in "mM":
+            value = value.tolist()
+        elif value.ndim == 0:
+            return _numpy_time(value)
+        else:
+            value = list(value)
+    elif module == "pandas" and isinstance(value, (dt.datetime, dt.timedelta)):
+        return _pandas_time(value)
     return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+
+def _numpy_time(value: Any) -> Any:
+    """Give a numpy.datetime64 or timedelta64 as Python's, months as an Interval; None for NaT."""
+    kind = "timedelta64" if value.dtype.kind == "m" else "datetime64"
+    if value != value:
+        return None
+    unit = value.dtype.str.partition("[")[2].strip("]").lstrip("0123456789")
+    if kind == "timedelta64" and unit in ("Y", "M"):
+        return Interval(months=int(value.astype("timedelta64[M]").astype("int64")))
+    if kind == "datetime64" and unit in ("Y", "M", "W", "D"):
+        plain = value.astype("datetime64[D]").tolist()
+    else:
+        micros = value.astype(f"{kind}[us]")
+        # a time finer than microseconds, or one that does not fit them, does not come back
+        plain = micros.tolist() if unit and micros.astype(value.dtype) == value else None
+    if not isinstance(plain, (dt.date, dt.timedelta)):
+        raise _too_fine(value)
+    return plain
+
+
+def _pandas_time(value: Any) -> Any:
+    """Give a pandas Timestamp or Timedelta as Python's; None for NaT."""
+    if value != value:
+        return None
+    if getattr(value, "nanosecond" if isinstance(value, dt.datetime) else "nanoseconds", 0):
+        raise _too_fine(value)
+    return value.to_pydatetime() if isinstance(value, dt.datetime) else value.to_pytimedelta()
+
+
+def _too_fine(value: Any) -> SpecError:
+    return SpecError(
+        f"{value!r} cannot be written in microseconds, which literals count in; round it to them, or use the key or the "
+        "column as an integer of nanoseconds, and write the value as a number"
+    )

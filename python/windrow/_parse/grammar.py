@@ -49,6 +49,8 @@ def dialect() -> type[Dialect]:
                 k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX
             }
             SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
+            # else array(1, 2)[0] is read as the list of one 0
+            ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
 
     return WindrowSpark
 
