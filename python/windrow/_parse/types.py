@@ -73,6 +73,7 @@ class _Ddl:
     def __init__(self, text: str, what: str) -> None:
         self.text = text
         self.what = what
+        self.refused = False
         self.tokens: list[str] = []
         at, end = 0, len(text.rstrip())
         while at < end:
@@ -89,7 +90,8 @@ class _Ddl:
             if not self.tokens:
                 return result
         except SpecError:
-            pass
+            if self.refused:  # no other reader would make a type of it
+                raise
         try:
             return pa.type_for_alias(self.text)
         except ValueError:
@@ -127,10 +129,16 @@ class _Ddl:
         if name in ("timestamp", "timestamp_ltz"):
             return pa.timestamp("us", tz=current().timezone or "UTC")
         if name == "interval":
-            self._next()
+            units = [self._next().lower()]
             if self.tokens and self.tokens[0].lower() == "to":
                 self._next()
-                self._next()
+                units.append(self._next().lower())
+            if not {*units} <= {"day", "hour", "minute", "second"}:
+                self.refused = True
+                raise SpecError(
+                    f"{self.what}: returns={self.text!r} has months, which no value of Python is made of; return a "
+                    "number of months, with returns='int'"
+                )
             return pa.duration("us")
         if name not in _DDL:
             raise self._unknown()
