@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
+from .._model.expressions import smallest_decimal
 from .._model.names import fresh
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
+from ..exceptions import SpecError
 from ..settings import Options
 from .arrow_columns import checked
+from .lossless import fits
 
 __all__ = ["ROWS", "input_table", "make_plan", "output_fields", "window_columns"]
 
@@ -36,7 +41,37 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     Plan
         The native plan.
     """
+    for call in calls:
+        _check_default(schema, call)
     return Plan(schema, list(calls), options.native())
+
+
+def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
+    """Refuse a default of lag or lead that its column's type would cut; what else does not fit the plan refuses."""
+    if call["function"] not in ("lag", "lead") or len(call["args"]) < 3 or call["user"] is not None:
+        return
+    name, value = call["args"][0].get("column"), call["args"][2].get("literal")
+    position = -1 if name is None else schema.get_field_index(name)
+    if value is None or position < 0:
+        return
+    kind = schema.field(position).type
+    if not _holds(kind, value):
+        raise SpecError(
+            f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
+            "or cast the column to a wider type"
+        )
+
+
+def _holds(kind: pa.DataType, value: Any) -> bool:
+    if pa.types.is_integer(kind) and isinstance(value, (int, float, Decimal)):
+        if value != value or value in (math.inf, -math.inf):
+            return False
+        signed = pa.types.is_signed_integer(kind)
+        limit = 2 ** (kind.bit_width - signed)
+        return (-limit if signed else 0) <= value < limit and value == int(value)
+    if pa.types.is_decimal(kind) and isinstance(value, Decimal):
+        return smallest_decimal(value.normalize())[1] <= kind.scale
+    return fits([value], kind)
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:

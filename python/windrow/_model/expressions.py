@@ -42,6 +42,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
 
 
+#: How many digits a decimal has at most, as in Spark.
+DIGITS = 38
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column by its exact name."""
@@ -210,6 +214,14 @@ def col(name: str) -> Column:
     if not isinstance(name, str):
         raise SpecError(f"col() takes a column's name, not {name!r}")
     return Column(name)
+
+
+def smallest_decimal(value: Decimal) -> tuple[int, int]:
+    """Give the precision and scale of the smallest decimal type that holds a finite value, as Spark does."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    scale = max(0, -exponent)
+    return max(len(str(abs(int(value.scaleb(scale)))).lstrip("0")), scale, 1), scale
 
 
 def lit(value: Any) -> Literal:

@@ -192,7 +192,7 @@ class _Reader:
                 star = tree.this if isinstance(tree, exp.Column) else tree
                 if any(star.args.values()):
                     _beyond(text_of(star))
-                outputs += [Output(c, None) for c in self.columns]
+                outputs += [Output(c, None, position=i) for i, c in enumerate(self.columns)]
                 trees += [exp.column(c, quoted=True) for c in self.columns]
                 continue
             aliases = self._named(named)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from .._model.calls import Call, Derived
-from .._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql
+from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
@@ -88,7 +89,7 @@ class _Binder:
         return {
             "function": call.function,
             "user": call.user,
-            "args": [self._argument(a) for a in call.args],
+            "args": [self._argument(a, value=not i and call.user is None and call.function != "ntile") for i, a in enumerate(call.args)],
             "partition_by": [self._column(k) for k in window.partition_by],
             "order_by": [self._order(o) for o in window.order_by],
             "frame": frame
@@ -107,10 +108,24 @@ class _Binder:
             "display": self.display,
         }
 
-    def _argument(self, expression: Expr) -> dict[str, Any]:
+    def _argument(self, expression: Expr, *, value: bool = False) -> dict[str, Any]:
+        """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
-            return {"literal": expression.value}
+            literal = self._literal(expression.value)
+            if not value or not isinstance(literal, Decimal):
+                return {"literal": literal}
+            expression = Literal(literal)
         return {"column": self._column(expression)}
+
+    def _literal(self, value: Any) -> Any:
+        """Give a literal's value, an integer of more than 64 bits as the decimal that it is."""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            if abs(value) >= 10**DIGITS:
+                raise SpecError(f"{self.display}: {value} has more than {DIGITS} digits, which no type holds")
+            return Decimal(value)
+        if isinstance(value, Decimal) and (not value.is_finite() or not _is_decimal(value)):
+            raise SpecError(f"{self.display}: {value} is no decimal of up to {DIGITS} digits")
+        return value
 
     def _order(self, order: Order) -> dict[str, Any]:
         return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
@@ -204,6 +219,10 @@ def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "p
                 binder.check_host(output.item.expression)
             made.append(Temporary(output.name, output.item.expression, output.item.text))
     return made
+
+
+def _is_decimal(value: Decimal) -> bool:
+    return abs(value.adjusted()) <= DIGITS and smallest_decimal(value)[0] <= DIGITS
 
 
 def _same(one: Scalar, other: Scalar) -> bool:

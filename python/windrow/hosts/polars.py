@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -244,7 +245,12 @@ def _compute(
         made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
     ]
     slots = arrange(frame.columns, outputs, selecting=selecting)
-    return pl.DataFrame([(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots])
+    # by name: a list of Series would have '' renamed
+    result = {s.name: new[s.index] if s.new else frame.to_series(s.index) for s in slots}
+    if len(result) < len(slots):
+        repeated = next(n for n, times in Counter(s.name for s in slots).items() if times > 1)
+        raise SpecError(f"two columns of the result are called {repeated!r}, and Polars takes each name once")
+    return pl.DataFrame(result)
 
 
 def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
