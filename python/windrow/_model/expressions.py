@@ -93,12 +93,15 @@ class Host:
         How it is shown, where not as its library prints it.
     reads
         The names of the columns it reads, in lower case, where they are known.
+    other_rows
+        The functions in it that read other rows than their own.
     """
 
     value: Any
     host: str
     label: str | None = None
     reads: frozenset[str] | None = None
+    other_rows: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The expression as its library prints it, or as it was labelled."""

@@ -17,7 +17,7 @@ from .._model.names import ambiguous, columns_named, fresh, unique_names, unknow
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
-from ..exceptions import SpecError
+from ..exceptions import SpecError, UnsupportedError
 from .bound import BoundCalls, Temporary
 
 __all__ = ["bind", "scalars"]
@@ -79,10 +79,12 @@ class _Binder:
     temporaries: list[Temporary] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     display: str = ""
+    partitioned: bool = False
 
     def lower(self, name: str, call: Call) -> dict[str, Any]:
         self.display = call.sql
         window = call.window
+        self.partitioned = window is not None and bool(window.partition_by)
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
@@ -90,7 +92,7 @@ class _Binder:
             "function": call.function,
             "user": call.user,
             "args": [self._argument(a, value=not i and call.user is None and call.function != "ntile") for i, a in enumerate(call.args)],
-            "partition_by": [self._column(k) for k in window.partition_by],
+            "partition_by": [self._column(k, key=True) for k in window.partition_by],
             "order_by": [self._order(o) for o in window.order_by],
             "frame": frame
             and {
@@ -133,7 +135,7 @@ class _Binder:
     def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
         return bound.kind, None if bound.offset is None else self._argument(bound.offset)
 
-    def _column(self, expression: Expr) -> str:
+    def _column(self, expression: Expr, *, key: bool = False) -> str:
         """Give the name of the column that holds an expression, making a temporary one where there is none."""
         scalar: Scalar
         if isinstance(expression, Call):
@@ -146,6 +148,12 @@ class _Binder:
         index = None
         if isinstance(scalar, Host):
             self.check_host(scalar)
+            across = [f for f in scalar.other_rows if f != "Over"]
+            if across and self.partitioned and not key:
+                raise UnsupportedError(
+                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(across)}), those of other "
+                    "partitions among them; write .over(keys) in it, or a window call in place of it"
+                )
             index = self.locate(scalar.value) if self.locate is not None else None
         elif isinstance(scalar, Column):
             index = self._find(scalar.name)

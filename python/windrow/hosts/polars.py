@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import checked_expressions, evaluation_error
+from .._execute.evaluate import Expressions, evaluation_error
 from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
 from .._execute.run_metrics import Run, in_memory, listener
@@ -23,9 +24,10 @@ from .._plan.bind import bind, scalars
 from .._plan.bound import BoundCalls, Temporary
 from .._plan.layout import arrange
 from .._plan.levels import levels
-from ..exceptions import SpecError
+from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
+from .polars_rows import other_rows
 from .query import KEEP, NUMBER, answer, not_boolean
 
 if TYPE_CHECKING:
@@ -50,11 +52,11 @@ class PolarsReader:
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
-        return Host(value, HOST)
+        return _host(value)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: a Polars expression says nothing of an order."""
-        return Host(value, HOST), False, True
+        return _host(value), False, True
 
     def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
         """Refuse an item, which no Polars expression can be."""
@@ -74,6 +76,12 @@ class PolarsReader:
             return pl.Series([], dtype=value).to_arrow(compat_level=pl.CompatLevel.oldest()).type
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             return None
+
+
+def _host(value: Any) -> Host:
+    if value.meta.has_multiple_outputs():
+        raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
+    return Host(value, HOST, other_rows=other_rows(value))
 
 
 class PolarsHost(MemoryHost):
@@ -118,7 +126,7 @@ class PolarsHost(MemoryHost):
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
-        return frame.filter(condition_of(frame, condition))
+        return frame.filter(condition_of(frame, condition, current()))
 
     def kept(self, frame: Any, text: str) -> Any:
         """Keep the rows for which the column ``KEEP`` is true, and drop it."""
@@ -226,7 +234,7 @@ def _compute(
         level = [Output(at, call) for at, call in calls.items()]
         bound = bind(_enums_by_position(level, working.schema), working.columns)
         with run.stage("evaluate"):
-            table = _read(working, bound)
+            table = _read(working, bound, options)
         if in_order:
             _, columns = columns_in_order(table, bound, options)
         else:
@@ -240,7 +248,7 @@ def _compute(
             ]
         )
     with run.stage("evaluate"):
-        made = _scalars(working, scalars(outputs, working.columns))
+        made = _scalars(working, scalars(outputs, working.columns), options)
     new = [
         made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
     ]
@@ -253,31 +261,70 @@ def _compute(
     return pl.DataFrame(result)
 
 
-def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
+def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary], options: Options) -> dict[str, pl.Series]:
     """Evaluate expressions over a frame, by their names, which may be those of its columns."""
-    import polars as pl
-
     if not temporaries:
         return {}
-    made, _ = checked_expressions(temporaries, frame.columns)
-    try:
-        evaluated = frame.with_columns(made)
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error(temporaries, error) from None
+    evaluated = Expressions(temporaries, _Kinds(frame.schema), options).computed(frame)
     return {t.name: evaluated[t.name] for t in temporaries}
 
 
-def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
-    """Give what the calls read as Arrow, with Polars' own buffers."""
+class _Kinds(Mapping[str, pa.DataType]):
+    """The Arrow types of a frame's columns by name; an Enum is a dictionary that is ordered."""
+
+    def __init__(self, schema: Mapping[str, pl.DataType]) -> None:
+        self._schema = schema
+
+    def __getitem__(self, name: str) -> pa.DataType:
+        import polars as pl
+
+        dtype = self._schema[name]
+        _refuse_unreadable(name, dtype)
+        if isinstance(dtype, (pl.Enum, pl.Categorical)):
+            return pa.dictionary(pa.uint32(), pa.large_string(), isinstance(dtype, pl.Enum))
+        return _arrow_type(dtype)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._schema
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
+
+
+@cache
+def _arrow_type(dtype: pl.DataType) -> pa.DataType:
     import polars as pl
 
-    names = [bound.names[i] for i in bound.read]
-    try:
-        wanted = (
-            frame.with_columns(checked_expressions(bound.temporaries, frame.columns)[0]) if bound.temporaries else frame
+    return pa.table(pl.DataFrame(schema={"c": dtype})).schema.field(0).type
+
+
+def _refuse_unreadable(name: str, dtype: pl.DataType) -> None:
+    """Refuse a column whose Arrow form means something else: addresses, and the storage of extension types."""
+    import polars as pl
+
+    extension = getattr(pl, "BaseExtension", getattr(pl, "Extension", None))
+    if isinstance(dtype, pl.Object):
+        raise UnsupportedError(
+            f"column {name!r} holds Python objects (Object), of which Polars gives addresses alone; give it a type"
         )
-    except pl.exceptions.PolarsError as error:
-        raise evaluation_error(bound.temporaries, error) from None
+    if extension is not None and isinstance(dtype, extension):
+        raise UnsupportedError(f"column {name!r} is of the extension type {dtype}; read it as its storage, by a cast")
+    if dtype in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
+        raise UnsupportedError(f"column {name!r} is {dtype}, which Arrow has not; cast it to Int64 or Decimal(38, 0)")
+
+
+def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
+    """Give what the calls read as Arrow, with Polars' own buffers."""
+    names = [bound.names[i] for i in bound.read]
+    schema = frame.schema
+    for name in names:
+        _refuse_unreadable(name, schema[name])
+    wanted = (
+        Expressions(bound.temporaries, _Kinds(schema), options).computed(frame) if bound.temporaries else frame
+    )
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
@@ -335,7 +382,7 @@ def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataTy
     return [replace(o, item=ordered(o.item)) if isinstance(o.item, Call) else o for o in outputs]
 
 
-def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Expr:
+def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
     """Turn a condition into an expression of Polars, checked against a frame's columns and types.
 
     Parameters
@@ -344,6 +391,8 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Ex
         The frame that is to be filtered.
     condition
         The condition.
+    options
+        The settings in force.
 
     Returns
     -------
@@ -359,7 +408,7 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Ex
 
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
-    (made,), _ = checked_expressions([temporary], schema.names())
+    made = Expressions([temporary], _Kinds(schema), options).condition()
     try:
         dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
     except pl.exceptions.PolarsError as error:
