@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..exceptions import SpecError
-from .decimals import as_double, decimal_of_double, rescaled
+from .decimals import as_double, decimal_of_double, quotient, rescaled
 from .typed import Failure, Scope, Typed, failing, refused
 from .types import (
     BIGINT,
@@ -351,7 +351,7 @@ def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bo
 def _timestamp_to_double(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
     import polars as pl
 
-    return value.expr.dt.epoch("us").cast(pl.Float64) / 1e6, None, None
+    return quotient(value.expr.dt.epoch("us").cast(pl.Float64), pl.lit(1e6)), None, None
 
 
 def _integer_to_timestamp(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:

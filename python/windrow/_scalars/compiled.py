@@ -237,17 +237,21 @@ class _Compiler:
         return Typed(expr, kind, text=text)
 
     def _bracket(self, node: Any, text: str) -> Typed:
+        if len(node.expressions) != 1 or isinstance(node.expressions[0], self.exp.Slice):
+            raise refused(text, self.text)
+        return self._item(self.value(node.this), self.value(node.expressions[0]), text, failing_outside=self.scope.ansi)
+
+    def _item(self, value: Typed, index: Typed, text: str, *, failing_outside: bool) -> Typed:
+        """Give the item of a list at a position counted from 0."""
         import polars as pl
 
-        value = self.value(node.this)
-        index = self.value(node.expressions[0]) if len(node.expressions) == 1 else None
-        if index is None or family(value.kind) != "array" or family(index.kind) != "integer":
+        if family(value.kind) != "array" or family(index.kind) != "integer":
             raise refused(text, self.text)
         item, length = index.expr.cast(pl.Int64), value.expr.list.len().cast(pl.Int64)
         outside = (item < 0) | (item >= length)
         found = value.expr.list.get(pl.when(~outside).then(item), null_on_oob=True)
         failures = merged(value, index)
-        if self.scope.ansi:
+        if failing_outside:
             way = "write get(list, n), or wr.config(ansi=False) gives NULL"
             failures += (failing(outside & value.expr.is_not_null(), "INVALID_ARRAY_INDEX", text, way),)
         loaded = self._loaded(found, value.kind.value_type, text)
@@ -581,6 +585,8 @@ class _Compiler:
             return found if name == "isnull" else Typed(~found.expr, BOOLEAN, found.failures, text=text)
         if name == "equal_null" and len(args) == 2:
             return self.compare("<=>", *args, text)
+        if name == "get" and len(args) == 2:
+            return self._item(args[0], args[1], text, failing_outside=False)
         if name in ("greatest", "least"):
             return self._extreme(name, args, text)
         if name in ("like", "ilike") and len(args) == 2 and args[0].kind == STRING:
@@ -621,6 +627,8 @@ class _Compiler:
                 "timestamp_ntz": NTZ,
             }.get(pattern)  # fmt: skip
             return None if default is None else Typed(pl.lit(None, dtype=plain(default)), default, value.failures, None)
+        if pattern == "floating":
+            return value if kind in ("float", "double") else None
         if pattern == "number" and kind in ("integer", "float", "double", "decimal"):
             return value
         if pattern == "double" and kind in ("integer", "float", "double", "decimal"):

@@ -18,6 +18,7 @@ __all__ = [
     "decimal_of_double",
     "divided",
     "product",
+    "quotient",
     "rescaled",
     "round_double",
     "sum_of",
@@ -43,6 +44,13 @@ def as_double(expr: pl.Expr, kind: pa.DataType) -> pl.Expr:
 
     # the quotient of two doubles is the nearest only where both are exact
     return expr.cast(pl.Float64) if kind.precision <= 15 else expr.cast(pl.String).cast(pl.Float64)
+
+
+def quotient(left: pl.Expr, right: pl.Expr) -> pl.Expr:
+    """Divide doubles to the nearest double: Polars multiplies by the reciprocal of a divisor that is one value."""
+    import polars as pl
+
+    return left / (right + left.is_null().cast(pl.Float64) * 0.0)
 
 
 def sum_of(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
@@ -78,9 +86,9 @@ def half_up(numerator: pl.Expr, divisor: pl.Expr) -> pl.Expr:
     import polars as pl
 
     n, d = numerator.abs(), divisor.abs()
-    quotient = (n + n + d) // (d + d)
+    result = (n + n + d) // (d + d)
     negative = (numerator < 0) ^ (divisor < 0)
-    return pl.when(negative).then(-quotient).otherwise(quotient)
+    return pl.when(negative).then(pl.lit(0, dtype=pl.Int128) - result).otherwise(result)
 
 
 def from_unscaled(digits: pl.Expr, kind: pa.DataType) -> pl.Expr:
@@ -130,10 +138,10 @@ def rounded_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
     import polars as pl
 
     size, power = expr.abs(), 10.0 ** abs(digits)
-    scaled = size * power if digits >= 0 else size / power
+    scaled = size * power if digits >= 0 else quotient(size, pl.lit(power))
     low = scaled.floor()
     # the double nearest to the half above; what is printed as the half is that double itself
-    half = (low * 2 + 1) / (2 * power) if digits >= 0 else (low * 2 + 1) * (power / 2)
+    half = quotient(low * 2 + 1, pl.lit(2 * power)) if digits >= 0 else (low * 2 + 1) * (power / 2)
     unknown = (scaled >= _NEAR) & (scaled < _WHOLE)
     if digits < 0:
         unknown = unknown | ((size >= _WHOLE) & size.is_finite())
@@ -146,7 +154,7 @@ def round_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
 
     units, unknown = rounded_double(expr, digits)
     power = 10.0 ** abs(digits)
-    size = units / power if digits >= 0 else units * power
+    size = quotient(units, pl.lit(power)) if digits >= 0 else units * power
     # BigDecimal has no negative zero
     signed = pl.when(expr < 0).then(-size).otherwise(size) + 0.0
     whole = ~expr.is_finite() | (expr.abs() * (power if digits >= 0 else 0.0) >= _WHOLE)
@@ -160,4 +168,4 @@ def decimal_of_double(expr: pl.Expr, to: pa.DataType) -> tuple[pl.Expr, pl.Expr]
     units, unknown = rounded_double(expr, to.scale)
     unknown = unknown | (units >= _WHOLE) & expr.is_finite()
     whole = pl.when(expr.is_finite() & (units < _WHOLE)).then(units).cast(pl.Int64, strict=False).cast(pl.Int128)
-    return from_unscaled(pl.when(expr < 0).then(-whole).otherwise(whole), to), unknown
+    return from_unscaled(pl.when(expr < 0).then(pl.lit(0, dtype=pl.Int128) - whole).otherwise(whole), to), unknown

@@ -5,17 +5,19 @@ holds it against Spark's answers; ``ulps`` says by how many units in the last pl
 library and the machine's round the last bit in their own ways.
 
 Types are families (:func:`~windrow._scalars.types.family`): ``integer`` is tinyint to bigint, ``number`` any number,
-``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as Spark casts them. A result
+``floating`` float and double, ``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as Spark casts them. A result
 ``wider`` is the wider of the argument types by Spark's rules, ``first`` the first argument's.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from . import numbers, texts, times
+from .decimals import quotient
 from .typed import Scope, Typed
 
 __all__ = ["EXACT", "Exact", "candidates"]
@@ -59,7 +61,7 @@ def _when(condition: Any, value: Any) -> Any:
 
 
 def _log(base: Any, x: Any) -> Any:
-    return _when((base > 0) & (x > 0), x.log() / base.log())
+    return _when((base > 0) & (x > 0), quotient(x.log(), base.log()))
 
 
 EXACT: tuple[Exact, ...] = (
@@ -96,15 +98,15 @@ EXACT: tuple[Exact, ...] = (
     Exact("exp", ("double",), "double", _D(lambda x: x.exp()), ulps=1),
     *(Exact(n, ("double",), "double", _D(lambda x: _when(x > 0, x.log())), ulps=1) for n in ("ln", "log")),
     Exact("log", ("double", "double"), "double", _D(_log), ulps=2),
-    Exact("log2", ("double",), "double", _D(lambda x: _when(x > 0, x.log() / _ln2(x))), ulps=2),
+    Exact("log2", ("double",), "double", _D(lambda x: _when(x > 0, quotient(x.log(), _ln2()))), ulps=2),
     Exact("log10", ("double",), "double", _D(lambda x: _when(x > 0, x.log10())), ulps=1),
     Exact("log1p", ("double",), "double", _D(lambda x: _when(x > -1, x.log1p())), ulps=1),
     *(Exact(n, ("double", "double"), "double", _D(lambda x, y: x.pow(y)), ulps=1) for n in ("pow", "power")),
-    *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "double")),
-    *(Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil")) for n in ("ceil", "ceiling") for k in ("integer", "double")),
+    *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "floating")),
+    *(Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil")) for n in ("ceil", "ceiling") for k in ("integer", "floating")),
     *(
         Exact("round", (kind, *digits), "first", numbers.rounded)
-        for kind in ("integer", "double", "decimal")
+        for kind in ("integer", "floating", "decimal")
         for digits in ((), ("integer",))
     ),
     Exact("isnan", ("number",), "boolean", numbers.is_nan),
@@ -182,10 +184,10 @@ def _one() -> Typed:
     return Typed(pl.lit(1, dtype=pl.Int32), INT, literal=1)
 
 
-def _ln2(x: Any) -> Any:
-    import math
+def _ln2() -> Any:
+    import polars as pl
 
-    return math.log(2.0)
+    return pl.lit(math.log(2.0))
 
 
 _BY_NAME: dict[str, list[Exact]] = {}

@@ -127,7 +127,7 @@ def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
             raise refused(f"{shown(of_one)} / {shown(of_other)}, which cuts digits,", text)
         return Typed(found[0], found[1], failures)
     one, other = (cast(a, DOUBLE, text, scope).expr for a in args)
-    return Typed(one / (other if known else pl.when(~zero).then(other)), DOUBLE, failures)
+    return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
 
 
 def try_divide(args: list[Typed], scope: Scope, text: str) -> Typed:

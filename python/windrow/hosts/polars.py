@@ -408,14 +408,14 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options:
 
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
-    made = Expressions([temporary], _Kinds(schema), options).condition()
+    expressions = Expressions([temporary], _Kinds(schema), options)
     try:
-        dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
+        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
     except pl.exceptions.PolarsError as error:
         raise evaluation_error([temporary], error) from None
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
-    return made
+    return expressions.condition()
 
 
 def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
