@@ -17,6 +17,7 @@ from .._scalars.typed import Failure
 from ..exceptions import SpecError, UnsupportedError, suggest
 from ..settings import Options
 from .arrow_columns import checked
+from .native import refuse_extension
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +61,7 @@ def evaluate(
     made = Expressions(temporaries, _Kinds(columns), options)
     data = {name: checked(columns[name], name) for name in made.needed}
     for name, column in data.items():
-        _refuse_extension(name, column.type)
+        refuse_extension(name, column.type)
     # by position: an empty name would come back as another
     frame = pl.DataFrame(pa.table(list(data.values()) or [pa.nulls(rows)], names=[f"c{i}" for i in range(len(data) or 1)]))
     frame.columns = list(data) or [""]
@@ -143,7 +144,7 @@ class _Kinds(Mapping[str, pa.DataType]):
 
     def __getitem__(self, name: str) -> pa.DataType:
         kind: pa.DataType = self._columns[name].type
-        _refuse_extension(name, kind)
+        refuse_extension(name, kind)
         return kind
 
     def __contains__(self, name: object) -> bool:
@@ -154,14 +155,6 @@ class _Kinds(Mapping[str, pa.DataType]):
 
     def __len__(self) -> int:
         return len(self._columns)
-
-
-def _refuse_extension(name: str, kind: pa.DataType) -> None:
-    if isinstance(kind, pa.BaseExtensionType):
-        raise UnsupportedError(
-            f"column {name!r} is of the extension type {kind}, which windrow would read as its storage "
-            f"{kind.storage_type}; cast it to a type that says what is compared"
-        )
 
 
 def _is_decimal(temporary: Temporary) -> bool:

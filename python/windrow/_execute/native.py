@@ -13,12 +13,13 @@ from .._model.expressions import smallest_decimal
 from .._model.names import fresh
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
-from ..exceptions import SpecError
+from .._model.result_columns import without_places
+from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import checked
 from .lossless import fits
 
-__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "window_columns"]
+__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "refuse_extension", "window_columns"]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -43,6 +44,7 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     """
     for call in calls:
         _check_default(schema, call)
+        _check_order(schema, call)
     return Plan(schema, list(calls), options.native())
 
 
@@ -60,6 +62,59 @@ def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
             f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
             "or cast the column to a wider type"
         )
+
+
+# functions whose answer depends on the order of an argument's values, by the argument's position
+_ORDERED_ARGUMENTS = {
+    "min": 0, "max": 0, "mode": 0, "collect_set": 0, "min_by": 1, "max_by": 1, "arg_min": 1, "arg_max": 1,
+    "percentile_disc": 0, "quantile_disc": 0,
+}  # fmt: skip
+
+
+def _check_order(schema: pa.Schema, call: dict[str, Any]) -> None:
+    """Refuse categories with an order of their own where values are compared: there they are text."""
+    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
+    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
+    if position is not None and position < len(call["args"]):
+        compared.append(call["args"][position].get("column"))
+    for name in compared:
+        index = -1 if name is None else schema.get_field_index(name)
+        if index >= 0 and _has_ordered_categories(schema.field(index).type):
+            raise UnsupportedError(
+                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; order "
+                "by their positions, in a column of integers (pandas: s.cat.codes, Polars: pl.col('e').to_physical(), "
+                "Arrow: the dictionary's indices), or cast the column to text"
+            )
+
+
+def _has_ordered_categories(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
+    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def refuse_extension(name: str, kind: pa.DataType) -> None:
+    """Refuse a column of an extension type, at any depth: what it means is not what its storage holds.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        Its type.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is of such a type.
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        raise UnsupportedError(
+            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}; "
+            "cast it to a type that has the values you mean"
+        )
+    for index in range(kind.num_fields):
+        refuse_extension(name, kind.field(index).type)
 
 
 def _holds(kind: pa.DataType, value: Any) -> bool:
@@ -103,6 +158,8 @@ def input_table(
         Shares the buffers of what it was given.
     """
     arrays = [checked(columns[i], bound.names[i]) for i in bound.read]
+    for index, array in zip(bound.read, arrays, strict=True):
+        refuse_extension(bound.names[index], array.type)
     fields = [
         pa.field(bound.names[i], a.type, schema is None or schema.field(i).nullable)
         for i, a in zip(bound.read, arrays, strict=True)

@@ -311,7 +311,10 @@ def _refuse_unreadable(name: str, dtype: pl.DataType) -> None:
             f"column {name!r} holds Python objects (Object), of which Polars gives addresses alone; give it a type"
         )
     if extension is not None and isinstance(dtype, extension):
-        raise UnsupportedError(f"column {name!r} is of the extension type {dtype}; read it as its storage, by a cast")
+        raise UnsupportedError(
+            f"column {name!r} is of the extension type {dtype}, which would be read as its storage; cast it to a type "
+            "that has the values you mean"
+        )
     if dtype in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
         raise UnsupportedError(f"column {name!r} is {dtype}, which Arrow has not; cast it to Int64 or Decimal(38, 0)")
 
