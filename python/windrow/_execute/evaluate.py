@@ -63,7 +63,9 @@ def evaluate(
     for name, column in data.items():
         refuse_extension(name, column.type)
     # by position: an empty name would come back as another
-    frame = pl.DataFrame(pa.table(list(data.values()) or [pa.nulls(rows)], names=[f"c{i}" for i in range(len(data) or 1)]))
+    frame = pl.DataFrame(
+        pa.table(list(data.values()) or [pa.nulls(rows)], names=[f"c{i}" for i in range(len(data) or 1)])
+    )
     frame.columns = list(data) or [""]
     result = made.computed(frame).select([t.name for t in temporaries])
     return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
@@ -107,7 +109,9 @@ class Expressions:
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
         try:
             # in one plan, so that what a value and its failures have in common is computed once
-            result = frame.lazy().with_columns([*self.made, *marks]).collect() if marks else frame.with_columns(self.made)
+            result = (
+                frame.lazy().with_columns([*self.made, *marks]).collect() if marks else frame.with_columns(self.made)
+            )
         except pl.exceptions.PolarsError as error:
             raise evaluation_error(self._temporaries, error) from None
         if marks and result.height:

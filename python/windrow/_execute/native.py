@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from .._model.expressions import smallest_decimal
 from .._model.names import fresh
+from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
-from .._model.result_columns import without_places
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import checked
@@ -81,9 +81,9 @@ def _check_order(schema: pa.Schema, call: dict[str, Any]) -> None:
         index = -1 if name is None else schema.get_field_index(name)
         if index >= 0 and _has_ordered_categories(schema.field(index).type):
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; order "
-                "by their positions, in a column of integers (pandas: s.cat.codes, Polars: pl.col('e').to_physical(), "
-                "Arrow: the dictionary's indices), or cast the column to text"
+                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
+                "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
+                "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
 
 
@@ -110,8 +110,8 @@ def refuse_extension(name: str, kind: pa.DataType) -> None:
     """
     if isinstance(kind, pa.BaseExtensionType):
         raise UnsupportedError(
-            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}; "
-            "cast it to a type that has the values you mean"
+            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}"
+            "; cast it to a type that has the values you mean"
         )
     for index in range(kind.num_fields):
         refuse_extension(name, kind.field(index).type)
@@ -123,7 +123,7 @@ def _holds(kind: pa.DataType, value: Any) -> bool:
             return False
         signed = pa.types.is_signed_integer(kind)
         limit = 2 ** (kind.bit_width - signed)
-        return (-limit if signed else 0) <= value < limit and value == int(value)
+        return bool((-limit if signed else 0) <= value < limit and value == int(value))
     if pa.types.is_decimal(kind) and isinstance(value, Decimal):
         return smallest_decimal(value.normalize())[1] <= kind.scale
     return fits([value], kind)

@@ -360,7 +360,7 @@ def literal_sql(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Give the plain Python value of a scalar of numpy or pandas, a tuple for a list or an array, else the value itself.
+    """Give the plain Python value of a scalar of numpy or pandas, a tuple for a list or array, else the value.
 
     Their times count nanoseconds, which Python's datetime and timedelta would silently lose.
     """
@@ -373,7 +373,7 @@ def _plain(value: Any) -> Any:
         else:
             value = list(value)
     elif module == "pandas" and isinstance(value, (dt.datetime, dt.timedelta)):
-        return _pandas_time(value)
+        return _pandas_time(value, moment=isinstance(value, dt.datetime))
     return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
@@ -396,17 +396,17 @@ def _numpy_time(value: Any) -> Any:
     return plain
 
 
-def _pandas_time(value: Any) -> Any:
+def _pandas_time(value: Any, *, moment: bool) -> Any:
     """Give a pandas Timestamp or Timedelta as Python's; None for NaT."""
     if value != value:
         return None
-    if getattr(value, "nanosecond" if isinstance(value, dt.datetime) else "nanoseconds", 0):
+    if getattr(value, "nanosecond" if moment else "nanoseconds", 0):
         raise _too_fine(value)
-    return value.to_pydatetime() if isinstance(value, dt.datetime) else value.to_pytimedelta()
+    return value.to_pydatetime() if moment else value.to_pytimedelta()
 
 
 def _too_fine(value: Any) -> SpecError:
     return SpecError(
-        f"{value!r} cannot be written in microseconds, which literals count in; round it to them, or use the key or the "
-        "column as an integer of nanoseconds, and write the value as a number"
+        f"{value!r} cannot be written in microseconds, which literals count in; round it to them, or use the "
+        "key or the column as an integer of nanoseconds, and write the value as a number"
     )

@@ -70,7 +70,9 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
     if isinstance(left, int):
         bits = 32 if max(left.bit_length(), right.bit_length()) < 32 else 64
         if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
-            raise SpecError(f"{left} and {right} are {bits}-bit integers, and their result {result} is not; cast one to a wider type")
+            raise SpecError(
+                f"{left} and {right} are {bits}-bit integers, and their result {result} is not; widen one with a cast"
+            )
     return result
 
 
@@ -105,7 +107,9 @@ def _decimal(text: str, digits: list[int]) -> Any:
     """Read ``1.5BD``, which is a cast to the smallest type that holds it; other casts have types of their own."""
     precision, scale = [*digits, 0][:2]
     if not 1 <= precision <= _DIGITS or not 0 <= scale <= precision:
-        raise SpecError(f"DECIMAL({precision}, {scale}) is no type: it has 1 to {_DIGITS} digits, of which the scale are some")
+        raise SpecError(
+            f"DECIMAL({precision}, {scale}) is no type: it has 1 to {_DIGITS} digits, of which the scale are some"
+        )
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -91,7 +91,10 @@ class _Binder:
         return {
             "function": call.function,
             "user": call.user,
-            "args": [self._argument(a, value=not i and call.user is None and call.function != "ntile") for i, a in enumerate(call.args)],
+            "args": [
+                self._argument(a, value=not i and call.user is None and call.function != "ntile")
+                for i, a in enumerate(call.args)
+            ],
             "partition_by": [self._column(k, key=True) for k in window.partition_by],
             "order_by": [self._order(o) for o in window.order_by],
             "frame": frame

@@ -278,8 +278,9 @@ def timestamp_of_text(text: str) -> dt.datetime | None:
     if found is None:
         return None
     *parts, fraction = found.groups()
+    year, month, day, hour, minute, second = (int(p or 0) for p in parts)
     try:
-        return dt.datetime(*(int(p or 0) for p in parts), int((fraction or "0").ljust(6, "0")))
+        return dt.datetime(year, month, day, hour, minute, second, int((fraction or "0").ljust(6, "0")))
     except ValueError:
         return None
 
@@ -406,7 +407,8 @@ def _to_text(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
 
 
 _MAKERS = {
-    ("integer", "integer"): _integer_to_integer, ("integer", "float"): _to_floating, ("integer", "double"): _to_floating,
+    ("integer", "integer"): _integer_to_integer, ("integer", "float"): _to_floating,
+    ("integer", "double"): _to_floating,
     ("integer", "decimal"): _integer_to_decimal, ("integer", "boolean"): _to_boolean,
     ("integer", "timestamp"): _integer_to_timestamp,
     ("float", "double"): _to_floating, ("double", "float"): _to_floating,

@@ -38,8 +38,8 @@ _OPERATORS = {
 _COMPARISONS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 # what Spark has as functions beside its casts
 _CAST_FUNCTIONS = {
-    "boolean": BOOLEAN, "tinyint": pa.int8(), "smallint": pa.int16(), "int": INT, "bigint": BIGINT, "float": pa.float32(),
-    "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
+    "boolean": BOOLEAN, "tinyint": pa.int8(), "smallint": pa.int16(), "int": INT, "bigint": BIGINT,
+    "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
 _INTS = {"tinyint", "smallint", "int"}
@@ -96,11 +96,13 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     read = tuple((name, kinds[name]) for name in columns_in(text) if name in kinds)
     try:
         return _compiled(text, read, ansi, timezone)
-    except _Unknown as error:
-        raise SpecError(f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}") from None
+    except _UnknownError as error:
+        raise SpecError(
+            f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}"
+        ) from None
 
 
-class _Unknown(Exception):
+class _UnknownError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
@@ -164,7 +166,7 @@ class _Compiler:
             import polars as pl
 
             if node.name not in self.scope.kinds:
-                raise _Unknown(node.name)
+                raise _UnknownError(node.name)
             return Typed(pl.col(node.name), self.scope.kinds[node.name], text=self.text)
         return self.value(node)
 
@@ -202,7 +204,7 @@ class _Compiler:
         else:
             raise refused(text, self.text)
         if names[0] not in self.scope.kinds:
-            raise _Unknown(names[0])
+            raise _UnknownError(names[0])
         expr, kind = pl.col(names[0]), self.scope.kinds[names[0]]
         for name in names[1:]:
             found = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
@@ -263,10 +265,10 @@ class _Compiler:
         kind = named_type(node.to, self.text, self.scope) if not self._is_time_literal(node) else None
         tried = bool(node.args.get("safe"))
         inner = node.this
-        if not tried and isinstance(inner, self.exp.Literal):
-            if (literal := value_of(node)) is not NO_VALUE and kind is not None:
-                made = typed_literal(literal, text)
-                return made if made.kind == kind else self._of_literal(made, kind, text)
+        literal = value_of(node) if not tried and isinstance(inner, self.exp.Literal) else NO_VALUE
+        if literal is not NO_VALUE and kind is not None:
+            made = typed_literal(literal, text)
+            return made if made.kind == kind else self._of_literal(made, kind, text)
         if kind is None:
             raise refused(text, self.text)
         return cast(self.value(inner), kind, text, self.scope, tried=tried)
@@ -299,7 +301,9 @@ class _Compiler:
         if value.kind == VOID:
             return cast(value, BOOLEAN, value.text, self.scope)
         if value.kind != BOOLEAN:
-            raise SpecError(f"{without_places(self.text)}: {text_of(node)} is {shown(value.kind)}, and a condition is true or false")
+            raise SpecError(
+                f"{without_places(self.text)}: {text_of(node)} is {shown(value.kind)}, and a condition is true or false"
+            )
         return value
 
     def _and(self, node: Any, text: str) -> Typed:
@@ -429,8 +433,8 @@ class _Compiler:
         numbers = families & {"integer", "float", "double", "decimal"}
         if numbers and families & {"interval"}:
             raise SpecError(
-                f"{without_places(self.text)}: {names} cannot be compared or joined; write datediff(d, lag(d) OVER ...) for a "
-                "number of days, or compare with INTERVAL '1' DAY"
+                f"{without_places(self.text)}: {names} cannot be compared or joined; write "
+                "datediff(d, lag(d) OVER ...) for a number of days, or compare with INTERVAL '1' DAY"
             )
         if numbers and families & {"date", "timestamp", "timestamp_ntz", "boolean"}:
             raise SpecError(
@@ -570,7 +574,7 @@ class _Compiler:
 
     def _function(self, name: str, arguments: Sequence[Any], text: str) -> Typed:
         args = [self.value(a) for a in arguments]
-        if name == "coalesce" and args or name in ("nvl", "ifnull") and len(args) == 2:
+        if (name == "coalesce" and args) or (name in ("nvl", "ifnull") and len(args) == 2):
             return self._coalesce(args, text)
         if name == "nvl2" and len(args) == 3:
             there = Typed(args[0].expr.is_not_null(), BOOLEAN, args[0].failures)
@@ -578,13 +582,13 @@ class _Compiler:
         if name in ("if", "iff") and len(args) == 3:
             return self.chosen([(self._truth(arguments[0]), args[1])], args[2], text)
         if name == "nullif" and len(args) == 2:
-            same = self.compare("=", *args, text)
+            same = self.compare("=", args[0], args[1], text)
             return self.chosen([(same, typed_literal(None, "NULL"))], args[0], text)
         if name in ("isnull", "isnotnull") and len(args) == 1:
             found = self._is_null(args[0], text)
             return found if name == "isnull" else Typed(~found.expr, BOOLEAN, found.failures, text=text)
         if name == "equal_null" and len(args) == 2:
-            return self.compare("<=>", *args, text)
+            return self.compare("<=>", args[0], args[1], text)
         if name == "get" and len(args) == 2:
             return self._item(args[0], args[1], text, failing_outside=False)
         if name in ("greatest", "least"):
@@ -636,5 +640,3 @@ class _Compiler:
         if pattern == "int":
             return value if shown(value.kind) in _INTS else None
         return value if kind == pattern else None
-
-

@@ -65,9 +65,7 @@ def product(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     return pa.decimal128(precision, one.scale + other.scale) if precision <= 38 else None
 
 
-def divided(
-    left: pl.Expr, one: pa.DataType, right: pl.Expr, other: pa.DataType
-) -> tuple[pl.Expr, pa.DataType] | None:
+def divided(left: pl.Expr, one: pa.DataType, right: pl.Expr, other: pa.DataType) -> tuple[pl.Expr, pa.DataType] | None:
     """Divide two decimals, the divisor of which is not zero; None where the digits do not fit 128 bits."""
     import polars as pl
 

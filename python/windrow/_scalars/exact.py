@@ -5,8 +5,8 @@ holds it against Spark's answers; ``ulps`` says by how many units in the last pl
 library and the machine's round the last bit in their own ways.
 
 Types are families (:func:`~windrow._scalars.types.family`): ``integer`` is tinyint to bigint, ``number`` any number,
-``floating`` float and double, ``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as Spark casts them. A result
-``wider`` is the wider of the argument types by Spark's rules, ``first`` the first argument's.
+``floating`` float and double, ``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as
+Spark casts them. A result ``wider`` is the wider of the argument types by Spark's rules, ``first`` the first argument's.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ EXACT: tuple[Exact, ...] = (
         for symbol in "+-"
         for moment in ("date", "timestamp", "timestamp_ntz")
     ),
-    *(Exact("+", ("interval", moment), "second", times.moved_reversed) for moment in ("date", "timestamp", "timestamp_ntz")),
+    *(
+        Exact("+", ("interval", moment), "second", times.moved_reversed)
+        for moment in ("date", "timestamp", "timestamp_ntz")
+    ),
     Exact("+", ("interval", "interval"), "interval", times.interval_sum(1)),
     Exact("-", ("interval", "interval"), "interval", times.interval_sum(-1)),
     Exact("/", ("number", "number"), "double or decimal", numbers.divided),
@@ -103,7 +106,11 @@ EXACT: tuple[Exact, ...] = (
     Exact("log1p", ("double",), "double", _D(lambda x: _when(x > -1, x.log1p())), ulps=1),
     *(Exact(n, ("double", "double"), "double", _D(lambda x, y: x.pow(y)), ulps=1) for n in ("pow", "power")),
     *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "floating")),
-    *(Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil")) for n in ("ceil", "ceiling") for k in ("integer", "floating")),
+    *(
+        Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil"))
+        for n in ("ceil", "ceiling")
+        for k in ("integer", "floating")
+    ),
     *(
         Exact("round", (kind, *digits), "first", numbers.rounded)
         for kind in ("integer", "floating", "decimal")
@@ -111,10 +118,13 @@ EXACT: tuple[Exact, ...] = (
     ),
     Exact("isnan", ("number",), "boolean", numbers.is_nan),
     # text
-    *(Exact(n, ("string",), "string", _T) for n, _T in (
-        *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_uppercase())) for n in ("upper", "ucase")),
-        *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_lowercase())) for n in ("lower", "lcase")),
-    )),
+    *(
+        Exact(n, ("string",), "string", _T)
+        for n, _T in (
+            *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_uppercase())) for n in ("upper", "ucase")),
+            *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_lowercase())) for n in ("lower", "lcase")),
+        )
+    ),
     *(
         Exact(n, ("string",), "int", lambda args, scope, text: _count(args, args[0].expr.str.len_chars()))
         for n in ("length", "len", "char_length", "character_length")
@@ -126,8 +136,17 @@ EXACT: tuple[Exact, ...] = (
         for n, side in (("trim", "both"), ("ltrim", "start"), ("rtrim", "end"))
         for count in ((1, 2) if n != "trim" else (1,))
     ),
-    *(Exact(n, ("string", "integer", *rest), "string", texts.part) for n in ("substr", "substring") for rest in ((), ("integer",))),
-    Exact("left", ("string", "integer"), "string", lambda args, scope, text: texts.part([args[0], _one(), args[1]], scope, text)),
+    *(
+        Exact(n, ("string", "integer", *rest), "string", texts.part)
+        for n in ("substr", "substring")
+        for rest in ((), ("integer",))
+    ),
+    Exact(
+        "left",
+        ("string", "integer"),
+        "string",
+        lambda args, scope, text: texts.part([args[0], _one(), args[1]], scope, text),
+    ),
     Exact("right", ("string", "integer"), "string", texts.end_of),
     *(Exact(n, ("any",), "string", texts.concatenated, variadic=True) for n in ("concat", "||")),
     Exact("concat_ws", ("string", "any"), "string", texts.concatenated_with, variadic=True),
@@ -159,7 +178,7 @@ EXACT: tuple[Exact, ...] = (
     Exact("add_months", ("date", "int"), "date", times.moved_by_months),
     *(Exact(n, ("date", "date"), "int", times.days_between) for n in ("datediff", "date_diff")),
     Exact("trunc", ("date", "string"), "date", times.truncated),
-)  # fmt: skip
+)
 
 
 def _text(args: list[Typed], expr: Any) -> Typed:

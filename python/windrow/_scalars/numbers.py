@@ -250,7 +250,11 @@ def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
         raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
     result, unknown = decimals.round_double(arg.expr, digits)
     way = "compute it before with the frame's own library, or on Spark"
-    return Typed(result, DOUBLE, (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, way)))
+    return Typed(
+        result,
+        DOUBLE,
+        (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, way)),
+    )
 
 
 def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:

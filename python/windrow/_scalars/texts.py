@@ -129,7 +129,7 @@ def located(args: list[Typed], scope: Scope, text: str) -> Typed:
     if before is None:
         letters = _literal(args[1], "a text to look for", text)
         before = string.str.splitn(letters, 2).struct.field("field_0") if letters else string.str.slice(0, 0)
-    found = pl.when(string.str.contains(wanted, literal=True)).then(before.str.len_chars().cast(pl.Int32) + 1)
+    found: pl.Expr = pl.when(string.str.contains(wanted, literal=True)).then(before.str.len_chars().cast(pl.Int32) + 1)
     found = pl.when(wanted == "").then(pl.lit(1, dtype=pl.Int32)).otherwise(found.fill_null(0))
     return Typed(pl.when(string.is_not_null() & wanted.is_not_null()).then(found), INT, merged(*args))
 
@@ -186,7 +186,10 @@ def matched(value: Typed, pattern: Typed, text: str, *, escape: str = "\\", fold
 
 
 # tokens that Java's and Rust's regular expressions read alike, with what Rust is given for each
-_SAME = re.compile(r"[A-Za-z0-9 _\-,:;@/#%&=~'\"<>!]|[()|*+?^]|\{\d+(?:,\d*)?\}|\\[.\\^$*+?()\[\]{}|/-]|\[\^?(?:[A-Za-z0-9 _,:;@/]|[A-Za-z0-9]-[A-Za-z0-9])+\]")
+_SAME = re.compile(
+    r"[A-Za-z0-9 _\-,:;@/#%&=~'\"<>!]|[()|*+?^]|\{\d+(?:,\d*)?\}|\\[.\\^$*+?()\[\]{}|/-]"
+    r"|\[\^?(?:[A-Za-z0-9 _,:;@/]|[A-Za-z0-9]-[A-Za-z0-9])+\]"
+)
 _OTHER = {
     ".": "[^\\n\\r\\x{85}\\x{2028}\\x{2029}]", r"\d": "[0-9]", r"\w": "[A-Za-z0-9_]", r"\s": r"[ \t\n\x0B\f\r]",
     r"\D": "[^0-9]", r"\W": "[^A-Za-z0-9_]", r"\S": r"[^ \t\n\x0B\f\r]",

@@ -131,7 +131,7 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
             return Typed(moment.expr.dt.offset_by(amount), DATE, merged(*args))
         if zoned and (scope.zone() != moment.kind.tz or months or days or abs(micros) >= _DAY):
             raise refused("a zoned timestamp and an interval of days or months", text)
-        if moment.kind.unit == "s" and micros % 1_000_000 or moment.kind.unit == "ms" and micros % 1000:
+        if (moment.kind.unit == "s" and micros % 1_000_000) or (moment.kind.unit == "ms" and micros % 1000):
             raise refused(f"an interval finer than timestamps in {moment.kind.unit}", text)
         if months:
             return Typed(moment.expr.dt.offset_by(f"{months}mo"), moment.kind, merged(*args))

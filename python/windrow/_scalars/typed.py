@@ -114,5 +114,6 @@ def refused(what: str, text: str, way: str = "") -> UnsupportedError:
     """Make the error for what is outside the list of exact expressions."""
     remedy = way or "compute it before with the frame's own library, or on Spark"
     return UnsupportedError(
-        f"{without_places(text)}: {without_places(what)} is not among the scalars that are exactly Spark's here; {remedy}"
+        f"{without_places(text)}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
+        f"{remedy}"
     )

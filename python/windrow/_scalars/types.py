@@ -129,7 +129,7 @@ def common(kinds: Sequence[pa.DataType], *, ansi: bool) -> pa.DataType | None:
     """
     found: pa.DataType = VOID
     for kind in kinds:
-        if kind == found or kind == VOID:
+        if kind in (found, VOID):
             continue
         if found == VOID:
             found = kind

@@ -131,11 +131,12 @@ def run_pandas(
 
 def names_of(frame: pd.DataFrame) -> list[str]:
     """Name a frame's columns: a label that is no string by its text, where no other column is called so."""
-    texts = [str(c) for c in frame.columns]
+    labels: list[Any] = list(frame.columns)
+    texts = [str(c) for c in labels]
     taken = Counter(texts)
     return [
         text if isinstance(label, str) or taken[text] == 1 else f"\0{index}"
-        for index, (label, text) in enumerate(zip(frame.columns, texts, strict=True))
+        for index, (label, text) in enumerate(zip(labels, texts, strict=True))
     ]
 
 
@@ -154,7 +155,8 @@ def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequen
     SpecError
         If there is one.
     """
-    numbers = {label: name for label, name in zip(frame.columns, names, strict=True) if isinstance(label, int)}
+    labels: list[Any] = list(frame.columns)
+    numbers = {label: name for label, name in zip(labels, names, strict=True) if isinstance(label, int)}
     if not numbers:
         return
     for calls in levels(o.item for o in outputs if o.item is not None):

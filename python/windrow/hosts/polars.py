@@ -325,9 +325,7 @@ def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     schema = frame.schema
     for name in names:
         _refuse_unreadable(name, schema[name])
-    wanted = (
-        Expressions(bound.temporaries, _Kinds(schema), options).computed(frame) if bound.temporaries else frame
-    )
+    wanted = Expressions(bound.temporaries, _Kinds(schema), options).computed(frame) if bound.temporaries else frame
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)

@@ -1,9 +1,9 @@
 """wr.window, its keys and bounds; intervals and durations."""
 
 import datetime as dt
+import pickle
 import random
 import re
-import pickle
 from decimal import Decimal
 
 import pytest
