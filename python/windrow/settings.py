@@ -141,8 +141,7 @@ def _timezone(value: Any) -> str:
         hint = suggest(value, known) if known else ""
         raise SpecError(
             f"timezone={shown(value)} is unknown; write a zone such as 'Europe/Berlin' or 'UTC', or an offset from "
-            "'-18:00' to '+18:00'"
-            + (hint if hint.startswith("; did") else "")
+            "'-18:00' to '+18:00'" + (hint if hint.startswith("; did") else "")
         ) from None
 
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._model.expressions import Host, Literal, smallest_decimal
+from .._model.names import fresh
 from .._model.result_columns import without_places
 from .._plan.bound import Temporary
 from .._scalars.to_polars import require, to_polars
-from ..exceptions import SpecError, WindrowError, suggest
+from .._scalars.typed import Failure
+from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
+from ..settings import Options
 from .arrow_columns import checked
+from .native import refuse_extension
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["checked_expressions", "evaluate", "evaluating"]
+__all__ = ["Expressions", "evaluate", "evaluating", "refuse_neighbours"]
 
 
-def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
+def evaluate(
+    temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int, options: Options
+) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
     Parameters
@@ -31,35 +39,159 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
         The frame's columns by name; only those an expression names are handed over.
     rows
         How many rows there are.
+    options
+        The settings in force.
 
     Returns
     -------
     list of pyarrow.ChunkedArray
         One for each expression.
+
+    Raises
+    ------
+    DataError, ArithmeticOverflowError
+        For rows on which Spark fails, under ANSI rules.
     """
     if not temporaries:
         return []
+    if all(_is_decimal(t) for t in temporaries):  # a sum of a decimal needs no Polars
+        return [_repeated(t.expression, rows) for t in temporaries]
     require()
     import polars as pl
 
     with evaluating(temporaries):
-        made, needed = checked_expressions(temporaries, columns)
-        data = {name: checked(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
-        frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
-        result = frame.with_columns(made).select([t.name for t in temporaries])
+        made = Expressions(temporaries, _Kinds(columns), options)
+        data = {name: checked(columns[name], name) for name in made.needed}
+        for name, column in data.items():
+            refuse_extension(name, column.type)
+        # by position: an empty name would come back as another
+        frame = pl.DataFrame(
+            pa.table(list(data.values()) or [pa.nulls(rows)], names=[f"c{i}" for i in range(len(data) or 1)])
+        )
+        frame.columns = list(data) or [""]
+        result = made.computed(frame).select([t.name for t in temporaries])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
 
 
-def checked_expressions(temporaries: Sequence[Temporary], columns: Collection[str]) -> tuple[list[pl.Expr], list[str]]:
-    """Turn expressions into Polars' own, and list the columns they read, all of which must be known."""
-    made = [to_polars(t.expression).alias(t.name) for t in temporaries]
-    needed: list[str] = []
-    for temporary, expression in zip(temporaries, made, strict=True):
-        for name in expression.meta.root_names():
-            if name not in columns:
-                raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{suggest(name, columns)}")
-            needed.append(name)
-    return made, list(dict.fromkeys(needed))
+class Expressions:
+    """Expressions turned into Polars' own, over columns of known types.
+
+    Parameters
+    ----------
+    temporaries
+        The expressions.
+    kinds
+        The types of the columns by name.
+    options
+        The settings in force.
+    """
+
+    def __init__(self, temporaries: Sequence[Temporary], kinds: Mapping[str, pa.DataType], options: Options) -> None:
+        self._temporaries = temporaries
+        ansi = True if options.ansi is None else options.ansi
+        self.made: list[pl.Expr] = []
+        self.failures: list[Failure] = []
+        needed: dict[str, None] = {}
+        for temporary in temporaries:
+            expr, failures = to_polars(temporary.expression, kinds, ansi=ansi, timezone=options.timezone)
+            for name in expr.meta.root_names():
+                if name not in kinds:
+                    raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{suggest(name, kinds)}")
+                needed[name] = None
+            self.made.append(expr.alias(temporary.name))
+            self.failures += failures
+        self.needed = list(needed)
+
+    def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
+        import polars as pl
+
+        taken = {*frame.columns, *(t.name for t in self._temporaries)}
+        flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
+        marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
+        with evaluating(self._temporaries):
+            # in one plan, so that what a value and its failures have in common is computed once
+            result = (
+                frame.lazy().with_columns([*self.made, *marks]).collect() if marks else frame.with_columns(self.made)
+            )
+        if marks and result.height:
+            for failure, name in zip(self.failures, flags, strict=True):
+                if result[name][0]:
+                    raise failure.error
+        return result.drop(flags) if flags else result
+
+    def condition(self) -> pl.Expr:
+        """Give the only expression as one that raises for rows on which it has no value, for a plan of Polars'."""
+        import polars as pl
+
+        (expr,), failures = self.made, self.failures
+        if not failures:
+            return expr
+        parts = [expr.alias("value"), *(f.rows.alias(f"failure {i}") for i, f in enumerate(failures))]
+
+        def check(batch: pl.Series) -> pl.Series:
+            fields = batch.struct.unnest()
+            for number, failure in enumerate(failures):
+                if fields[f"failure {number}"].any():
+                    raise failure.error
+            return fields["value"]
+
+        call: Callable[..., pl.Expr] = pl.struct(parts).map_batches
+        return call(check, return_dtype=pl.Boolean, is_elementwise=True)
+
+
+class _Kinds(Mapping[str, pa.DataType]):
+    """The types of columns by name; a column is made only when its type is asked for."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> pa.DataType:
+        kind: pa.DataType = self._columns[name].type
+        refuse_extension(name, kind)
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+def _is_decimal(temporary: Temporary) -> bool:
+    return isinstance(temporary.expression, Literal) and isinstance(temporary.expression.value, Decimal)
+
+
+def _repeated(expression: Any, rows: int) -> pa.ChunkedArray:
+    kind = pa.decimal128(*smallest_decimal(expression.value))
+    return pa.chunked_array([pa.repeat(pa.scalar(expression.value, kind), rows)], type=kind)
+
+
+def refuse_neighbours(temporaries: Collection[Temporary], where: str) -> None:
+    """Refuse expressions that read other rows than their own, where not all rows are at hand.
+
+    Parameters
+    ----------
+    temporaries
+        The expressions.
+    where
+        What is at hand instead.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    for temporary in temporaries:
+        functions = temporary.expression.other_rows if isinstance(temporary.expression, Host) else ()
+        if functions:
+            raise UnsupportedError(
+                f"{temporary.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "
+                "compute it into a column first"
+            )
 
 
 @contextmanager

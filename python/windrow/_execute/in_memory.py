@@ -115,7 +115,7 @@ def _evaluated(
     if not temporaries:
         return []
     with run.stage("evaluate"):
-        return evaluate(temporaries, _ByName(names, working), rows)
+        return evaluate(temporaries, _ByName(names, working), rows, current())
 
 
 class _ByName(Mapping[str, Any]):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
+from .._model.expressions import smallest_decimal
 from .._model.names import fresh
+from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
+from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import checked
+from .lossless import fits
 
-__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "window_columns"]
+__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "refuse_extension", "window_columns"]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -36,7 +42,91 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     Plan
         The native plan.
     """
+    for call in calls:
+        _check_default(schema, call)
+        _check_order(schema, call)
     return Plan(schema, list(calls), options.native())
+
+
+def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
+    """Refuse a default of lag or lead that its column's type would cut; what else does not fit the plan refuses."""
+    if call["function"] not in ("lag", "lead") or len(call["args"]) < 3 or call["user"] is not None:
+        return
+    name, value = call["args"][0].get("column"), call["args"][2].get("literal")
+    position = -1 if name is None else schema.get_field_index(name)
+    if value is None or position < 0:
+        return
+    kind = schema.field(position).type
+    if not _holds(kind, value):
+        raise SpecError(
+            f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
+            "or cast the column to a wider type"
+        )
+
+
+# functions whose answer depends on the order of an argument's values, by the argument's position
+_ORDERED_ARGUMENTS = {
+    "min": 0, "max": 0, "mode": 0, "collect_set": 0, "min_by": 1, "max_by": 1, "arg_min": 1, "arg_max": 1,
+    "percentile_disc": 0, "quantile_disc": 0,
+}  # fmt: skip
+
+
+def _check_order(schema: pa.Schema, call: dict[str, Any]) -> None:
+    """Refuse categories with an order of their own where values are compared: there they are text."""
+    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
+    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
+    if position is not None and position < len(call["args"]):
+        compared.append(call["args"][position].get("column"))
+    for name in compared:
+        index = -1 if name is None else schema.get_field_index(name)
+        if index >= 0 and _has_ordered_categories(schema.field(index).type):
+            raise UnsupportedError(
+                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
+                "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
+                "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
+            )
+
+
+def _has_ordered_categories(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
+    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def refuse_extension(name: str, kind: pa.DataType) -> None:
+    """Refuse a column of an extension type, at any depth: what it means is not what its storage holds.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        Its type.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is of such a type.
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        raise UnsupportedError(
+            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}"
+            "; cast it to a type that has the values you mean"
+        )
+    for index in range(kind.num_fields):
+        refuse_extension(name, kind.field(index).type)
+
+
+def _holds(kind: pa.DataType, value: Any) -> bool:
+    if pa.types.is_integer(kind) and isinstance(value, (int, float, Decimal)):
+        if value != value or value in (math.inf, -math.inf):
+            return False
+        signed = pa.types.is_signed_integer(kind)
+        limit = 2 ** (kind.bit_width - signed)
+        return bool((-limit if signed else 0) <= value < limit and value == int(value))
+    if pa.types.is_decimal(kind) and isinstance(value, Decimal):
+        return smallest_decimal(value.normalize())[1] <= kind.scale
+    return fits([value], kind)
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:
@@ -68,6 +158,8 @@ def input_table(
         Shares the buffers of what it was given.
     """
     arrays = [checked(columns[i], bound.names[i]) for i in bound.read]
+    for index, array in zip(bound.read, arrays, strict=True):
+        refuse_extension(bound.names[index], array.type)
     fields = [
         pa.field(bound.names[i], a.type, schema is None or schema.field(i).nullable)
         for i, a in zip(bound.read, arrays, strict=True)

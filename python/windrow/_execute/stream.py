@@ -25,7 +25,7 @@ from .._plan.levels import levels
 from ..exceptions import DataError, SpecError
 from ..settings import Options
 from .arrow_columns import checked, compact, whole
-from .evaluate import evaluate
+from .evaluate import evaluate, refuse_neighbours
 from .external_sort import answered as answered_externally, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
 from .native import ROWS, input_table, make_plan, output_fields
@@ -77,6 +77,7 @@ class Operator:
         self.share = share
         self.host_schema = host_schema
         self._logs = logs()
+        refuse_neighbours(bound.temporaries, "one batch of the stream at a time")
         self._empty = input_table(self.bound, *self._columns(schema.empty_table()), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 
@@ -276,7 +277,7 @@ class Operator:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows)
+            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options)
 
     def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
         try:
@@ -429,7 +430,8 @@ class Chain(Operator):
     def _evaluated(self, data: pa.RecordBatch | pa.Table) -> list[Any]:
         if not self._scalars:
             return []
-        return evaluate(self._scalars, dict(zip(self._names, data.columns, strict=True)), data.num_rows)
+        columns = dict(zip(self._names, data.columns, strict=True))
+        return evaluate(self._scalars, columns, data.num_rows, self._options)
 
 
 def make_operator(

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 
 from ..exceptions import UserError
+from .lossless import fits, same_fields
 
 __all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "telling"]
 
@@ -89,9 +90,11 @@ class UserFunction:
         return values
 
     def convert(self, results: list[Any]) -> pa.Array:
-        """Give results as a column of the declared type."""
+        """Give results as a column of the declared type, refusing those that would lose a part in it."""
         try:
-            return pa.array(results, type=self.returns)
+            column = pa.array(results, type=self.returns)
+            if fits(results, self.returns):
+                return column
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             for result in results:
                 try:
@@ -103,6 +106,11 @@ class UserFunction:
                         "give what fits, or another returns="
                     ) from fault
             raise UserError(f"the results of {self.name} do not make a column of {self.returns}: {error}") from error
+        shown = next(r for r in results if not fits([r], self.returns))
+        raise UserError(
+            f"{self.name} gave {_shown(shown)} ({type(shown).__name__}), of which {self.returns} would lose a part; "
+            "give what fits, or another returns="
+        )
 
     def column(self, results: Any, rows: int) -> pa.Array:
         """Give what a function returned for many rows as a column, its length and type checked."""
@@ -123,6 +131,8 @@ class UserFunction:
         if results.type == self.returns:
             return results
         try:
+            if not same_fields(results.type, self.returns):
+                raise pa.ArrowInvalid("it has fields of other names")
             return results.cast(self.returns)
         except pa.ArrowException as error:
             raise UserError(

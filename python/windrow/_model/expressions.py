@@ -43,6 +43,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
 
 
+#: How many digits a decimal has at most, as in Spark.
+DIGITS = 38
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column by its exact name."""
@@ -90,12 +94,15 @@ class Host:
         How it is shown, where not as its library prints it.
     reads
         The names of the columns it reads, in lower case, where they are known.
+    other_rows
+        The functions in it that read other rows than their own.
     """
 
     value: Any
     host: str
     label: str | None = None
     reads: frozenset[str] | None = None
+    other_rows: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The expression as its library prints it, or as it was labelled."""
@@ -211,6 +218,14 @@ def col(name: str) -> Column:
     if not isinstance(name, str):
         raise SpecError(f"col() takes a column's name, not {shown(name)}")
     return Column(check_text(name, "col()"))
+
+
+def smallest_decimal(value: Decimal) -> tuple[int, int]:
+    """Give the precision and scale of the smallest decimal type that holds a finite value, as Spark does."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    scale = max(0, -exponent)
+    return max(len(str(abs(int(value.scaleb(scale)))).lstrip("0")), scale, 1), scale
 
 
 def lit(value: Any) -> Literal:
@@ -348,7 +363,53 @@ def literal_sql(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Give the plain Python value of a numpy scalar, a tuple for a list or a numpy array, and else the value itself."""
-    if root_module(value) == "numpy" and getattr(value, "ndim", None) in (0, 1):
-        value = value.tolist()
+    """Give the plain Python value of a scalar of numpy or pandas, a tuple for a list or array, else the value.
+
+    Their times count nanoseconds, which Python's datetime and timedelta would silently lose.
+    """
+    module = root_module(value)
+    if module == "numpy" and getattr(value, "ndim", None) in (0, 1):
+        if value.dtype.kind not in "mM":
+            value = value.tolist()
+        elif value.ndim == 0:
+            return _numpy_time(value)
+        else:
+            value = list(value)
+    elif module == "pandas" and isinstance(value, (dt.datetime, dt.timedelta)):
+        return _pandas_time(value, moment=isinstance(value, dt.datetime))
     return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+
+def _numpy_time(value: Any) -> Any:
+    """Give a numpy.datetime64 or timedelta64 as Python's, months as an Interval; None for NaT."""
+    kind = "timedelta64" if value.dtype.kind == "m" else "datetime64"
+    if value != value:
+        return None
+    unit = value.dtype.str.partition("[")[2].strip("]").lstrip("0123456789")
+    if kind == "timedelta64" and unit in ("Y", "M"):
+        return Interval(months=int(value.astype("timedelta64[M]").astype("int64")))
+    if kind == "datetime64" and unit in ("Y", "M", "W", "D"):
+        plain = value.astype("datetime64[D]").tolist()
+    else:
+        micros = value.astype(f"{kind}[us]")
+        # a time finer than microseconds, or one that does not fit them, does not come back
+        plain = micros.tolist() if unit and micros.astype(value.dtype) == value else None
+    if not isinstance(plain, (dt.date, dt.timedelta)):
+        raise _too_fine(value)
+    return plain
+
+
+def _pandas_time(value: Any, *, moment: bool) -> Any:
+    """Give a pandas Timestamp or Timedelta as Python's; None for NaT."""
+    if value != value:
+        return None
+    if getattr(value, "nanosecond" if moment else "nanoseconds", 0):
+        raise _too_fine(value)
+    return value.to_pydatetime() if moment else value.to_pytimedelta()
+
+
+def _too_fine(value: Any) -> SpecError:
+    return SpecError(
+        f"{value!r} cannot be written in microseconds, which literals count in; round it to them, or use the "
+        "key or the column as an integer of nanoseconds, and write the value as a number"
+    )

@@ -23,11 +23,14 @@ class Output:
         What it is.
     column
         The input column's name, where the result has another.
+    position
+        Which of the frame's columns it is, where that is meant and not a name, as by a star.
     """
 
     name: str
     item: Call | Derived | None
     column: str | None = None
+    position: int | None = None
 
     @staticmethod
     def shown(outputs: Sequence[Output]) -> str:

@@ -377,7 +377,41 @@ def _frame(units: Units, bounds: Any, exclude: str) -> Frame:
         raise SpecError(
             f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {bounds!r}"
         )
-    return Frame(units, relative(bounds[0], start=True), relative(bounds[1], start=False), exclude)
+    start, end = relative(bounds[0], start=True), relative(bounds[1], start=False)
+    # frames of literals that SQL allows, and that are empty on every row: the sign was forgotten
+    signs = _sign(start), _sign(end)
+    if signs in ((1, 0), (0, -1), (1, -1)):
+        meant = _negated(bounds[0], start) if signs == (1, 0) else repr(bounds[1])
+        last = repr(bounds[0] if signs == (1, -1) else 0)
+        raise SpecError(
+            f"{units}=({bounds[0]!r}, {bounds[1]!r}): the frame's start comes after its end, so it can never hold a "
+            f"row; a bound before the row is negative: did you mean {units}=({meant}, {last})?"
+        )
+    return Frame(units, start, end, exclude)
+
+
+def _sign(bound: Bound) -> int | None:
+    """Say on which side of the row a bound lies; None where that is not known, or it is unbounded."""
+    if bound.kind == "current_row":
+        return 0
+    if not isinstance(bound.offset, Literal):
+        return None
+    side = 1 if bound.kind == "following" else -1
+    amount = bound.offset.value
+    if not amount:
+        return 0
+    if isinstance(amount, Interval):
+        return side if (-amount).is_negative() else -side if amount.is_negative() else None
+    return side if amount > (dt.timedelta(0) if isinstance(amount, dt.timedelta) else 0) else -side
+
+
+def _negated(given: Any, bound: Bound) -> str:
+    """Write a bound as the user did, on the other side of the row."""
+    if isinstance(given, str):
+        return repr(f"-{given.strip().lstrip('+')}")
+    if isinstance(given, Bound):
+        return f"wr.preceding({bound.offset})"
+    return repr(-given) if isinstance(given, (int, float, Decimal, dt.timedelta, Interval)) else f"-{given!r}"
 
 
 def _offset(value: Any) -> Expr:

@@ -31,6 +31,7 @@ def syntax() -> Any:
 @functools.cache
 def dialect() -> type[Dialect]:
     """Make the dialect, once."""
+    from sqlglot import exp
     from sqlglot.dialects.spark import Spark
 
     class WindrowSpark(Spark):
@@ -49,6 +50,15 @@ def dialect() -> type[Dialect]:
                 k: v for k, v in Spark.Parser.FUNCTION_PARSERS.items() if k in _SPECIAL_SYNTAX
             }
             SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
+            # else array(1, 2)[0] is read as the list of one 0
+            ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+
+        class Generator(Spark.Generator):  # type: ignore[misc,valid-type]
+            """Spark's generator; TIME is a type of its own."""
+
+            TYPE_MAPPING: ClassVar[dict[Any, str]] = {
+                k: v for k, v in Spark.Generator.TYPE_MAPPING.items() if k != exp.DataType.Type.TIME
+            }
 
     return WindrowSpark
 

@@ -54,7 +54,7 @@ def read_items(
         if isinstance(item, Output):  # read already
             outputs.append(item)
         elif selecting and name is None and isinstance(item, str) and item == "*":
-            outputs.extend(Output(c, None) for c in columns)
+            outputs.extend(Output(c, None, position=i) for i, c in enumerate(columns))
         elif selecting and (plain := _plain_name(item, columns)) is not None:
             found = columns_named(plain, columns, folded=folded)
             if not found:

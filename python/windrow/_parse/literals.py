@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+import sys
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from .._model.expressions import DIGITS as _DIGITS, smallest_decimal
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
 from .limits import excerpt
@@ -17,10 +20,11 @@ __all__ = ["NO_VALUE", "value_of"]
 #: What :func:`value_of` gives for what is no literal; None is one.
 NO_VALUE: Any = object()
 _CASTS: dict[str, Callable[[Any], Any]] = {
-    "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "FLOAT": float, "DOUBLE": float,
-    # a TIMESTAMP's text is read in the session's zone: that is left to the host
+    "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "DOUBLE": float,
+    # a TIMESTAMP's text is read in the session's zone, and FLOAT has 32 bits: these are left to the host
     "DATE": dt.date.fromisoformat, "TIMESTAMPNTZ": dt.datetime.fromisoformat,
 }  # fmt: skip
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
 
 def value_of(node: Any) -> Any:
@@ -36,13 +40,7 @@ def value_of(node: Any) -> Any:
     if isinstance(node, exp.Literal):
         if node.is_string:
             return str(node.this)
-        text = str(node.this)
-        try:
-            if re.fullmatch(r"\d+", text):
-                return int(text)
-            return float(text) if "e" in text.lower() else Decimal(text)
-        except (ValueError, ArithmeticError):  # '²' is a digit to some, and an int has a limit
-            raise SpecError(f"{excerpt(text)} is no number that windrow can hold") from None
+        return _number(str(node.this))
     if isinstance(node, exp.Interval):
         return _interval(node)
     if isinstance(node, exp.Neg):
@@ -51,11 +49,7 @@ def value_of(node: Any) -> Any:
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-        convert = _CASTS.get(node.to.this.value if hasattr(node.to.this, "value") else str(node.to.this))
-        try:
-            return convert(str(node.this.this)) if convert else NO_VALUE
-        except ValueError:
-            return NO_VALUE
+        return _cast(str(node.this.this), node.to, of_text=bool(node.this.is_string))
     if isinstance(node, exp.Array) or (isinstance(node, exp.Anonymous) and str(node.this).lower() == "array"):
         values = tuple(value_of(item) for item in node.expressions)
         return NO_VALUE if NO_VALUE in values else values
@@ -71,8 +65,57 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
     if type(left) is not type(right) or not isinstance(left, (int, Decimal)) or isinstance(left, bool):
         return NO_VALUE
     if isinstance(node, exp.Add):
-        return left + right
-    return left - right if isinstance(node, exp.Sub) else left * right
+        result = left + right
+    else:
+        result = left - right if isinstance(node, exp.Sub) else left * right
+    if isinstance(left, int):
+        bits = 32 if max(left.bit_length(), right.bit_length()) < 32 else 64
+        if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
+            raise SpecError(
+                f"{left} and {right} are {bits}-bit integers, and their result {result} is not; widen one with a cast"
+            )
+    return result
+
+
+def _number(text: str) -> int | float | Decimal:
+    """Read an unsigned number as Spark does: integers of up to 64 bits, decimals of up to 38 digits, doubles."""
+    if "e" in text.lower():
+        value = float(text)
+        if math.isinf(value):
+            raise SpecError(f"{text} is no double: the largest is {sys.float_info.max}")
+        return value
+    if len(text.lstrip("0.")) > _DIGITS + 1 or sum(c.isdigit() for c in text.lstrip("0")) > _DIGITS:
+        raise SpecError(f"{text} is no decimal: it has more than {_DIGITS} digits")
+    return int(text) if text.isdigit() else Decimal(text)
+
+
+def _cast(text: str, to: Any, *, of_text: bool) -> Any:
+    """Read a literal with a type's letter or a cast; what does not fit the type is refused."""
+    name = to.this.value if hasattr(to.this, "value") else str(to.this)
+    if name == "DECIMAL" and of_text and to.expressions:
+        return _decimal(text, [int(str(p.this.this)) for p in to.expressions])
+    convert = _CASTS.get(name)
+    try:
+        value = convert(text) if convert else NO_VALUE
+    except ValueError:
+        return NO_VALUE
+    if name in _BITS and not -(2 ** (_BITS[name] - 1)) <= value <= 2 ** (_BITS[name] - 1) - (not of_text):
+        raise SpecError(f"{text} does not fit {name}, an integer of {_BITS[name]} bits")
+    return value
+
+
+def _decimal(text: str, digits: list[int]) -> Any:
+    """Read ``1.5BD``, which is a cast to the smallest type that holds it; other casts have types of their own."""
+    precision, scale = [*digits, 0][:2]
+    if not 1 <= precision <= _DIGITS or not 0 <= scale <= precision:
+        raise SpecError(
+            f"DECIMAL({precision}, {scale}) is no type: it has 1 to {_DIGITS} digits, of which the scale are some"
+        )
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return NO_VALUE
+    return value if value.is_finite() and smallest_decimal(value) == (precision, scale) else NO_VALUE
 
 
 def _interval(node: Any) -> Any:

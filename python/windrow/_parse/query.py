@@ -161,7 +161,11 @@ class _Reader:
         self.exp = syntax()
 
     def query(self) -> Query:
-        windows = {w.name.lower(): w for w in self.tree.args.get("windows") or ()}
+        windows: dict[str, Any] = {}
+        for window in self.tree.args.get("windows") or ():
+            if window.name in windows:  # Spark: w and W are two windows
+                raise SpecError(f"WINDOW defines {window.name!r} twice; give one of them another name")
+            windows[window.name] = window
         self.tree.set("windows", None)
         for window in [w for w in self.tree.find_all(self.exp.Window) if w.args.get("alias") is not None]:
             _inline(window, windows, ())
@@ -169,7 +173,7 @@ class _Reader:
             if column.table.lower() == self.qualifier and column.table and not column.args.get("db"):
                 column.set("table", None)
         outputs, trees = self._items()
-        aliases = {o.name.lower(): t for o, t in zip(outputs, trees, strict=True) if t is not None}
+        aliases = self._named([(o.name, t) for o, t in zip(outputs, trees, strict=True)])
         return Query(
             self._where(),
             outputs,
@@ -185,21 +189,22 @@ class _Reader:
         exp = self.exp
         outputs: list[Output] = []
         trees: list[Any] = []
-        aliases: dict[str, Any] = {}
+        named: list[tuple[str, Any]] = []
         for item in self.tree.expressions:
             name, tree = (item.alias, item.this) if isinstance(item, exp.Alias) else (None, item)
             if tree.is_star and not isinstance(tree, exp.Anonymous):
                 star = tree.this if isinstance(tree, exp.Column) else tree
                 if any(star.args.values()):
                     _beyond(text_of(star))
-                outputs += [Output(c, None) for c in self.columns]
+                outputs += [Output(c, None, position=i) for i, c in enumerate(self.columns)]
                 trees += [exp.column(c, quoted=True) for c in self.columns]
                 continue
+            aliases = self._named(named)
             tree = self._with_aliases(tree, {n: t for n, t in aliases.items() if not self._is_column(n)})
             expression = read_tree(tree)
             trees.append(tree)
             if name is not None:
-                aliases[name.lower()] = tree
+                named.append((name, tree))
             if isinstance(expression, Column):
                 column = self._exact(expression.name)
                 outputs.append(Output(expression.name if name is None else name, None, column))
@@ -210,20 +215,36 @@ class _Reader:
                 outputs.append(Output(name or text_of(tree), Derived(expression, {}, text_of(tree))))
         return outputs, trees
 
+    @staticmethod
+    def _named(items: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
+        """Give the trees that each name stands for, regardless of case; equal trees are one."""
+        found: dict[str, list[Any]] = {}
+        for name, tree in items:
+            trees = found.setdefault(name.lower(), [])
+            if tree not in trees:
+                trees.append(tree)
+        return found
+
     def _exact(self, name: str) -> str:
         return self.columns[find_column(name, self.columns, folded=self.folded)]
 
     def _is_column(self, name: str) -> bool:
         return any(name == (c.lower() if self.folded else c) for c in self.columns)
 
-    def _with_aliases(self, tree: Any, aliases: Mapping[str, Any]) -> Any:
-        """Put what aliases stand for in their places."""
+    def _with_aliases(self, tree: Any, aliases: Mapping[str, list[Any]]) -> Any:
+        """Put what aliases stand for in their places; one that stands for several items is refused, as in Spark."""
         exp = self.exp
         # listed first: an alias is not looked up in what another stands for
         for column in list(tree.find_all(exp.Column)):
             if column.table or column.name.lower() not in aliases:
                 continue
-            meant = aliases[column.name.lower()].copy()
+            trees = aliases[column.name.lower()]
+            if len(trees) > 1:
+                raise SpecError(
+                    f"{text_of(tree)}: {column.name!r} is ambiguous, it names the items "
+                    f"{' and '.join(map(text_of, trees))}; give them names that differ in more than case"
+                )
+            meant = trees[0].copy()
             if column is tree:
                 return meant
             simple = isinstance(meant, (exp.Column, exp.Window, exp.Literal))
@@ -243,7 +264,7 @@ class _Reader:
         assert not isinstance(condition, Item)
         return condition
 
-    def _qualify(self, outputs: Sequence[Output], aliases: Mapping[str, Any]) -> Expr | None:
+    def _qualify(self, outputs: Sequence[Output], aliases: Mapping[str, list[Any]]) -> Expr | None:
         qualify = self.tree.args.get("qualify")
         if qualify is None:
             return None
@@ -254,7 +275,7 @@ class _Reader:
             )
         return condition
 
-    def _order(self, outputs: Sequence[Output], trees: Sequence[Any], aliases: Mapping[str, Any]) -> list[Order]:
+    def _order(self, outputs: Sequence[Output], trees: Sequence[Any], aliases: Mapping[str, list[Any]]) -> list[Order]:
         clause = self.tree.args.get("order")
         orders = []
         for key in () if clause is None else clause.expressions:
@@ -297,16 +318,16 @@ def _has_calls(item: Any) -> bool:
 def _inline(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> None:
     """Write a named window out where its name stands: what is added to it must not contradict it."""
     name = window.args["alias"].name
-    base = windows.get(name.lower())
+    base = windows.get(name)
     if base is None:
         raise SpecError(
             f"there is no window {name!r}{suggest(name, windows)}; define it with WINDOW {name} AS (PARTITION BY ...)"
         )
-    if name.lower() in seen:
+    if name in seen:
         raise SpecError(f"the window {name!r} is made of itself")
     base = base.copy()
     if base.args.get("alias") is not None:
-        _inline(base, windows, (*seen, name.lower()))
+        _inline(base, windows, (*seen, name))
     added = [part for part in ("partition_by", "order", "spec") if window.args.get(part)]
     if added and base.args.get("spec"):
         raise SpecError(f"the window {name!r} has a frame, so OVER ({name} ...) can add nothing; write OVER {name}")

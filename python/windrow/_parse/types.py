@@ -75,6 +75,7 @@ class _Ddl:
         self.text = text
         self.what = what
         self.depth = 0
+        self.refused = False
         self.tokens: list[str] = []
         at, end = 0, len(text.rstrip())
         while at < end:
@@ -92,7 +93,7 @@ class _Ddl:
             if not self.tokens:
                 return result
         except SpecError:
-            if self.depth > LEVELS:
+            if self.depth > LEVELS or self.refused:  # no other reader would make a type of it
                 raise
         try:
             return pa.type_for_alias(self.text)
@@ -142,10 +143,16 @@ class _Ddl:
         if name in ("timestamp", "timestamp_ltz"):
             return pa.timestamp("us", tz=current().timezone or "UTC")
         if name == "interval":
-            self._next()
+            units = [self._next().lower()]
             if self.tokens and self.tokens[0].lower() == "to":
                 self._next()
-                self._next()
+                units.append(self._next().lower())
+            if not {*units} <= {"day", "hour", "minute", "second"}:
+                self.refused = True
+                raise SpecError(
+                    f"{self.what}: returns={self.text!r} has months, which no value of Python is made of; return a "
+                    "number of months, with returns='int'"
+                )
             return pa.duration("us")
         if name not in _DDL:
             raise self._unknown()

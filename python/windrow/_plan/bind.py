@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from .._model.calls import Call, Derived
-from .._model.expressions import Column, Expr, Host, Item, Literal, Scalar, Sql
+from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
-from ..exceptions import SpecError
+from ..exceptions import SpecError, UnsupportedError
 from .bound import BoundCalls, Temporary
 
 __all__ = ["bind", "scalars"]
@@ -78,18 +79,23 @@ class _Binder:
     temporaries: list[Temporary] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     display: str = ""
+    partitioned: bool = False
 
     def lower(self, name: str, call: Call) -> dict[str, Any]:
         self.display = call.sql
         window = call.window
+        self.partitioned = window is not None and bool(window.partition_by)
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
         return {
             "function": call.function,
             "user": call.user,
-            "args": [self._argument(a) for a in call.args],
-            "partition_by": [self._column(k) for k in window.partition_by],
+            "args": [
+                self._argument(a, value=not i and call.user is None and call.function != "ntile")
+                for i, a in enumerate(call.args)
+            ],
+            "partition_by": [self._column(k, key=True) for k in window.partition_by],
             "order_by": [self._order(o) for o in window.order_by],
             "frame": frame
             and {
@@ -107,10 +113,24 @@ class _Binder:
             "display": self.display,
         }
 
-    def _argument(self, expression: Expr) -> dict[str, Any]:
+    def _argument(self, expression: Expr, *, value: bool = False) -> dict[str, Any]:
+        """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
-            return {"literal": expression.value}
+            literal = self._literal(expression.value)
+            if not value or not isinstance(literal, Decimal):
+                return {"literal": literal}
+            expression = Literal(literal)
         return {"column": self._column(expression)}
+
+    def _literal(self, value: Any) -> Any:
+        """Give a literal's value, an integer of more than 64 bits as the decimal that it is."""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            if abs(value) >= 10**DIGITS:
+                raise SpecError(f"{self.display}: {value} has more than {DIGITS} digits, which no type holds")
+            return Decimal(value)
+        if isinstance(value, Decimal) and (not value.is_finite() or not _is_decimal(value)):
+            raise SpecError(f"{self.display}: {value} is no decimal of up to {DIGITS} digits")
+        return value
 
     def _order(self, order: Order) -> dict[str, Any]:
         return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
@@ -118,7 +138,7 @@ class _Binder:
     def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
         return bound.kind, None if bound.offset is None else self._argument(bound.offset)
 
-    def _column(self, expression: Expr) -> str:
+    def _column(self, expression: Expr, *, key: bool = False) -> str:
         """Give the name of the column that holds an expression, making a temporary one where there is none."""
         scalar: Scalar
         if isinstance(expression, Call):
@@ -131,6 +151,12 @@ class _Binder:
         index = None
         if isinstance(scalar, Host):
             self.check_host(scalar)
+            across = [f for f in scalar.other_rows if f != "Over"]
+            if across and self.partitioned and not key:
+                raise UnsupportedError(
+                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(across)}), those of other "
+                    "partitions among them; write .over(keys) in it, or a window call in place of it"
+                )
             index = self.locate(scalar.value) if self.locate is not None else None
         elif isinstance(scalar, Column):
             index = self._find(scalar.name)
@@ -204,6 +230,10 @@ def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "p
                 binder.check_host(output.item.expression)
             made.append(Temporary(output.name, output.item.expression, output.item.text))
     return made
+
+
+def _is_decimal(value: Decimal) -> bool:
+    return abs(value.adjusted()) <= DIGITS and smallest_decimal(value)[0] <= DIGITS
 
 
 def _same(one: Scalar, other: Scalar) -> bool:

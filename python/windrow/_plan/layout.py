@@ -45,6 +45,8 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
         for output in outputs:
             if output.item is not None:
                 slots.append(Slot(output.name, True, new.index(output)))
+            elif output.position is not None:
+                slots.append(Slot(output.name, False, output.position))
             else:
                 source = output.name if output.column is None else output.column
                 slots.extend(Slot(output.name, False, i) for i, c in enumerate(columns) if c == source)

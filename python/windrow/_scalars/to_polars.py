@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from .._model.expressions import Column, Host, Literal, Scalar
-from .._model.result_columns import without_places
 from .._parse.limits import OPERATORS
 from ..exceptions import SpecError, UnsupportedError
-from .polars_sql import polars_text
+from .compiled import compiled, typed_literal
+from .typed import Failure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,27 +33,44 @@ def require() -> None:
         ) from None
 
 
-def to_polars(expression: Scalar) -> pl.Expr:
-    """Turn an expression into one of Polars."""
+def to_polars(
+    expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None
+) -> tuple[pl.Expr, tuple[Failure, ...]]:
+    """Turn an expression into one of Polars.
+
+    Parameters
+    ----------
+    expression
+        The expression.
+    kinds
+        The types of the columns by their names.
+    ansi
+        Whether rows on which Spark fails are errors.
+    timezone
+        The session's time zone, None where none is set.
+
+    Returns
+    -------
+    tuple
+        The expression, and the rows on which it has no value.
+
+    Raises
+    ------
+    SpecError
+        For SQL that is wrong in Spark too.
+    UnsupportedError
+        For SQL outside the list of what is exact.
+    """
     import polars as pl
 
     if isinstance(expression, Host):
-        made = expression.value
-    elif isinstance(expression, Column):
-        made = pl.col(expression.name)
-    elif isinstance(expression, Literal):
-        made = pl.lit(expression.value)
-    else:
-        text = polars_text(expression.text)
-        try:
-            made = pl.sql_expr(text)
-        except pl.exceptions.PolarsError as error:
-            raise SpecError(
-                f"{without_places(expression.text)}: Polars, which evaluates expressions here, cannot read it: "
-                f"{without_places(str(error))}; compute the column first with the frame's own methods, or give a "
-                "Polars expression"
-            ) from None
-    return made  # type: ignore[no-any-return]
+        return expression.value, ()
+    if isinstance(expression, Column):
+        return pl.col(expression.name), ()
+    if isinstance(expression, Literal):
+        return typed_literal(expression.value, str(expression)).expr, ()
+    made = compiled(expression.text, kinds, ansi=ansi, timezone=timezone)
+    return made.expr, made.failures
 
 
 def within_limits(expression: pl.Expr) -> pl.Expr:

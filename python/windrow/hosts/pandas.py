@@ -8,6 +8,7 @@ of an Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,15 @@ import pyarrow as pa
 
 from .._execute.in_memory import new_columns
 from .._model.calls import Call, Derived
-from .._model.expressions import Scalar, is_instance
+from .._model.expressions import Literal, Scalar, is_instance
 from .._model.outputs import Output
+from .._model.windows import Window
 from .._parse.items import read_items
 from .._parse.query import Query
 from .._plan.bind import bind
 from .._plan.layout import arrange
 from .._plan.levels import levels
-from ..exceptions import DataError
+from ..exceptions import DataError, SpecError
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
@@ -94,7 +96,7 @@ def run_pandas(
     Parameters
     ----------
     frame
-        The frame. Columns whose label is not a string pass through, but calls cannot name them.
+        The frame. A column whose label is not a string is named by its text: ``"0"`` for the label 0.
     items, named
         What the user wrote.
     selecting
@@ -109,6 +111,7 @@ def run_pandas(
     """
     names = names_of(frame)
     outputs = read_items(items, named, names, selecting=selecting)
+    refuse_numbers(outputs, frame, names)
     _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
     slots = arrange(names, outputs, selecting=selecting)
     old = [s for s in slots if not s.new]
@@ -116,17 +119,61 @@ def run_pandas(
     if any(s.name != names[s.index] for s in old):
         result.columns = [frame.columns[s.index] if s.name == names[s.index] else s.name for s in old]
     items = [o.item for o in outputs if o.item is not None]
+    labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
     for position, slot in enumerate(slots):
         if slot.new:
             values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in _read(items[slot.index], names)])
             values.index = frame.index
-            result.insert(position, slot.name, values, allow_duplicates=True)
+            label = labels.get(slot.name, slot.name)
+            result.insert(position, label, values, allow_duplicates=True)
     return result
 
 
 def names_of(frame: pd.DataFrame) -> list[str]:
-    """Name a frame's columns; a label that is no string gets a name that no user can have meant."""
-    return [c if isinstance(c, str) else f"\0{i}" for i, c in enumerate(frame.columns)]
+    """Name a frame's columns: a label that is no string by its text, where no other column is called so."""
+    labels: list[Any] = list(frame.columns)
+    texts = [str(c) for c in labels]
+    taken = Counter(texts)
+    return [
+        text if isinstance(label, str) or taken[text] == 1 else f"\0{index}"
+        for index, (label, text) in enumerate(zip(labels, texts, strict=True))
+    ]
+
+
+def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a number where a column is expected whose label is that number: ``wr.sum(0)`` sums zeros.
+
+    Parameters
+    ----------
+    outputs
+        What was asked for.
+    frame, names
+        The frame, and the names of its columns.
+
+    Raises
+    ------
+    SpecError
+        If there is one.
+    """
+    labels: list[Any] = list(frame.columns)
+    numbers = {label: name for label, name in zip(labels, names, strict=True) if isinstance(label, int)}
+    if not numbers:
+        return
+    for calls in levels(o.item for o in outputs if o.item is not None):
+        for call in calls.values():
+            window = call.window or Window()
+            keys = [*window.partition_by, *(o.key for o in (*window.order_by, *call.argument_order))]
+            for part in (*call.args[:1], *keys):
+                value = part.value if isinstance(part, Literal) else None
+                if isinstance(value, int) and not isinstance(value, bool) and value in numbers:
+                    name = numbers[value]
+                    way = f"the column labelled {value} is written {name!r}"
+                    if name.startswith("\0"):
+                        way = f"the column labelled {value} has no name of its own, give it one"
+                    raise SpecError(
+                        f"{call.sql}: {value} is a number here, the same for each row; {way}. For the number "
+                        f"write wr.lit({float(value)}), and count() for count({value})"
+                    )
 
 
 def _read(item: Call | Derived, names: Sequence[str]) -> list[int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import checked_expressions, evaluating
+from .._execute.evaluate import Expressions, evaluating
 from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
 from .._execute.run_metrics import Run, in_memory, listener
@@ -23,9 +25,10 @@ from .._plan.bound import BoundCalls, Temporary
 from .._plan.layout import arrange
 from .._plan.levels import levels
 from .._scalars.to_polars import within_limits
-from ..exceptions import SpecError
+from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
+from .polars_rows import other_rows
 from .query import KEEP, NUMBER, answer, not_boolean
 
 if TYPE_CHECKING:
@@ -50,11 +53,11 @@ class PolarsReader:
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
-        return Host(within_limits(value), HOST)
+        return _host(value)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: a Polars expression says nothing of an order."""
-        return Host(within_limits(value), HOST), False, True
+        return _host(value), False, True
 
     def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
         """Refuse an item, which no Polars expression can be."""
@@ -74,6 +77,13 @@ class PolarsReader:
             return pl.Series([], dtype=value).to_arrow(compat_level=pl.CompatLevel.oldest()).type
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             return None
+
+
+def _host(value: Any) -> Host:
+    within_limits(value)
+    if value.meta.has_multiple_outputs():
+        raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
+    return Host(value, HOST, other_rows=other_rows(value))
 
 
 class PolarsHost(MemoryHost):
@@ -118,7 +128,7 @@ class PolarsHost(MemoryHost):
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
-        return frame.filter(condition_of(frame, condition))
+        return frame.filter(condition_of(frame, condition, current()))
 
     def kept(self, frame: Any, text: str) -> Any:
         """Keep the rows for which the column ``KEEP`` is true, and drop it."""
@@ -226,7 +236,7 @@ def _compute(
         level = [Output(at, call) for at, call in calls.items()]
         bound = bind(_enums_by_position(level, working.schema), working.columns)
         with run.stage("evaluate"):
-            table = _read(working, bound)
+            table = _read(working, bound, options)
         if in_order:
             _, columns = columns_in_order(table, bound, options)
         else:
@@ -240,31 +250,85 @@ def _compute(
             ]
         )
     with run.stage("evaluate"):
-        made = _scalars(working, scalars(outputs, working.columns))
+        made = _scalars(working, scalars(outputs, working.columns), options)
     new = [
         made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
     ]
     slots = arrange(frame.columns, outputs, selecting=selecting)
-    return pl.DataFrame([(new[s.index] if s.new else frame.to_series(s.index)).alias(s.name) for s in slots])
+    # by name: a list of Series would have '' renamed
+    result = {s.name: new[s.index] if s.new else frame.to_series(s.index) for s in slots}
+    if len(result) < len(slots):
+        repeated = next(n for n, times in Counter(s.name for s in slots).items() if times > 1)
+        raise SpecError(f"two columns of the result are called {repeated!r}, and Polars takes each name once")
+    return pl.DataFrame(result)
 
 
-def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary]) -> dict[str, pl.Series]:
+def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary], options: Options) -> dict[str, pl.Series]:
     """Evaluate expressions over a frame, by their names, which may be those of its columns."""
     if not temporaries:
         return {}
     with evaluating(temporaries):
-        made, _ = checked_expressions(temporaries, frame.columns)
-        evaluated = frame.with_columns(made)
+        evaluated = Expressions(temporaries, _Kinds(frame.schema), options).computed(frame)
     return {t.name: evaluated[t.name] for t in temporaries}
 
 
-def _read(frame: pl.DataFrame, bound: BoundCalls) -> pa.Table:
+class _Kinds(Mapping[str, pa.DataType]):
+    """The Arrow types of a frame's columns by name; an Enum is a dictionary that is ordered."""
+
+    def __init__(self, schema: Mapping[str, pl.DataType]) -> None:
+        self._schema = schema
+
+    def __getitem__(self, name: str) -> pa.DataType:
+        import polars as pl
+
+        dtype = self._schema[name]
+        _refuse_unreadable(name, dtype)
+        if isinstance(dtype, (pl.Enum, pl.Categorical)):
+            return pa.dictionary(pa.uint32(), pa.large_string(), isinstance(dtype, pl.Enum))
+        return _arrow_type(dtype)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._schema
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
+
+
+@cache
+def _arrow_type(dtype: pl.DataType) -> pa.DataType:
+    import polars as pl
+
+    return pa.table(pl.DataFrame(schema={"c": dtype})).schema.field(0).type
+
+
+def _refuse_unreadable(name: str, dtype: pl.DataType) -> None:
+    """Refuse a column whose Arrow form means something else: addresses, and the storage of extension types."""
+    import polars as pl
+
+    extension = getattr(pl, "BaseExtension", getattr(pl, "Extension", None))
+    if isinstance(dtype, pl.Object):
+        raise UnsupportedError(
+            f"column {name!r} holds Python objects (Object), of which Polars gives addresses alone; give it a type"
+        )
+    if extension is not None and isinstance(dtype, extension):
+        raise UnsupportedError(
+            f"column {name!r} is of the extension type {dtype}, which would be read as its storage; cast it to a type "
+            "that has the values you mean"
+        )
+    if dtype in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
+        raise UnsupportedError(f"column {name!r} is {dtype}, which Arrow has not; cast it to Int64 or Decimal(38, 0)")
+
+
+def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     """Give what the calls read as Arrow, with Polars' own buffers."""
     names = [bound.names[i] for i in bound.read]
-    wanted = frame
-    if bound.temporaries:
-        with evaluating(bound.temporaries):
-            wanted = frame.with_columns(checked_expressions(bound.temporaries, frame.columns)[0])
+    schema = frame.schema
+    for name in names:
+        _refuse_unreadable(name, schema[name])
+    wanted = Expressions(bound.temporaries, _Kinds(schema), options).computed(frame) if bound.temporaries else frame
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
@@ -322,7 +386,7 @@ def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataTy
     return [replace(o, item=ordered(o.item)) if isinstance(o.item, Call) else o for o in outputs]
 
 
-def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Expr:
+def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
     """Turn a condition into an expression of Polars, checked against a frame's columns and types.
 
     Parameters
@@ -331,6 +395,8 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Ex
         The frame that is to be filtered.
     condition
         The condition.
+    options
+        The settings in force.
 
     Returns
     -------
@@ -347,11 +413,11 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar) -> pl.Ex
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
     with evaluating([temporary]):
-        (made,), _ = checked_expressions([temporary], schema.names())
-        dtype = pl.DataFrame(schema=schema).lazy().select(made).collect_schema()[""]
+        expressions = Expressions([temporary], _Kinds(schema), options)
+        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
-    return made
+    return expressions.condition()
 
 
 def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:

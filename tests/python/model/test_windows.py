@@ -2,6 +2,8 @@
 
 import datetime as dt
 import pickle
+import random
+import re
 from decimal import Decimal
 
 import pytest
@@ -89,6 +91,39 @@ class TestBounds:
     def test_numpy_scalars(self):
         numpy = pytest.importorskip("numpy")
         assert frame(rows=(numpy.int64(-2), numpy.int32(0))) == frame(rows=(-2, 0))
+        assert frame(range=(numpy.timedelta64(-2, "h"), 0)) == frame(range=(dt.timedelta(hours=-2), 0))
+        assert frame(range=(numpy.timedelta64(-2000, "ns"), 0)) == frame(range=(dt.timedelta(microseconds=-2), 0))
+        assert frame(range=(numpy.timedelta64(-2, "M"), 0)) == frame(range=("-2 months", 0))
+        assert wr.lit(numpy.datetime64("2024-01-02T03:04:05.000006000", "ns")).value == dt.datetime(
+            2024, 1, 2, 3, 4, 5, 6
+        )
+        assert wr.lit(numpy.datetime64("2024-01-02")).value == dt.date(2024, 1, 2)
+        assert wr.lit(numpy.datetime64("NaT")).value is None
+
+    def test_no_nanosecond_is_lost(self):
+        numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+        rng = random.Random(3)
+        for _ in range(200):
+            nanos = rng.choice([rng.randrange(1, 10**6), rng.randrange(-(10**17), 10**17)])
+            for value in (
+                numpy.timedelta64(nanos, "ns"),
+                numpy.datetime64(nanos, "ns"),
+                pandas.Timedelta(nanos, "ns"),
+                pandas.Timestamp(nanos, unit="ns", tz=rng.choice([None, "UTC"])),
+            ):
+                if nanos % 1000:
+                    with pytest.raises(wr.SpecError, match="cannot be written in microseconds"):
+                        wr.lit(value)
+                else:
+                    found = wr.lit(value).value
+                    assert type(found) in (dt.timedelta, dt.datetime)
+                    epoch = dt.datetime(1970, 1, 1, tzinfo=getattr(found, "tzinfo", None))
+                    span = found - epoch if isinstance(found, dt.datetime) else found
+                    assert span == dt.timedelta(microseconds=nanos // 1000)
+        assert wr.lit(pandas.NaT).value is None
+        with pytest.raises(wr.SpecError, match="cannot be written in microseconds"):
+            frame(range=(pandas.Timedelta(-500, "ns"), 0))
+        assert frame(range=(pandas.Timedelta(hours=-1), 0)) == frame(range=(dt.timedelta(hours=-1), 0))
 
     def test_one_kind_of_frame(self):
         with pytest.raises(wr.SpecError, match="rows and range together"):
@@ -105,8 +140,43 @@ class TestBounds:
             frame(range=("-1 day", "-36 hours"))
 
     def test_empty_frames_that_spark_allows(self):
-        assert str(frame(rows=(1, 0))) == "ROWS BETWEEN 1 FOLLOWING AND CURRENT ROW"
-        assert str(frame(rows=(0, -1))) == "ROWS BETWEEN CURRENT ROW AND 1 PRECEDING"
+        for text in ("ROWS BETWEEN 1 FOLLOWING AND CURRENT ROW", "ROWS BETWEEN CURRENT ROW AND 1 PRECEDING"):
+            call = wr.expr(f"count(*) OVER (ORDER BY b {text})")
+            assert str(call.window.frame) == text
+
+    @pytest.mark.parametrize(
+        ("units", "given", "meant"),
+        [
+            ("rows", (3, 0), "rows=(-3, 0)"),
+            ("rows", (0, -3), "rows=(-3, 0)"),
+            ("groups", (1, 0), "groups=(-1, 0)"),
+            ("range", ("7 days", 0), "range=('-7 days', 0)"),
+            ("range", (dt.timedelta(days=7), 0), "range=(datetime.timedelta(days=-7), 0)"),
+            ("range", (wr.interval(months=1), 0), "range=(Interval(months=-1, days=0, microseconds=0), 0)"),
+            ("range", (0, "-1mo"), "range=('-1mo', 0)"),
+            ("range", (0.5, 0), "range=(-0.5, 0)"),
+            ("range", ("1 month", "-1 day"), "range=('-1 day', '1 month')"),
+            ("rows", (wr.following(2), 0), "rows=(wr.preceding(2), 0)"),
+        ],
+    )
+    def test_a_frame_that_can_never_hold_a_row(self, units, given, meant):
+        with pytest.raises(wr.SpecError, match="can never hold a row.*did you mean " + re.escape(meant)):
+            frame(**{units: given})
+
+    def test_what_may_hold_rows_is_taken(self):
+        rng = random.Random(7)
+        compared = 0
+        for _ in range(300):
+            first, last = rng.choices([None, *range(-3, 4)], k=2)
+            empty = first is not None and last is not None and first > last
+            for units in ("rows", "range", "groups"):
+                compared += 1
+                if empty:
+                    with pytest.raises(wr.SpecError, match="start comes after its end"):
+                        frame(**{units: (first, last)})
+                else:
+                    frame(**{units: (first, last)})
+        assert compared == 900
 
     def test_sides_that_cannot_be(self):
         with pytest.raises(wr.SpecError, match="UNBOUNDED FOLLOWING"):

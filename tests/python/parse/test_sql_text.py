@@ -59,7 +59,6 @@ FRAMES = [
     ("RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", {"range": (-1, 0)}),
     ("ROWS UNBOUNDED PRECEDING", {"rows": (None, 0)}),
     ("ROWS 3 PRECEDING", {"rows": (-3, 0)}),
-    ("ROWS 1 FOLLOWING", {"rows": (1, 0)}),
     ("ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", {"rows": (None, None)}),
     ("ROWS BETWEEN 1 + 1 PRECEDING AND (2 * 3) FOLLOWING", {"rows": (-2, 6)}),
     ("GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING", {"groups": (-2, 1)}),

@@ -1,0 +1,83 @@
+"""Whether Python values become Arrow values whole: pyarrow cuts fractions, times and unknown keys without a word."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+import pyarrow as pa
+
+__all__ = ["fits", "same_fields"]
+
+_FRACTIONS: Final = (float, Decimal, Fraction)
+# units of times, in nanoseconds
+_UNITS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+# values of these types are whole in whatever type takes them
+_WHOLE: Final = frozenset([int, bool, str, bytes, type(None)])
+
+
+def fits(values: Sequence[Any], kind: pa.DataType) -> bool:
+    """Whether none of some values would lose something in a type that takes them.
+
+    Parameters
+    ----------
+    values
+        The values; None is null.
+    kind
+        The type.
+
+    Returns
+    -------
+    bool
+        False where a fraction, a part of a time or a key would be lost, or a finite float become infinite.
+    """
+    if pa.types.is_float64(kind) or set(map(type, values)) <= _WHOLE:
+        return True
+    return all(value is None or _fits(value, kind) for value in values)
+
+
+def _fits(value: Any, kind: pa.DataType) -> bool:
+    types = pa.types
+    if types.is_integer(kind):
+        return not isinstance(value, _FRACTIONS) or (math.isfinite(value) and value == int(value))
+    if types.is_float32(kind) or types.is_float16(kind):
+        return not isinstance(value, float) or not math.isfinite(value) or math.isfinite(pa.scalar(value, kind).as_py())
+    if types.is_date(kind):
+        return not isinstance(value, dt.datetime) or (value.time() == dt.time() and _nanoseconds(value) == 0)
+    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind):
+        return _nanoseconds(value) % _UNITS[kind.unit] == 0
+    if types.is_struct(kind):
+        if not isinstance(value, Mapping):
+            parts = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in value]
+            plain = len(parts) != kind.num_fields or isinstance(value, tuple)
+            return plain or all(fits([p], kind.field(i).type) for i, p in enumerate(parts))
+        names = {kind.field(i).name: kind.field(i).type for i in range(kind.num_fields)}
+        return value.keys() <= names.keys() and all(fits([v], names[k]) for k, v in value.items())
+    if types.is_map(kind):
+        pairs = value.items() if isinstance(value, Mapping) else value
+        return all(fits([k], kind.key_type) and fits([v], kind.item_type) for k, v in pairs)
+    if hasattr(kind, "value_type") and not types.is_dictionary(kind) and not isinstance(value, (str, bytes)):
+        return fits(list(value), kind.value_type)
+    return True
+
+
+def _nanoseconds(value: Any) -> int:
+    """Give the nanoseconds of a time or a span beyond whole seconds."""
+    micros = value.microseconds if isinstance(value, dt.timedelta) else getattr(value, "microsecond", 0)
+    finer = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))
+    return micros * 1_000 + finer
+
+
+def same_fields(given: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether a cast from one type to another invents or drops no field of a struct, at any depth."""
+    if pa.types.is_struct(given) and pa.types.is_struct(kind):
+        fields = {given.field(i).name: given.field(i).type for i in range(given.num_fields)}
+        names = {kind.field(i).name: kind.field(i).type for i in range(kind.num_fields)}
+        return fields.keys() <= names.keys() and all(same_fields(t, names[n]) for n, t in fields.items())
+    if pa.types.is_map(given) or pa.types.is_map(kind) or not (hasattr(given, "value_type") and given.num_fields):
+        return True
+    return not hasattr(kind, "value_type") or same_fields(given.value_type, kind.value_type)

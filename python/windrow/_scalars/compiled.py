@@ -1,0 +1,642 @@
+"""Spark's scalar SQL, typed by Spark's rules and written as Polars expressions that give exactly Spark's answers.
+
+Operators and functions come from the table in :mod:`windrow._scalars.exact`; comparisons, conditions and casts, which
+take any types that have a common one, are here. All else is refused by name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .._model.expressions import smallest_decimal
+from .._model.intervals import Interval
+from .._model.result_columns import without_places
+from .._parse.grammar import function_name, parse, text_of
+from .._parse.literals import NO_VALUE, value_of
+from .._parse.sql_text import refuse_bare_functions
+from ..exceptions import SpecError, suggest
+from . import texts, times
+from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
+from .exact import candidates
+from .typed import Failure, Scope, Typed, failing, merged, refused, within
+from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["columns_in", "compiled", "typed_literal"]
+
+_OPERATORS = {
+    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "IntDiv": "div", "Mod": "%", "BitwiseAnd": "&", "BitwiseOr": "|",
+    "BitwiseXor": "^", "DPipe": "||",
+}  # fmt: skip
+_COMPARISONS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+# what Spark has as functions beside its casts
+_CAST_FUNCTIONS = {
+    "boolean": BOOLEAN, "tinyint": pa.int8(), "smallint": pa.int16(), "int": INT, "bigint": BIGINT,
+    "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
+}  # fmt: skip
+_UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
+_INTS = {"tinyint", "smallint", "int"}
+
+
+@functools.lru_cache(maxsize=1024)
+def tree_of(text: str) -> Any:
+    """Read an expression once; its tree is not to be changed."""
+    tree = parse(text)
+    refuse_bare_functions(tree)
+    return tree
+
+
+@functools.lru_cache(maxsize=1024)
+def columns_in(text: str) -> tuple[str, ...]:
+    """List the names that may be columns in an expression: of ``a.b`` both parts."""
+    from sqlglot import exp
+
+    names = [i.name for c in tree_of(text).find_all(exp.Column) for i in c.find_all(exp.Identifier)]
+    return tuple(dict.fromkeys(names))
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool, timezone: str | None) -> Typed:
+    return _Compiler(Scope(dict(kinds), ansi, timezone), text).root(tree_of(text))
+
+
+def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None) -> Typed:
+    """Write an expression as Polars'.
+
+    Parameters
+    ----------
+    text
+        The expression in Spark's SQL.
+    kinds
+        The types of the columns by their names; ordered categories are dictionaries that are ordered.
+    ansi
+        Whether rows on which Spark fails are errors; else they are what Spark gives without ANSI.
+    timezone
+        The session's time zone, None where none is set.
+
+    Returns
+    -------
+    Typed
+        The expression, its type, and the rows on which it has no value.
+
+    Raises
+    ------
+    SpecError
+        For what Spark refuses as well: an unknown column, types that do not go together.
+    UnsupportedError
+        For what is outside the list.
+    """
+    read = tuple((name, kinds[name]) for name in columns_in(text) if name in kinds)
+    try:
+        return _compiled(text, read, ansi, timezone)
+    except _UnknownError as error:
+        raise SpecError(
+            f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}"
+        ) from None
+
+
+class _UnknownError(Exception):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def typed_literal(value: Any, text: str) -> Typed:
+    """Give a Python value as Spark has it as a literal."""
+    import datetime as dt
+
+    import polars as pl
+
+    kind: pa.DataType
+    if value is None:
+        return Typed(pl.lit(None), VOID, literal=None, text=text)
+    if isinstance(value, bool):
+        kind = BOOLEAN
+    elif isinstance(value, int):
+        if -(2**63) <= value < 2**63:
+            kind = INT if -(2**31) <= value < 2**31 else BIGINT
+        else:
+            value = Decimal(value)
+            kind = pa.decimal128(*smallest_decimal(value))
+    elif isinstance(value, float):
+        kind = DOUBLE
+    elif isinstance(value, Decimal):
+        kind = pa.decimal128(*smallest_decimal(value))
+    elif isinstance(value, str):
+        kind = STRING
+    elif isinstance(value, dt.datetime):
+        if value.tzinfo is not None:
+            raise refused("a timestamp with a zone as a literal", text)
+        kind = NTZ
+    elif isinstance(value, dt.date):
+        kind = DATE
+    elif isinstance(value, dt.timedelta):
+        value = Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds)
+        kind = INTERVAL
+    elif isinstance(value, Interval):
+        kind = INTERVAL
+    else:
+        raise refused(f"a literal {type(value).__name__}", text)
+    if isinstance(value, Interval):
+        micros = value.days * 86_400_000_000 + value.microseconds
+        return Typed(pl.lit(micros).cast(pl.Duration("us")), kind, literal=value, text=text)
+    return Typed(pl.lit(value, dtype=plain(kind)), kind, literal=value, text=text)
+
+
+class _Compiler:
+    def __init__(self, scope: Scope, text: str) -> None:
+        from sqlglot import exp
+
+        self.exp: Any = exp
+        self.scope = scope
+        self.text = text
+
+    def root(self, node: Any) -> Typed:
+        """Compile a whole expression; one that is a column alone keeps the column's type."""
+        while isinstance(node, self.exp.Paren):
+            node = node.this
+        if isinstance(node, self.exp.Column) and not node.table:
+            import polars as pl
+
+            if node.name not in self.scope.kinds:
+                raise _UnknownError(node.name)
+            return Typed(pl.col(node.name), self.scope.kinds[node.name], text=self.text)
+        return self.value(node)
+
+    def value(self, node: Any) -> Typed:
+        exp = self.exp
+        text = text_of(node)
+        name = type(node).__name__
+        if isinstance(node, exp.Paren):
+            return self.value(node.this)
+        if isinstance(node, (exp.Column, exp.Dot)):
+            return self._column(node, text)
+        if name in _OPERATORS:
+            if (literal := value_of(node)) is not NO_VALUE:
+                return typed_literal(literal, text)
+            return self.call(_OPERATORS[name], [self.value(node.this), self.value(node.expression)], text)
+        if name in _COMPARISONS:
+            return self.compare(_COMPARISONS[name], self.value(node.this), self.value(node.expression), text)
+        method: Callable[[Any, str], Typed] | None = getattr(self, f"_{name.lower()}", None)
+        if method is not None:
+            return method(node, text)
+        if (function := function_name(node)) is not None:
+            return self._function(function, node.expressions, text)
+        if (literal := value_of(node)) is not NO_VALUE:
+            return typed_literal(literal, text)
+        raise refused(text, self.text)
+
+    # --- columns and fields
+
+    def _column(self, node: Any, text: str) -> Typed:
+        import polars as pl
+
+        names = [i.name for i in node.find_all(self.exp.Identifier)] if isinstance(node, self.exp.Column) else []
+        if isinstance(node, self.exp.Column):
+            names = [p.name for p in node.parts]
+        else:
+            raise refused(text, self.text)
+        if names[0] not in self.scope.kinds:
+            raise _UnknownError(names[0])
+        expr, kind = pl.col(names[0]), self.scope.kinds[names[0]]
+        for name in names[1:]:
+            found = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
+            types = [f.type for f in found if f.name == name]
+            if len(types) != 1:
+                raise SpecError(f"{without_places(self.text)}: {shown(kind)} has no field {name!r}")
+            expr, kind = expr.struct.field(name), types[0]
+        return self._loaded(expr, kind, text)
+
+    def _loaded(self, expr: pl.Expr, kind: pa.DataType, text: str) -> Typed:
+        """Give a column in the type that Spark would have for it."""
+        import polars as pl
+
+        if kind in _UNSIGNED:
+            return Typed(expr.cast(plain(_UNSIGNED[kind])), _UNSIGNED[kind], text=text)
+        if pa.types.is_dictionary(kind):
+            value = self._loaded(expr.cast(pl.String), kind.value_type, text)
+            return Typed(value.expr, value.kind, text=text, ordered=kind.ordered) if value.kind == STRING else value
+        if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            return Typed(expr, STRING, text=text)
+        if pa.types.is_float16(kind):
+            return Typed(expr.cast(pl.Float32), pa.float32(), text=text)
+        if kind == pa.date64():
+            return Typed(expr.cast(pl.Date), DATE, text=text)
+        if pa.types.is_duration(kind) and kind != INTERVAL:
+            if kind.unit == "ns":  # Spark has no nanoseconds, and cutting them is no widening
+                return Typed(expr, pa.duration("ns"), text=text)
+            return Typed(expr.cast(pl.Duration("us")), INTERVAL, text=text)
+        if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+            wide = pa.decimal128(kind.precision, kind.scale)
+            return Typed(expr.cast(plain(wide)), wide, text=text)
+        return Typed(expr, kind, text=text)
+
+    def _bracket(self, node: Any, text: str) -> Typed:
+        if len(node.expressions) != 1 or isinstance(node.expressions[0], self.exp.Slice):
+            raise refused(text, self.text)
+        return self._item(self.value(node.this), self.value(node.expressions[0]), text, failing_outside=self.scope.ansi)
+
+    def _item(self, value: Typed, index: Typed, text: str, *, failing_outside: bool) -> Typed:
+        """Give the item of a list at a position counted from 0."""
+        import polars as pl
+
+        if family(value.kind) != "array" or family(index.kind) != "integer":
+            raise refused(text, self.text)
+        item, length = index.expr.cast(pl.Int64), value.expr.list.len().cast(pl.Int64)
+        outside = (item < 0) | (item >= length)
+        found = value.expr.list.get(pl.when(~outside).then(item), null_on_oob=True)
+        failures = merged(value, index)
+        if failing_outside:
+            way = "write get(list, n), or wr.config(ansi=False) gives NULL"
+            failures += (failing(outside & value.expr.is_not_null(), "INVALID_ARRAY_INDEX", text, way),)
+        loaded = self._loaded(found, value.kind.value_type, text)
+        return Typed(loaded.expr, loaded.kind, failures, text=text, ordered=loaded.ordered)
+
+    # --- literals that have a type of their own
+
+    def _cast(self, node: Any, text: str) -> Typed:
+        kind = named_type(node.to, self.text, self.scope) if not self._is_time_literal(node) else None
+        tried = bool(node.args.get("safe"))
+        inner = node.this
+        literal = value_of(node) if not tried and isinstance(inner, self.exp.Literal) else NO_VALUE
+        if literal is not NO_VALUE and kind is not None:
+            made = typed_literal(literal, text)
+            return made if made.kind == kind else self._of_literal(made, kind, text)
+        if kind is None:
+            raise refused(text, self.text)
+        return cast(self.value(inner), kind, text, self.scope, tried=tried)
+
+    _trycast = _cast
+
+    def _is_time_literal(self, node: Any) -> bool:
+        return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
+
+    def _of_literal(self, made: Typed, kind: pa.DataType, text: str) -> Typed:
+        """Keep that a cast literal is one: ``7L`` is a bigint."""
+        import polars as pl
+
+        if family(made.kind) == family(kind) == "integer":
+            return Typed(pl.lit(made.literal, dtype=plain(kind)), kind, literal=made.literal, text=text)
+        return cast(made, kind, text, self.scope)
+
+    def _neg(self, node: Any, text: str) -> Typed:
+        if (literal := value_of(node)) is not NO_VALUE:
+            return typed_literal(literal, text)
+        return self.call("negative", [self.value(node.this)], text)
+
+    def _bitwisenot(self, node: Any, text: str) -> Typed:
+        return self.call("~", [self.value(node.this)], text)
+
+    # --- conditions
+
+    def _truth(self, node: Any) -> Typed:
+        value = self.value(node)
+        if value.kind == VOID:
+            return cast(value, BOOLEAN, value.text, self.scope)
+        if value.kind != BOOLEAN:
+            raise SpecError(
+                f"{without_places(self.text)}: {text_of(node)} is {shown(value.kind)}, and a condition is true or false"
+            )
+        return value
+
+    def _and(self, node: Any, text: str) -> Typed:
+        left, right = self._truth(node.this), self._truth(node.expression)
+        # the right side is evaluated where the left one does not decide
+        failures = left.failures + within(right.failures, left.expr.fill_null(True))
+        return Typed(left.expr & right.expr, BOOLEAN, failures, text=text)
+
+    def _or(self, node: Any, text: str) -> Typed:
+        left, right = self._truth(node.this), self._truth(node.expression)
+        failures = left.failures + within(right.failures, ~left.expr.fill_null(False))
+        return Typed(left.expr | right.expr, BOOLEAN, failures, text=text)
+
+    def _not(self, node: Any, text: str) -> Typed:
+        value = self._truth(node.this)
+        return Typed(~value.expr, BOOLEAN, value.failures, text=text)
+
+    def _is(self, node: Any, text: str) -> Typed:
+        if isinstance(node.expression, self.exp.Null):
+            return self._is_null(self.value(node.this), text)
+        if isinstance(node.expression, self.exp.Boolean):
+            value = self._truth(node.this)
+            expr = value.expr if node.expression.this else ~value.expr
+            return Typed(expr.fill_null(False), BOOLEAN, value.failures, text=text)
+        raise refused(text, self.text)
+
+    def _is_null(self, value: Typed, text: str) -> Typed:
+        return Typed(value.expr.is_null(), BOOLEAN, value.failures, text=text)
+
+    def _nullsafeeq(self, node: Any, text: str) -> Typed:
+        return self.compare("<=>", self.value(node.this), self.value(node.expression), text)
+
+    def _nullsafeneq(self, node: Any, text: str) -> Typed:
+        same = self._nullsafeeq(node, text)
+        return Typed(~same.expr, BOOLEAN, same.failures, text=text)
+
+    def _between(self, node: Any, text: str) -> Typed:
+        if node.args.get("symmetric"):
+            raise refused("BETWEEN SYMMETRIC", self.text)
+        value = self.value(node.this)
+        low = self.compare(">=", value, self.value(node.args["low"]), text)
+        high = self.compare("<=", value, self.value(node.args["high"]), text)
+        return Typed(low.expr & high.expr, BOOLEAN, merged(low, high), text=text)
+
+    def _in(self, node: Any, text: str) -> Typed:
+        if node.args.get("query") or node.args.get("unnest") or not node.expressions:
+            raise refused(text, self.text)
+        value = self.value(node.this)
+        kind, parts = self._common([value, *(self.value(e) for e in node.expressions)], text)
+        items = parts[1:]
+        literals = [i.literal for i in items if i.is_literal]
+        if len(literals) == len(items) and len(items) > 2 and kind in (INT, BIGINT, STRING) and None not in literals:
+            import polars as pl
+
+            found = parts[0].expr.is_in(pl.Series(literals, dtype=plain(kind)).implode())
+        else:
+            found = parts[0].expr == items[0].expr
+            for item in items[1:]:
+                found = found | (parts[0].expr == item.expr)
+        return Typed(found, BOOLEAN, merged(*parts), text=text)
+
+    def _common(self, values: Sequence[Typed], text: str, *, equality: bool = True) -> tuple[pa.DataType, list[Typed]]:
+        """Give values in the type that all of them have in Spark."""
+        # Spark reads text next to a date or timestamp as one
+        moments = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
+        if moments:
+            values = [self._moment(v, moments[0], text) if v.kind == STRING else v for v in values]
+        kinds = [
+            pa.decimal128(len(str(abs(v.literal))), 0) if self._counts_as_decimal(v, values) else v.kind for v in values
+        ]
+        kind = common(kinds, ansi=self.scope.ansi)
+        zones = {k.tz: k for k in kinds if family(k) == "timestamp"}
+        if kind is None and len(zones) > 0 and all(family(k) in ("timestamp", "void") for k in kinds):
+            kind = next(iter(zones.values()))  # one moment, whatever the zone it is shown in
+            if len({k.unit for k in kinds if k != VOID}) > 1:
+                kind = pa.timestamp("ns" if any(k != VOID and k.unit == "ns" for k in kinds) else "us", kind.tz)
+        if kind is None and all(family(k) in ("timestamp_ntz", "date", "void") for k in kinds):
+            kind = pa.timestamp("ns" if any(pa.types.is_timestamp(k) and k.unit == "ns" for k in kinds) else "us")
+        if kind is None:
+            self._no_common(values, kinds, text)
+        if not equality and any(v.ordered for v in values):
+            raise refused("a comparison of ordered categories, which here are text,", text)
+        return kind, [self._as(v, kind, text) for v in values]
+
+    def _counts_as_decimal(self, value: Typed, values: Sequence[Typed]) -> bool:
+        integer = value.is_literal and isinstance(value.literal, int) and family(value.kind) == "integer"
+        return integer and any(family(v.kind) == "decimal" for v in values)
+
+    def _as(self, value: Typed, kind: pa.DataType, text: str) -> Typed:
+        import polars as pl
+
+        if value.kind == kind:
+            return value
+        if pa.types.is_timestamp(kind) and pa.types.is_timestamp(value.kind):
+            expr = value.expr.dt.cast_time_unit(kind.unit)
+            expr = expr if kind.tz == value.kind.tz else expr.dt.convert_time_zone(kind.tz)
+            return Typed(expr, kind, value.failures, text=value.text)
+        if pa.types.is_timestamp(kind) and value.kind == DATE:
+            return Typed(value.expr.cast(plain(kind)), kind, value.failures, text=value.text)
+        if value.kind == VOID and family(kind) not in ("array", "struct") and not pa.types.is_nested(kind):
+            try:
+                return Typed(pl.lit(None, dtype=plain(kind)), kind, value.failures, None, value.text)
+            except KeyError:
+                return Typed(pl.lit(None), kind, value.failures, None, value.text)
+        if value.kind == VOID:
+            return Typed(pl.lit(None), kind, value.failures, None, value.text)
+        if self._counts_as_decimal(value, [Typed(value.expr, kind)]):
+            return Typed(pl.lit(Decimal(value.literal), dtype=plain(kind)), kind, literal=Decimal(value.literal))
+        made = cast(value, kind, text, self.scope)
+        if value.is_literal and family(value.kind) == family(kind) == "integer":
+            return Typed(pl.lit(value.literal, dtype=plain(kind)), kind, literal=value.literal, text=value.text)
+        return made
+
+    def _moment(self, value: Typed, kind: pa.DataType, text: str) -> Typed:
+        if isinstance(value.literal, str):
+            if kind == DATE and date_of_text(value.literal) is not None:
+                return cast(value, DATE, text, self.scope)
+            if kind != DATE and timestamp_of_text(value.literal) is not None:
+                zone = None if kind.tz is None else self.scope.zone()
+                if kind.tz is None or zone is not None:
+                    return cast(value, pa.timestamp("us", zone), text, self.scope)
+        raise refused(f"a comparison of {shown(kind)} and a text that is no full date or timestamp", text)
+
+    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: str) -> None:
+        families = {family(k) for k in kinds} - {"void"}
+        names = " and ".join(dict.fromkeys(map(shown, kinds)))
+        numbers = families & {"integer", "float", "double", "decimal"}
+        if numbers and families & {"interval"}:
+            raise SpecError(
+                f"{without_places(self.text)}: {names} cannot be compared or joined; write "
+                "datediff(d, lag(d) OVER ...) for a number of days, or compare with INTERVAL '1' DAY"
+            )
+        if numbers and families & {"date", "timestamp", "timestamp_ntz", "boolean"}:
+            raise SpecError(
+                f"{without_places(self.text)}: {names} cannot be compared or joined, in Spark neither; write "
+                "DATE '2024-01-01' for a date, or cast one of them"
+            )
+        raise refused(f"{names} together", text)
+
+    def compare(self, symbol: str, left: Typed, right: Typed, text: str) -> Typed:
+        """Compare two values of types that have a common one."""
+        for one, other in ((left, right), (right, left)):
+            interval = one.literal if isinstance(one.literal, Interval) else None
+            if interval is not None and (interval.months or not isinstance(other.kind, pa.DurationType)):
+                if family(other.kind) in ("integer", "float", "double", "decimal"):
+                    self._no_common([one, other], [one.kind, other.kind], text)
+                raise refused("a comparison with an interval of months", text)
+        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"))
+        if family(kind) in ("array", "struct") or pa.types.is_nested(kind):
+            raise refused(f"a comparison of {shown(kind)}", text)
+        expr = {
+            "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
+            ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "<=>": lambda a, b: a.eq_missing(b),
+        }[symbol](one.expr, other.expr)  # fmt: skip
+        return Typed(expr, BOOLEAN, merged(one, other), text=text)
+
+    # --- CASE and its kin
+
+    def _case(self, node: Any, text: str) -> Typed:
+        operand = None if node.this is None else self.value(node.this)
+        branches = []
+        for branch in node.args["ifs"]:
+            if operand is None:
+                condition = self._truth(branch.this)
+            else:
+                condition = self.compare("=", operand, self.value(branch.this), text)
+            branches.append((condition, self.value(branch.args["true"])))
+        default = node.args.get("default")
+        return self.chosen(branches, typed_literal(None, "NULL") if default is None else self.value(default), text)
+
+    def _if(self, node: Any, text: str) -> Typed:
+        otherwise = node.args.get("false")
+        last = typed_literal(None, "NULL") if otherwise is None else self.value(otherwise)
+        return self.chosen([(self._truth(node.this), self.value(node.args["true"]))], last, text)
+
+    def chosen(self, branches: Sequence[tuple[Typed, Typed]], otherwise: Typed, text: str) -> Typed:
+        """Give the value of the first branch whose condition is true; a branch fails only where it is taken."""
+        import polars as pl
+
+        kind, results = self._common([*(r for _, r in branches), otherwise], text)
+        failures: tuple[Failure, ...] = ()
+        reached: pl.Expr | None = None
+        expr: Any = pl
+        for (condition, _), result in zip(branches, results, strict=False):
+            holds = condition.expr.fill_null(False)
+            here = holds if reached is None else reached & holds
+            failures += condition.failures if reached is None else within(condition.failures, reached)
+            failures += within(result.failures, here)
+            reached = ~holds if reached is None else reached & ~holds
+            expr = expr.when(condition.expr).then(result.expr)
+        assert reached is not None
+        failures += within(results[-1].failures, reached)
+        ordered = any(r.ordered for r in results)
+        return Typed(expr.otherwise(results[-1].expr), kind, failures, text=text, ordered=ordered)
+
+    def _coalesce(self, values: Sequence[Typed], text: str) -> Typed:
+        import polars as pl
+
+        kind, parts = self._common(values, text)
+        failures: tuple[Failure, ...] = parts[0].failures
+        missing = parts[0].expr.is_null()
+        for part in parts[1:]:
+            failures += within(part.failures, missing)
+            missing = missing & part.expr.is_null()
+        ordered = any(p.ordered for p in parts)
+        return Typed(pl.coalesce([p.expr for p in parts]), kind, failures, text=text, ordered=ordered)
+
+    def _extreme(self, name: str, values: Sequence[Typed], text: str) -> Typed:
+        import polars as pl
+
+        kind, parts = self._common(values, text, equality=False)
+        if len(parts) < 2 or family(kind) in ("array", "struct"):
+            raise refused(f"{name} of {shown(kind)}", text)
+        best = parts[0].expr
+        for part in parts[1:]:
+            better = part.expr > best if name == "greatest" else part.expr < best
+            best = pl.when(best.is_null() | better.fill_null(False)).then(part.expr).otherwise(best)
+        return Typed(best, kind, merged(*parts), text=text)
+
+    # --- text with a grammar of its own
+
+    def _like(self, node: Any, text: str, *, folded: bool = False, escape: str = "\\") -> Typed:
+        value, pattern = self.value(node.this), self.value(node.expression)
+        if value.kind != STRING:
+            raise refused(f"LIKE of {shown(value.kind)}", text)
+        found = texts.matched(value, pattern, text, escape=escape, folded=folded)
+        found = ~found if node.args.get("negate") else found
+        return Typed(found, BOOLEAN, value.failures, text=text)
+
+    def _ilike(self, node: Any, text: str) -> Typed:
+        return self._like(node, text, folded=True)
+
+    def _escape(self, node: Any, text: str) -> Typed:
+        escape = value_of(node.expression)
+        if type(node.this).__name__ != "Like" or not isinstance(escape, str) or len(escape) != 1 or escape in "%_":
+            raise refused(text, self.text)
+        return self._like(node.this, text, escape=escape)
+
+    def _regexplike(self, node: Any, text: str) -> Typed:
+        made = self.call("rlike", [self.value(node.this), self.value(node.expression)], text)
+        return Typed(~made.expr, BOOLEAN, made.failures) if node.args.get("negate") else made
+
+    def _trim(self, node: Any, text: str) -> Typed:
+        side = {"LEADING": "start", "TRAILING": "end"}.get(str(node.args.get("position") or "BOTH").upper(), "both")
+        letters = [] if node.expression is None else [self.value(node.expression)]
+        args = [*letters, self.value(node.this)]
+        if any(a.kind != STRING for a in args):
+            raise refused(f"trim of {', '.join(shown(a.kind) for a in args)}", text)
+        return texts.trimmed(side)(args, self.scope, text)
+
+    def _substring(self, node: Any, text: str) -> Typed:
+        given = [node.this, node.args.get("start"), node.args.get("length")]
+        return self.call("substring", [self.value(g) for g in given if g is not None], text)
+
+    def _strposition(self, node: Any, text: str) -> Typed:
+        if node.args.get("position") is not None or node.args.get("occurrence") is not None:
+            raise refused(text, self.text)
+        return self.call("instr", [self.value(node.this), self.value(node.args["substr"])], text)
+
+    def _extract(self, node: Any, text: str) -> Typed:
+        field = times.EXTRACTED.get(str(node.this.name).upper())
+        value = self.value(node.expression)
+        if field is None or family(value.kind) not in ("date", "timestamp", "timestamp_ntz"):
+            raise refused(f"{text} over {shown(value.kind)}", self.text)
+        return times.field(field)([value], self.scope, text)
+
+    # --- functions
+
+    def _function(self, name: str, arguments: Sequence[Any], text: str) -> Typed:
+        args = [self.value(a) for a in arguments]
+        if (name == "coalesce" and args) or (name in ("nvl", "ifnull") and len(args) == 2):
+            return self._coalesce(args, text)
+        if name == "nvl2" and len(args) == 3:
+            there = Typed(args[0].expr.is_not_null(), BOOLEAN, args[0].failures)
+            return self.chosen([(there, args[1])], args[2], text)
+        if name in ("if", "iff") and len(args) == 3:
+            return self.chosen([(self._truth(arguments[0]), args[1])], args[2], text)
+        if name == "nullif" and len(args) == 2:
+            same = self.compare("=", args[0], args[1], text)
+            return self.chosen([(same, typed_literal(None, "NULL"))], args[0], text)
+        if name in ("isnull", "isnotnull") and len(args) == 1:
+            found = self._is_null(args[0], text)
+            return found if name == "isnull" else Typed(~found.expr, BOOLEAN, found.failures, text=text)
+        if name == "equal_null" and len(args) == 2:
+            return self.compare("<=>", args[0], args[1], text)
+        if name == "get" and len(args) == 2:
+            return self._item(args[0], args[1], text, failing_outside=False)
+        if name in ("greatest", "least"):
+            return self._extreme(name, args, text)
+        if name in ("like", "ilike") and len(args) == 2 and args[0].kind == STRING:
+            found_like = texts.matched(args[0], args[1], text, folded=name == "ilike")
+            return Typed(found_like, BOOLEAN, args[0].failures, text=text)
+        if name in _CAST_FUNCTIONS and len(args) == 1:
+            return cast(args[0], _CAST_FUNCTIONS[name], text, self.scope)
+        if name == "decimal" and len(args) == 1:
+            return cast(args[0], pa.decimal128(10, 0), text, self.scope)
+        return self.call(name, args, text)
+
+    def call(self, name: str, args: list[Typed], text: str) -> Typed:
+        """Call a function or operator of the table; what it has no row for is refused by name."""
+        for row in candidates(name):
+            patterns = row.arguments
+            if row.variadic and len(args) >= len(patterns):
+                patterns = (*patterns, *[patterns[-1]] * (len(args) - len(patterns)))
+            if len(patterns) != len(args):
+                continue
+            given = [self._argument(a, p, text) for a, p in zip(args, patterns, strict=True)]
+            found = [g for g in given if g is not None]
+            if len(found) == len(given):
+                made = row.make(found, self.scope, text)
+                return Typed(made.expr, made.kind, made.failures, text=text)
+        kinds = ", ".join(shown(a.kind) for a in args)
+        raise refused(f"{name}({kinds})", self.text)
+
+    def _argument(self, value: Typed, pattern: str, text: str) -> Typed | None:
+        """Give an argument as a pattern takes it, None where it does not."""
+        import polars as pl
+
+        kind = family(value.kind)
+        if pattern == "any":
+            return value
+        if kind == "void":
+            default = {
+                "string": STRING, "date": DATE, "double": DOUBLE, "number": DOUBLE, "integer": INT, "int": INT,
+                "timestamp_ntz": NTZ,
+            }.get(pattern)  # fmt: skip
+            return None if default is None else Typed(pl.lit(None, dtype=plain(default)), default, value.failures, None)
+        if pattern == "floating":
+            return value if kind in ("float", "double") else None
+        if pattern == "number" and kind in ("integer", "float", "double", "decimal"):
+            return value
+        if pattern == "double" and kind in ("integer", "float", "double", "decimal"):
+            return cast(value, DOUBLE, text, self.scope)
+        if pattern == "int":
+            return value if shown(value.kind) in _INTS else None
+        return value if kind == pattern else None

@@ -1,0 +1,286 @@
+"""Arithmetic and functions of numbers, as Spark has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from . import decimals
+from .casts import cast, plain
+from .typed import Failure, Scope, Typed, failing, merged, refused
+from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["arithmetic", "bitwise", "divided", "floor_or_ceil", "negated", "remainder", "rounded", "whole_quotient"]
+
+_WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
+_DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
+
+
+def _decimals(args: list[Typed]) -> list[tuple[pl.Expr, pa.DataType]]:
+    """Give integers and decimals as decimals; an integer literal has the digits that it has."""
+    made = []
+    for arg in args:
+        expr, kind = decimals.as_decimal(arg.expr, arg.kind)
+        if arg.is_literal and isinstance(arg.literal, int):
+            import polars as pl
+
+            kind = pa.decimal128(len(str(abs(arg.literal))), 0)
+            expr = expr.cast(pl.Decimal(kind.precision, 0))
+        made.append((expr, kind))
+    return made
+
+
+def _bounds(kind: pa.DataType) -> tuple[int, int]:
+    bits = kind.bit_width - 1
+    return -(2**bits), 2**bits - 1
+
+
+def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make ``+``, ``-`` or ``*`` of two numbers."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        import polars as pl
+
+        left, right = args
+        failures = merged(left, right)
+        kinds = {family(left.kind), family(right.kind)}
+        if "decimal" in kinds and kinds <= {"decimal", "integer"}:
+            (one, of_one), (other, of_other) = _decimals(args)
+            wide = decimals.product(of_one, of_other) if symbol == "*" else decimals.sum_of(of_one, of_other)
+            if wide is None:
+                raise refused(f"{shown(of_one)} {symbol} {shown(of_other)}, which cuts digits,", text)
+            if symbol == "*":
+                full = pl.Decimal(38, wide.scale)
+                one, other = one.cast(full), other.cast(full)
+            return Typed(_apply(symbol, one, other).cast(plain(wide)), wide, failures)
+        kind = widest_number(left.kind, right.kind, ansi=scope.ansi)
+        assert kind is not None
+        one, other = (cast(a, kind, text, scope).expr for a in args)
+        result = _apply(symbol, one, other)
+        if family(kind) == "integer" and scope.ansi:
+            failures += (_overflow(symbol, left, right, one, other, result, kind, text),)
+        return Typed(result, kind, failures)
+
+    return make
+
+
+def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
+    if symbol == "+":
+        return one + other
+    return one - other if symbol == "-" else one * other
+
+
+def _overflow(
+    symbol: str, left: Typed, right: Typed, one: pl.Expr, other: pl.Expr, result: pl.Expr, kind: pa.DataType, text: str
+) -> Failure:
+    """Say on which rows integers overflow; next to a literal one comparison tells."""
+    import polars as pl
+
+    low, high = _bounds(kind)
+    constant = right.literal if right.is_literal else left.literal if left.is_literal and symbol != "-" else None
+    value = one if right.is_literal else other
+    rows: pl.Expr
+    if isinstance(constant, int) and not isinstance(constant, bool):
+        if symbol == "*":
+            if constant in (0, 1):
+                rows = pl.lit(False)
+            elif constant == -1:
+                rows = value == low
+            else:
+                least = -(-low // constant) if constant > 0 else -(-high // constant)
+                most = high // constant if constant > 0 else low // constant
+                rows = (value > most) | (value < least)
+        else:
+            step = constant if symbol == "+" else -constant
+            rows = value > high - step if step > 0 else value < low - step
+    elif symbol == "*":
+        wide = pl.Int64 if kind.bit_width <= 32 else pl.Int128
+        product = one.cast(wide) * other.cast(wide)
+        rows = (product > pl.lit(high, dtype=wide)) | (product < pl.lit(low, dtype=wide))
+    else:
+        # the sign that both summands have, and the sum has not
+        rows = ((one ^ result) & ((other ^ result) if symbol == "+" else (one ^ other))) < 0
+    return failing(rows, "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True)
+
+
+def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Divide: doubles, or decimals with the digits that Spark gives."""
+    import polars as pl
+
+    left, right = args
+    zero = right.expr == 0
+    failures = merged(left, right)
+    known = right.is_literal and bool(right.literal)
+    if not known and scope.ansi:
+        failures += (failing(zero & left.expr.is_not_null(), "DIVIDE_BY_ZERO", text, _DIVIDE),)
+    kinds = {family(left.kind), family(right.kind)}
+    if "decimal" in kinds and kinds <= {"decimal", "integer"}:
+        (one, of_one), (other, of_other) = _decimals(args)
+        other = other if known else pl.when(other != 0).then(other)
+        found = decimals.divided(one, of_one, other, of_other)
+        if found is None:
+            raise refused(f"{shown(of_one)} / {shown(of_other)}, which cuts digits,", text)
+        return Typed(found[0], found[1], failures)
+    one, other = (cast(a, DOUBLE, text, scope).expr for a in args)
+    return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
+
+
+def try_divide(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Divide, with NULL for a division by zero."""
+    made = divided(args, Scope(scope.kinds, False, scope.timezone), text)
+    return Typed(made.expr, made.kind, merged(*args))
+
+
+def _nonzero(args: list[Typed], scope: Scope, text: str) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
+    import polars as pl
+
+    left, right = args
+    kind = widest_number(left.kind, right.kind, ansi=scope.ansi)
+    assert kind is not None
+    one, other = (cast(a, kind, text, scope).expr for a in args)
+    failures = merged(left, right)
+    if not (right.is_literal and right.literal):
+        if scope.ansi:
+            failures += (failing((other == 0) & one.is_not_null(), "DIVIDE_BY_ZERO", text, _DIVIDE),)
+        other = pl.when(other != 0).then(other)
+    return one, other, kind, failures
+
+
+def remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Give the remainder of integers, which has the sign of the dividend."""
+    import polars as pl
+
+    one, other, kind, failures = _nonzero(args, scope, text)
+    modulo = one % other  # has the sign of the divisor
+    fixed = (modulo != 0) & ((one < 0) ^ (other < 0))
+    return Typed(pl.when(fixed).then(modulo - other).otherwise(modulo), kind, failures)
+
+
+def positive_remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Give Spark's pmod of integers."""
+    if not args[1].is_literal or not isinstance(args[1].literal, int) or args[1].literal <= 0:
+        raise refused("pmod by what is not a positive literal", text)
+    one, other, kind, failures = _nonzero(args, scope, text)
+    return Typed(one % other, kind, failures)
+
+
+def whole_quotient(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Divide integers, cutting the fraction off."""
+    import polars as pl
+
+    one, other, _, failures = _nonzero(args, scope, text)
+    one, other = one.cast(pl.Int64), other.cast(pl.Int64)
+    low, _ = _bounds(BIGINT)
+    if not args[1].is_literal and scope.ansi:
+        failures += (failing((one == low) & (other == -1), "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
+    floor = one // other
+    above = (floor * other != one) & ((one < 0) ^ (other < 0))
+    return Typed(pl.when(above).then(floor + 1).otherwise(floor), BIGINT, failures)
+
+
+def negated(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make ``-x`` or ``abs(x)``, of which the least integer has none."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        (arg,) = args
+        failures = arg.failures
+        if family(arg.kind) == "integer" and scope.ansi and not arg.is_literal:
+            failures += (failing(arg.expr == _bounds(arg.kind)[0], "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
+        return Typed(arg.expr.abs() if function == "abs" else -arg.expr, arg.kind, failures)
+
+    return make
+
+
+def bitwise(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make ``&``, ``|`` or ``^`` of two integers."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        kind = widest_number(args[0].kind, args[1].kind, ansi=scope.ansi)
+        assert kind is not None
+        one, other = (cast(a, kind, text, scope).expr for a in args)
+        result = one & other if symbol == "&" else one | other if symbol == "|" else one ^ other
+        return Typed(result, kind, merged(*args))
+
+    return make
+
+
+def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make ``floor(x)`` or ``ceil(x)``: a bigint, which saturates."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        import polars as pl
+
+        (arg,) = args
+        if family(arg.kind) == "integer":
+            return Typed(arg.expr.cast(pl.Int64), BIGINT, arg.failures)
+        x = cast(arg, DOUBLE, text, scope).expr
+        whole = x.floor() if function == "floor" else x.ceil()
+        low, high = _bounds(BIGINT)
+        made = (
+            pl.when(x.is_nan())
+            .then(0)
+            .when(whole >= 2.0**63)
+            .then(high)
+            .when(whole < -(2.0**63))
+            .then(low)
+            .otherwise(whole.cast(pl.Int64, strict=False))
+        )
+        return Typed(pl.when(x.is_not_null()).then(made), BIGINT, arg.failures)
+
+    return make
+
+
+def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Round, halves away from zero."""
+    digits = args[1].literal if len(args) == 2 else 0
+    if isinstance(digits, bool) or not isinstance(digits, int):
+        raise refused("round to digits that are not a literal", text)
+    arg, failures = args[0], merged(*args)
+    kind = family(arg.kind)
+    if kind == "integer" and digits >= 0:
+        return Typed(arg.expr, arg.kind, failures)
+    if kind == "decimal" and digits <= 22:
+        return _rounded_decimal(arg, digits, text)
+    if kind != "double" or not -22 <= digits <= 22:
+        raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
+    result, unknown = decimals.round_double(arg.expr, digits)
+    way = "compute it before with the frame's own library, or on Spark"
+    return Typed(
+        result,
+        DOUBLE,
+        (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, way)),
+    )
+
+
+def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:
+    whole = arg.kind.precision - arg.kind.scale + 1
+    scale = min(arg.kind.scale, max(digits, 0))
+    if digits < 0:
+        raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
+    to = pa.decimal128(min(whole + scale, 38), scale)
+    expr = decimals.rescaled(arg.expr, arg.kind, to)
+    if expr is None or whole + scale > 38:
+        raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
+    return Typed(expr, to, arg.failures)
+
+
+def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make a function of doubles, which Spark casts all numbers to."""
+
+    def made(args: list[Typed], scope: Scope, text: str) -> Typed:
+        return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
+
+    return made
+
+
+def is_nan(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Say whether a number is NaN; NULL is none."""
+    (arg,) = args
+    if arg.kind in (DOUBLE, FLOAT):
+        return Typed(arg.expr.is_nan().fill_null(False), pa.bool_(), arg.failures)
+    return Typed(arg.expr.is_null() & False, pa.bool_(), arg.failures)

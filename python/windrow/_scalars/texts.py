@@ -1,0 +1,226 @@
+"""Functions of text, as Spark has them: letters are code points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .casts import to_text
+from .typed import Scope, Typed, failing, merged, refused
+from .types import BOOLEAN, INT, STRING, family, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["concatenated", "located", "matched", "padded", "part", "trimmed"]
+
+
+def _literal(arg: Typed, what: str, text: str) -> str:
+    if not isinstance(arg.literal, str):
+        raise refused(f"{what} that is not a literal", text)
+    return arg.literal
+
+
+def as_text(arg: Typed, text: str, scope: Scope) -> Typed:
+    """Give a value as text, as concat and || cast it."""
+    import polars as pl
+
+    if arg.kind == STRING:
+        return arg
+    if family(arg.kind) == "void":
+        return Typed(pl.lit(None, dtype=pl.String), STRING, arg.failures)
+    found = to_text(arg, scope)
+    if found is None:
+        raise refused(f"{shown(arg.kind)} as text", text)
+    failures = arg.failures
+    if found[1] is not None:
+        way = "compute it before with the frame's own library, or on Spark"
+        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, way),)
+    return Typed(found[0], STRING, failures)
+
+
+def concatenated(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Join values as text; NULL makes NULL."""
+    parts = [as_text(a, text, scope) for a in args]
+    result = parts[0].expr
+    for part_ in parts[1:]:
+        result = result + part_.expr
+    return Typed(result, STRING, merged(*parts))
+
+
+def concatenated_with(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Join texts with a separator between, leaving out NULLs."""
+    import polars as pl
+
+    separator = _literal(args[0], "a separator", text)
+    parts = [as_text(a, text, scope) for a in args[1:]]
+    if not parts:
+        return Typed(pl.lit(""), STRING)
+    return Typed(pl.concat_str([p.expr for p in parts], separator=separator, ignore_nulls=True), STRING, merged(*parts))
+
+
+def part(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Take a part of a text: positions count from 1, and from the end where they are negative."""
+    import polars as pl
+
+    string, position = args[0].expr, args[1].expr.cast(pl.Int64)
+    first = (
+        pl.when(position > 0)
+        .then(position - 1)
+        .when(position < 0)
+        .then(string.str.len_chars().cast(pl.Int64) + position)
+        .otherwise(0 * position)
+    )
+    begin = pl.max_horizontal(first, 0 * first)
+    if len(args) == 3:
+        length = args[2].expr.cast(pl.Int64)
+        end = first + length
+        taken = string.str.slice(begin, pl.when(end > begin).then(end - begin).otherwise(0))
+    else:
+        length, taken = position, string.str.slice(begin)
+    return Typed(pl.when(position.is_not_null() & length.is_not_null()).then(taken), STRING, merged(*args))
+
+
+def end_of(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Take the last letters of a text."""
+    import polars as pl
+
+    count = args[1].expr.cast(pl.Int64)
+    kept = pl.when(count <= 0).then(pl.lit("")).otherwise(args[0].expr.str.tail(pl.max_horizontal(count, 0 * count)))
+    return Typed(pl.when(count.is_not_null() & args[0].expr.is_not_null()).then(kept), STRING, merged(*args))
+
+
+def trimmed(side: str, *, letters_first: bool = True) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make trim, ltrim or rtrim: of spaces, or of the letters given first."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        letters = " " if len(args) == 1 else _literal(args[0], "a set of letters to trim", text)
+        string = args[-1].expr
+        if not letters:
+            return Typed(string, STRING, merged(*args))
+        cut = {"both": string.str.strip_chars, "start": string.str.strip_chars_start, "end": string.str.strip_chars_end}
+        return Typed(cut[side](letters), STRING, merged(*args))
+
+    return make
+
+
+def padded(side: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make lpad or rpad, which also cut what is too long."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        length = args[1].literal
+        fill = " " if len(args) == 2 else _literal(args[2], "a text to pad with", text)
+        if isinstance(length, bool) or not isinstance(length, int) or len(fill) != 1:
+            raise refused("padding with more than one letter, or to a length that is not a literal", text)
+        length = max(length, 0)
+        pad = args[0].expr.str.pad_start if side == "start" else args[0].expr.str.pad_end
+        return Typed(pad(length, fill).str.slice(0, length), STRING, merged(*args))
+
+    return make
+
+
+def located(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Give the position of the second text in the first, counted from 1; 0 where it is not there."""
+    import polars as pl
+
+    string, wanted = args[0].expr, args[1].expr
+    before = string.str.splitn(wanted, 2).struct.field("field_0") if not args[1].is_literal else None
+    if before is None:
+        letters = _literal(args[1], "a text to look for", text)
+        before = string.str.splitn(letters, 2).struct.field("field_0") if letters else string.str.slice(0, 0)
+    found: pl.Expr = pl.when(string.str.contains(wanted, literal=True)).then(before.str.len_chars().cast(pl.Int32) + 1)
+    found = pl.when(wanted == "").then(pl.lit(1, dtype=pl.Int32)).otherwise(found.fill_null(0))
+    return Typed(pl.when(string.is_not_null() & wanted.is_not_null()).then(found), INT, merged(*args))
+
+
+def located_in(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Give the position of the first text in the second."""
+    return located([args[1], args[0]], scope, text)
+
+
+def compared(method: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make contains, startswith or endswith."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        string, wanted = args[0].expr, args[1].expr
+        if method == "contains":
+            return Typed(string.str.contains(wanted, literal=True), BOOLEAN, merged(*args))
+        return Typed(getattr(string.str, method)(wanted), BOOLEAN, merged(*args))
+
+    return make
+
+
+def replaced(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Replace all of one text by another."""
+    old = _literal(args[1], "a text to replace", text)
+    new = "" if len(args) == 2 else _literal(args[2], "a replacement", text)
+    result = args[0].expr.str.replace_all(old, new, literal=True) if old else args[0].expr
+    return Typed(result, STRING, merged(*args))
+
+
+def backwards(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Reverse a text by code points."""
+    return Typed(args[0].expr.str.split("").list.reverse().list.join(""), STRING, args[0].failures)
+
+
+def matched(value: Typed, pattern: Typed, text: str, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
+    """Say whether a text is LIKE a literal pattern."""
+    like = _literal(pattern, "a pattern", text)
+    written, letters = "", iter(like)
+    for letter in letters:
+        if letter == escape:
+            following = next(letters, None)
+            if following not in ("%", "_", escape):
+                raise refused(f"a pattern with {escape!r} before another letter than %, _ and itself", text)
+            written += re.escape(following)
+        else:
+            written += {"%": ".*", "_": "."}.get(letter, re.escape(letter))
+    if folded:
+        if not like.isascii():
+            raise refused("ILIKE with letters beyond ASCII", text)
+        written = written.lower() if "\\" not in written else written
+    string = value.expr.str.to_lowercase() if folded else value.expr
+    flags = "(?is)" if folded else "(?s)"
+    return string.str.contains(rf"{flags}\A{written}\z")
+
+
+# tokens that Java's and Rust's regular expressions read alike, with what Rust is given for each
+_SAME = re.compile(
+    r"[A-Za-z0-9 _\-,:;@/#%&=~'\"<>!]|[()|*+?^]|\{\d+(?:,\d*)?\}|\\[.\\^$*+?()\[\]{}|/-]"
+    r"|\[\^?(?:[A-Za-z0-9 _,:;@/]|[A-Za-z0-9]-[A-Za-z0-9])+\]"
+)
+_OTHER = {
+    ".": "[^\\n\\r\\x{85}\\x{2028}\\x{2029}]", r"\d": "[0-9]", r"\w": "[A-Za-z0-9_]", r"\s": r"[ \t\n\x0B\f\r]",
+    r"\D": "[^0-9]", r"\W": "[^A-Za-z0-9_]", r"\S": r"[^ \t\n\x0B\f\r]",
+}  # fmt: skip
+
+
+def searched(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Say whether a regular expression is found in a text: Java's, as far as Rust's means the same by it."""
+    pattern = _literal(args[1], "a pattern", text)
+    written, at = "", 0
+    if re.search(r"[*+?}]\+", pattern):
+        raise refused("a regular expression with a possessive quantifier", text)
+    while at < len(pattern):
+        if pattern.startswith("(?", at):
+            break
+        if pattern[at] == "$" and at == len(pattern) - 1:
+            written += r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"
+            at += 1
+        elif (found := _SAME.match(pattern, at)) is not None:
+            written += found[0]
+            at = found.end()
+        elif pattern[at] in _OTHER or pattern[at : at + 2] in _OTHER:
+            token = pattern[at] if pattern[at] in _OTHER else pattern[at : at + 2]
+            written += _OTHER[token]
+            at += len(token)
+        else:
+            break
+    if at < len(pattern):
+        raise refused(f"a regular expression with {pattern[at:]!r}", text)
+    try:
+        re.compile(pattern)
+    except re.error:
+        raise refused(f"the regular expression {pattern!r}", text) from None
+    return Typed(args[0].expr.str.contains(written), BOOLEAN, merged(*args))

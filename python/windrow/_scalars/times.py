@@ -1,0 +1,171 @@
+"""Functions of dates and timestamps, as Spark has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .._model.intervals import Interval
+from .casts import local
+from .typed import Scope, Typed, merged, refused
+from .types import DATE, INT, INTERVAL, family, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["days_between", "field", "moved", "moved_by_days", "moved_by_months", "span"]
+
+_DAY = 86_400_000_000
+
+FIELDS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "year": lambda d: d.dt.year(),
+    "quarter": lambda d: d.dt.quarter(),
+    "month": lambda d: d.dt.month(),
+    "day": lambda d: d.dt.day(),
+    "dayofyear": lambda d: d.dt.ordinal_day(),
+    "dayofweek": lambda d: d.dt.weekday().cast(int) % 7 + 1,  # Sunday is 1
+    "weekday": lambda d: d.dt.weekday() - 1,  # Monday is 0
+    "dayofweek_iso": lambda d: d.dt.weekday(),
+    "weekofyear": lambda d: d.dt.week(),
+    "hour": lambda d: d.dt.hour(),
+    "minute": lambda d: d.dt.minute(),
+    "second": lambda d: d.dt.second(),
+}  # fmt: skip
+#: What EXTRACT calls them.
+EXTRACTED = {
+    "YEAR": "year", "Y": "year", "YEARS": "year", "YR": "year", "YRS": "year", "QUARTER": "quarter", "QTR": "quarter",
+    "MONTH": "month", "MON": "month", "MONS": "month", "MONTHS": "month", "WEEK": "weekofyear", "W": "weekofyear",
+    "WEEKS": "weekofyear", "DAY": "day", "D": "day", "DAYS": "day", "DAYOFWEEK": "dayofweek", "DOW": "dayofweek",
+    "DAYOFWEEK_ISO": "dayofweek_iso", "DOW_ISO": "dayofweek_iso", "DOY": "dayofyear", "HOUR": "hour", "H": "hour",
+    "HOURS": "hour", "HR": "hour", "HRS": "hour", "MINUTE": "minute", "M": "minute", "MIN": "minute", "MINS": "minute",
+    "MINUTES": "minute",
+}  # fmt: skip
+
+
+def field(name: str) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make year, month, hour ...: an int, of a zoned timestamp as the session's clock shows it."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        import polars as pl
+
+        (arg,) = args
+        if arg.kind == DATE:
+            if name in ("hour", "minute", "second"):
+                raise refused(f"{name} of a date", text)
+            shown_as: pl.Expr | None = arg.expr
+        else:
+            shown_as = local(arg, scope)
+        if shown_as is None:
+            raise refused(f"{name} of timestamps of several zones", text, "name one with wr.config(timezone=...)")
+        return Typed(FIELDS[name](shown_as).cast(pl.Int32), INT, arg.failures)
+
+    return make
+
+
+def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make date_add or date_sub, and a date plus or minus an int."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        import polars as pl
+
+        day, days = args
+        shift = days.expr.cast(pl.Int32)
+        number = day.expr.to_physical() + shift if sign > 0 else day.expr.to_physical() - shift
+        return Typed(number.cast(pl.Date), DATE, merged(*args))
+
+    return make
+
+
+def days_after(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Add a date to a number of days."""
+    return moved_by_days(1)([args[1], args[0]], scope, text)
+
+
+def moved_by_months(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Add a literal number of months; a day that the month lacks is its last."""
+    day, months = args
+    if isinstance(months.literal, bool) or not isinstance(months.literal, int):
+        raise refused("add_months by what is not a literal", text)
+    return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
+
+
+def days_between(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Count the days from the second date to the first."""
+    end, start = args
+    return Typed(end.expr.to_physical() - start.expr.to_physical(), INT, merged(*args))
+
+
+def span(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Take one date or timestamp from another: an interval."""
+    import polars as pl
+
+    left, right = args
+    if left.kind == DATE:
+        days = left.expr.to_physical().cast(pl.Int64) - right.expr.to_physical().cast(pl.Int64)
+        return Typed((days * _DAY).cast(pl.Duration("us")), INTERVAL, merged(*args))
+    if family(left.kind) != family(right.kind):
+        raise refused(f"{shown(left.kind)} - {shown(right.kind)}", text)
+    micros = left.expr.dt.epoch("us") - right.expr.dt.epoch("us")
+    return Typed(micros.cast(pl.Duration("us")), INTERVAL, merged(*args))
+
+
+def moved(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make a date or timestamp plus or minus an interval."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        moment, by = args
+        zoned = moment.kind != DATE and moment.kind.tz not in (None, "UTC")
+        interval = by.literal
+        if not isinstance(interval, Interval):
+            if moment.kind == DATE or zoned:
+                raise refused(f"{shown(moment.kind)} and an interval that is not a literal", text)
+            result = moment.expr + by.expr if sign > 0 else moment.expr - by.expr
+            return Typed(result, moment.kind, merged(*args))
+        months, days, micros = (sign * p for p in (interval.months, interval.days, interval.microseconds))
+        if months and (days or micros):
+            raise refused("an interval of months and days", text, "add one after the other")
+        if moment.kind == DATE:
+            if micros:
+                raise refused("a date and an interval of hours", text, "cast the date to a timestamp first")
+            amount = f"{months}mo" if months else f"{days}d"
+            return Typed(moment.expr.dt.offset_by(amount), DATE, merged(*args))
+        if zoned and (scope.zone() != moment.kind.tz or months or days or abs(micros) >= _DAY):
+            raise refused("a zoned timestamp and an interval of days or months", text)
+        if (moment.kind.unit == "s" and micros % 1_000_000) or (moment.kind.unit == "ms" and micros % 1000):
+            raise refused(f"an interval finer than timestamps in {moment.kind.unit}", text)
+        if months:
+            return Typed(moment.expr.dt.offset_by(f"{months}mo"), moment.kind, merged(*args))
+        import polars as pl
+
+        step = pl.lit(days * _DAY + micros).cast(pl.Duration("us"))
+        return Typed((moment.expr + step.cast(pl.Duration(moment.kind.unit))), moment.kind, merged(*args))
+
+    return make
+
+
+def moved_reversed(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Add a date or timestamp to an interval."""
+    return moved(1)([args[1], args[0]], scope, text)
+
+
+def interval_sum(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+    """Make an interval plus or minus another."""
+
+    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+        result = args[0].expr + args[1].expr if sign > 0 else args[0].expr - args[1].expr
+        return Typed(result, INTERVAL, merged(*args))
+
+    return make
+
+
+_TRUNCATED = {
+    "YEAR": "1y", "YYYY": "1y", "YY": "1y", "QUARTER": "1q", "MONTH": "1mo", "MM": "1mo", "MON": "1mo", "WEEK": "1w",
+}  # fmt: skip
+
+
+def truncated(args: list[Typed], scope: Scope, text: str) -> Typed:
+    """Cut a date to the first day of its week, month, quarter or year."""
+    unit = args[1].literal
+    if not isinstance(unit, str) or unit.upper() not in _TRUNCATED:
+        raise refused("trunc to another unit than 'YEAR', 'QUARTER', 'MONTH' or 'WEEK'", text)
+    return Typed(args[0].expr.dt.truncate(_TRUNCATED[unit.upper()]), DATE, merged(*args))

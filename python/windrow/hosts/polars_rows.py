@@ -1,0 +1,110 @@
+"""Which functions of a Polars expression read other rows than their own: such an expression knows no partitions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+__all__ = ["other_rows"]
+
+# Polars serialises an expression as a tree; these nodes, functions and families of functions are of one row each.
+# What is not listed counts as one that reads other rows: a refusal names it, a wrong answer would not.
+_NODES: Final = {"Alias", "BinaryExpr", "Cast", "Column", "KeepName", "Literal", "RenameAlias", "Ternary"}
+_FUNCTIONS: Final = {
+    "Abs", "AsStruct", "Atan2", "Ceil", "Clip", "Coalesce", "Cut", "Erf", "Erfc", "Exp", "FillNull", "Floor", "Hash",
+    "Log", "Log1p", "MaxHorizontal", "MeanHorizontal", "MinHorizontal", "Negate", "Pow", "RepeatBy", "Replace",
+    "ReplaceStrict", "Round", "RoundSF", "SetSortedFlag", "Sign", "SumHorizontal", "ToPhysical", "Truncate",
+    "FoldHorizontal", "ReduceHorizontal",
+}  # fmt: skip
+_FAMILIES: Final = {
+    "ArrayExpr", "BinaryExpr", "Business", "Categorical", "ListExpr", "StringExpr", "StructExpr", "TemporalExpr",
+    "Trigonometry",
+}  # fmt: skip
+_BOOLEAN: Final = {
+    "AllHorizontal", "AnyHorizontal", "IsBetween", "IsClose", "IsFinite", "IsIn", "IsInfinite", "IsNan", "IsNotNan",
+    "IsNotNull", "IsNull", "Not",
+}  # fmt: skip
+_NOT: Final = {"ConcatVertical", "Explode"}
+
+
+def other_rows(expression: Any) -> tuple[str, ...]:
+    """List the functions of a Polars expression that read other rows than their own.
+
+    Parameters
+    ----------
+    expression
+        A ``polars.Expr``.
+
+    Returns
+    -------
+    tuple of str
+        Their names as Polars has them, ``Over`` for one that names its own partitions; empty for an expression of one
+        row.
+    """
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the format may change, and is only looked through
+        try:
+            tree = json.loads(expression.meta.serialize(format="json"))
+        except Exception:  # a function that cannot be written down
+            return ("a function of the user's",)
+    found: dict[str, None] = {}
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, dict) and len(node) == 1:
+            ((name, content),) = node.items()
+            pending += _look(name, content, found)
+        elif isinstance(node, str) and node not in ("Element", "Wildcard"):
+            found[node] = None  # such as Len
+    return tuple(found)
+
+
+def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
+    """Note what a node does, and give those below it."""
+    if name == "Function":
+        if (function := _named(content["function"])) is not None:
+            found[function] = None
+        return list(content["input"])
+    if name == "AnonymousFunction":
+        if "ROW_SEPARABLE" not in str(content.get("options", "")):
+            found["map_batches"] = None
+        return list(content["input"])
+    if name == "Agg":
+        found[next(iter(content)) if isinstance(content, dict) else str(content)] = None
+        return []
+    if name == "Eval":
+        return [content["expr"]]
+    if name not in _NODES:
+        found[name] = None
+        return []
+    if name in ("Column", "Literal"):
+        return [] if not (isinstance(content, dict) and "Series" in content) else [_Series]
+    if name == "Ternary":
+        return [content[k] for k in ("predicate", "truthy", "falsy")]
+    if name == "BinaryExpr":
+        return [content["left"], content["right"]]
+    if name == "Cast":
+        return [content["expr"]]
+    if name == "RenameAlias":
+        return [content["expr"]]
+    return [content[0] if isinstance(content, list) else content]
+
+
+_Series: Final = "a Series"
+
+
+def _named(function: Any) -> str | None:
+    """Name a function that is not known to be of one row."""
+    name, inner = function, None
+    if isinstance(function, dict):
+        name, inner = next(iter(function.items()))
+        inner = inner if isinstance(inner, str) else next(iter(inner), None) if isinstance(inner, dict) else None
+    if name == "Boolean":
+        return None if inner in _BOOLEAN else str(inner)
+    if name in _FAMILIES:
+        return str(inner) if inner in _NOT else None
+    return None if name in _FUNCTIONS else str(name)
