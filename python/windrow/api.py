@@ -425,6 +425,11 @@ class Operator(_Operator):
         pyspark.sql.types.StructType
             Input columns as they came, results of calls with their type and nullability, expressions over calls as
             Polars types them.
+
+        Raises
+        ------
+        UnsupportedError
+            If the input has no columns: ``mapInArrow`` would hand over none of its rows.
         """
         from .hosts.spark.types import spark_schema
 

@@ -32,7 +32,7 @@ from .native import ROWS, input_table, make_plan, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
-from .worker import in_task, spark_task
+from .worker import in_task, spark_task, takes_list_views
 
 if TYPE_CHECKING:
     from .._windrow import Plan
@@ -180,7 +180,7 @@ class Operator:
         options = in_task(options, task.getLocalProperty)
         if options.threads is None:
             options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
-        return replace(options, list_views=True) if self._leaves else options  # Spark reads them as it reads lists
+        return replace(options, list_views=True) if self._leaves and takes_list_views() else options
 
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()

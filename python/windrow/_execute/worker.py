@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from .._model.replace import replace
 from ..settings import Options, size_of
 
-__all__ = ["in_task", "spark_task"]
+__all__ = ["in_task", "spark_task", "takes_list_views"]
 
 # Masters that hold executors to their memory, and end those that take more.
 _STRICT = ("yarn", "k8s")
@@ -20,6 +21,12 @@ def spark_task() -> Any:
     """Give the context of the Spark task that this is, or None."""
     module = sys.modules.get("pyspark.taskcontext")
     return None if module is None else module.TaskContext.get()
+
+
+def takes_list_views() -> bool:
+    """Whether the Spark of this task reads list views as it reads lists: 4.0 does not."""
+    version = re.match(r"(\d+)\.(\d+)", str(getattr(sys.modules.get("pyspark"), "__version__", "")))
+    return version is not None and (int(version[1]), int(version[2])) >= (4, 3)
 
 
 def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:

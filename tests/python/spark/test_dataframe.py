@@ -321,3 +321,47 @@ def test_functions_of_spark_alone_are_left_to_spark(spark):
     assert sorted(out.collect()) == sorted(expected.collect())
     with pytest.raises(wr.SpecError, match='no window function "summ"; did you mean "sum"'):
         wr.with_columns(frame, "summ(v) OVER (PARTITION BY k) AS s")
+
+
+LISTS = [
+    "collect_list({c})",
+    "array_agg({c})",
+    "max_by({c}, id, 2)",
+    "min_by({c}, id, 2)",
+    "lag({c})",
+    "any_value({c})",
+]
+
+
+@pytest.mark.parametrize("kind", ["vector", "variant", "list of variants", "struct of both"])
+def test_lists_of_what_arrow_tells_less_of(spark, kind):
+    pytest.importorskip("numpy")
+    from pyspark.ml.linalg import Vectors, VectorUDT
+
+    vectors = spark.createDataFrame(
+        [(i, i % 2, Vectors.dense([i, 2.0]) if i % 3 else Vectors.sparse(3, {1: i})) for i in range(7)],
+        T.StructType().add("id", "long").add("k", "long").add("vec", VectorUDT()),
+    )
+    made = {
+        "vector": "vec", "variant": "if(id = 2, null, parse_json(concat('[', id, ']')))",
+        "list of variants": "array(parse_json('1'), null)", "struct of both": "struct(vec, parse_json('[1]') AS j)",
+    }  # fmt: skip
+    frame = vectors.selectExpr("id", "k", f"{made[kind]} AS c")
+    calls = {f"c{i}": f"{fn.format(c='c')} OVER (PARTITION BY k ORDER BY id)" for i, fn in enumerate(LISTS)}
+    query = f"SELECT id, {', '.join(f'{call} AS {name}' for name, call in calls.items())} FROM f"
+    frame.createOrReplaceTempView("f")
+    theirs = spark.sql(query)
+    expected = sorted(map(repr, theirs.collect()))
+    op = wr.operator(calls, frame)
+    ways = {
+        "select": lambda: wr.select(frame, "id", calls),
+        "accelerate": lambda: wr.spark.accelerate(theirs),
+        "sql": lambda: wr.sql(query),
+        "mapInArrow": lambda: frame.repartition("k").mapInArrow(op, op.spark_schema).select("id", *calls),
+    }
+    with wr.config(memory_limit=1):
+        spilled = wr.select(frame, "id", calls)
+    for name, ours in {**{n: make() for n, make in ways.items()}, "spilled": spilled}.items():
+        assert ours.schema == theirs.schema, name
+        assert sorted(map(repr, ours.collect())) == expected, name
+    assert len(expected) == 7

@@ -7,6 +7,7 @@ No view is made, and none is hidden.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,7 +83,7 @@ def _session_of(text: str, frames: Mapping[str, Any], session: Any) -> Any:
     of_spark = [f for f in frames.values() if host_of(f).name == "spark"]
     if of_spark:
         return of_spark[0].sparkSession
-    if any(name.lower() in text.lower() for name in frames):
+    if any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in frames):
         return None
     from pyspark.sql import SparkSession
 
