@@ -5,10 +5,9 @@
 //!
 //! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
 
-use std::hint::black_box;
-
 use arrow_array::Array;
 
+use super::huge_pages::can_be_had;
 use crate::error::{Error, Result};
 
 /// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
@@ -47,6 +46,14 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
     can_be_had(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| refused(bytes))
 }
 
+/// As [`probe`], for the start of a computation over so many rows: there is something for what is small.
+///
+/// # Errors
+/// There is not.
+pub(crate) fn probe_start(rows: usize) -> Result<()> {
+    probe(rows.saturating_mul(size_of::<u64>()).min(LARGE))
+}
+
 /// As [`probe`], for `rows` values of a column, copied.
 ///
 /// # Errors
@@ -69,15 +76,6 @@ pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
 /// They could not be allocated.
 pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
     probe(columns.iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum())
-}
-
-/// Whether so many bytes can be allocated, which then go back.
-fn can_be_had(bytes: usize) -> bool {
-    let mut vector = Vec::<u8>::new();
-    let had = vector.try_reserve_exact(bytes).is_ok();
-    // The compiler may leave out an allocation that nobody looks at.
-    black_box(vector.as_ptr());
-    had
 }
 
 /// Fails unless there is some memory left behind a large allocation.
@@ -106,7 +104,7 @@ pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     if vector.capacity() - vector.len() >= more {
         return Ok(());
     }
-    let bytes = (vector.len() + more).saturating_mul(size_of::<T>());
+    let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
     vector.try_reserve_exact(more).map_err(|_| refused(bytes))?;
     keep_slack(bytes)
 }
@@ -122,7 +120,8 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
 
 #[cold]
 fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
-    vector.try_reserve(more).map_err(|_| refused((vector.len() + more).saturating_mul(size_of::<T>())))?;
+    let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
+    vector.try_reserve(more).or_else(|_| vector.try_reserve_exact(more)).map_err(|_| refused(bytes))?;
     keep_slack(vector.capacity() * size_of::<T>())
 }
 
