@@ -144,7 +144,8 @@ impl ExternalSort {
             return Ok(InOrder { source: Source::Held(self.sort_held()?), spilled: 0 });
         }
         self.spill()?;
-        let mut runs: Vec<_> = std::mem::take(&mut self.levels).into_iter().rev().flat_map(|level| level.runs).collect();
+        let mut runs: Vec<_> =
+            std::mem::take(&mut self.levels).into_iter().rev().flat_map(|level| level.runs).collect();
         while runs.len() > FAN_IN {
             // Neighbours are merged, so that ties stay in the order in which they came; the last ones are the shortest.
             let last = runs.split_off(runs.len() - FAN_IN.min(runs.len() - FAN_IN + 1));

@@ -104,14 +104,7 @@ impl Tally for Lengths<'_> {
     }
 
     #[inline]
-    fn set(
-        &self,
-        kept: &mut Measured,
-        values: &Values,
-        partition: &Partition,
-        code: usize,
-        count: u32,
-    ) -> Result<()> {
+    fn set(&self, kept: &mut Measured, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
         let place = values.place(partition, code) as usize;
         let length = self.0.length(place..place + 1);
         kept.values = if count > 0 { kept.values + length } else { kept.values - length };
@@ -123,14 +116,7 @@ impl Tally for Lengths<'_> {
         Total::default()
     }
 
-    fn answer(
-        &self,
-        kept: &mut Measured,
-        _: &Values,
-        _: &Partition,
-        _: usize,
-        out: &mut Total,
-    ) -> Result<()> {
+    fn answer(&self, kept: &mut Measured, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
         if !std::mem::replace(&mut kept.answered, true) || !self.0.shares() {
             out.add_values(self.0, kept.values);
         }

@@ -89,7 +89,11 @@ impl<G: Gather> InRowOrder<G> {
         let mut total = Total::default();
         each_frame(frames, rows, cancel, |_, pieces| {
             let runs = pieces.map(|piece| self.places.of(piece));
-            if self.naive { total.add_all(&self.gather, runs) } else { total.add(&self.gather, runs) }
+            if self.naive {
+                total.add_all(&self.gather, runs)
+            } else {
+                total.add(&self.gather, runs)
+            }
             Ok(())
         })?;
         Ok(total.length())
