@@ -21,6 +21,7 @@ use super::range_search::{Successor, seek};
 use super::range_search_simd;
 use super::run_walk::Runs;
 use crate::error::{Error, Result};
+use crate::util::reserve;
 use crate::util::simd::widest;
 
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
@@ -139,7 +140,9 @@ pub(super) fn positions(
     };
     // One for all partitions: they may well be of the same days.
     let mut mover = Mover::new(calendar);
-    let mut out = vec![0; rows];
+    let mut out = reserve::repeated(0, rows)?;
+    // It is copied to where several may share it.
+    reserve::probe(rows * size_of::<u32>())?;
     each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
         search(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.descending), out);
     });

@@ -27,6 +27,7 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use super::calendar::Calendar;
 use crate::error::{Error, Result};
 use crate::model::section::Section;
+use crate::util::reserve;
 
 /// The one order key of a RANGE frame with an offset.
 #[derive(Debug, Clone)]
@@ -59,6 +60,9 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn new(plan: &KeyPlan, section: &Section) -> Result<Self> {
         let column = section.column(plan.number)?;
+        // Values in another type, in another direction, or in 64 bits.
+        reserve::probe_rows(column, column.len())?;
+        reserve::probe(column.len() * size_of::<i64>())?;
         let column = if column.data_type() == &plan.data_type {
             ArrayRef::clone(column)
         } else {

@@ -75,6 +75,7 @@ impl Plan {
 /// The calls' columns for the rows of `batch`.
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
+    reserve::probe_start(batch.num_rows())?;
     let threads = Threads::new(plan.options.threads, cancel);
     let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
@@ -348,7 +349,9 @@ fn evaluate(
     let ranges = ranges(plan.leader(pass), &section.own, threads);
     // Evaluators build columns of so many values, some of which come from libraries.
     let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(NOT_FIXED) + 1;
-    reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
+    if section.own.len() > 2 * BLOCK {
+        reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
+    }
     if ranges.len() > 1 {
         evaluator.check_size(&frames, &section.own, threads)?;
     }

@@ -29,6 +29,7 @@ use super::sorted_run::Held;
 use super::spill_file::{Disk, SpillFile, Spilled};
 use crate::error::{Error, Result};
 use crate::util::cancel::Cancel;
+use crate::util::reserve;
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -215,6 +216,7 @@ impl ExternalSort {
 
     /// Lets go of what is held, in order.
     fn sort_held(&mut self) -> Result<Held> {
+        reserve::probe_start(self.rows)?;
         self.bytes = 0;
         self.rows = 0;
         Held::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)

@@ -23,6 +23,7 @@ use super::normalized_key::{Codes, Field, Push, Word};
 use super::sort_column::SortColumn;
 use super::string_key::{self, Packed, Texts};
 use crate::error::{Error, Result};
+use crate::util::reserve;
 use crate::util::simd::widest;
 use crate::util::threads::Threads;
 
@@ -269,6 +270,9 @@ fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<
 /// Nested values, and numbers too wide: as bytes that compare like the values.
 fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let values = key_order::normalise(&column.values)?;
+    // A row of bytes has some more than its values, and an offset.
+    reserve::probe(column.values.len() * size_of::<[usize; 2]>())?;
+    reserve::probe_rows(&values, 2 * values.len())?;
     // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
     let options = SortOptions { descending: false, nulls_first: true };
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;

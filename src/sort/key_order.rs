@@ -20,6 +20,7 @@ use arrow_ord::ord::make_comparator;
 use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 
 use crate::error::{Error, Result};
+use crate::util::reserve;
 
 /// A fixed width value with a code: codes order and equal each other as the values do.
 pub(crate) trait Coded: ArrowNativeType {
@@ -96,6 +97,9 @@ impl Coded for IntervalMonthDayNano {
 /// # Errors
 /// Maps and unions, which have no order.
 pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
+    if !is_normal(column.data_type()) {
+        reserve::probe_rows(column, column.len())?;
+    }
     Ok(match column.data_type() {
         // A float holds every half exactly.
         DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,

@@ -201,6 +201,16 @@ mod mapped {
         Some(std::ptr::with_exposed_provenance_mut(memory))
     }
 
+    /// Whether so many bytes can be mapped.
+    pub(super) fn can_be_had(bytes: usize) -> bool {
+        // SAFETY: a new mapping where the system likes it takes nothing from anyone, and goes at once.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let all = libc::mmap(null_mut(), bytes, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+            all != libc::MAP_FAILED && libc::munmap(all, bytes) == 0
+        }
+    }
+
     /// A new mapping, zeroed.
     fn map(size: usize) -> *mut u8 {
         let Some(reserved) = size.checked_add(if size < PAGE { 0 } else { PAGE }) else { return null_mut() };
@@ -243,9 +253,26 @@ mod mapped {
 
     pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
 
+    pub(super) fn can_be_had(bytes: usize) -> bool {
+        let mut vector = Vec::<u8>::new();
+        let had = vector.try_reserve_exact(bytes).is_ok();
+        // The compiler may leave out an allocation that nobody looks at.
+        std::hint::black_box(vector.as_ptr());
+        had
+    }
+
     pub(super) fn keep_at_most(_: usize) {}
 
     pub(super) fn let_go_beyond(_: usize) {}
+}
+
+/// Whether the process may have so many bytes more at this moment; where it may not, what is kept goes and it is asked again.
+/// None are kept, and no page is touched.
+pub(crate) fn can_be_had(bytes: usize) -> bool {
+    mapped::can_be_had(bytes) || {
+        mapped::let_go_beyond(0);
+        mapped::can_be_had(bytes)
+    }
 }
 
 /// What `get` gets. Where the process may have no more, what is kept goes first, and it is asked again.

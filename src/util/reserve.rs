@@ -3,15 +3,11 @@
 //! A large allocation is made only where [`SLACK`] bytes more could be had: what is small, and what libraries allocate
 //! without asking, lives off them. Where a library makes a large one whose size is known, [`probe`] asks for it beforehand.
 //!
-//! Cost: a system call per allocation of [`LARGE`] bytes or more; more where the process's address space is limited, or for
-//! [`PROMISED`] bytes.
-
-use std::hint::black_box;
-#[cfg(target_os = "linux")]
-use std::sync::OnceLock;
+//! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
 
 use arrow_array::Array;
 
+use super::huge_pages::can_be_had;
 use crate::error::{Error, Result};
 
 /// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
@@ -50,6 +46,14 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
     can_be_had(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| refused(bytes))
 }
 
+/// As [`probe`], for the start of a computation over so many rows: there is something for what is small.
+///
+/// # Errors
+/// There is not.
+pub(crate) fn probe_start(rows: usize) -> Result<()> {
+    probe(rows.saturating_mul(size_of::<u64>()).min(LARGE))
+}
+
 /// As [`probe`], for `rows` values of a column, copied.
 ///
 /// # Errors
@@ -72,37 +76,6 @@ pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
 /// They could not be allocated.
 pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
     probe(columns.iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum())
-}
-
-/// Whether so many bytes can be allocated, which then go back. Where the system promises what is asked for, only much is
-/// asked for in vain.
-fn can_be_had(bytes: usize) -> bool {
-    if bytes < PROMISED && !is_limited() {
-        return true;
-    }
-    let mut vector = Vec::<u8>::new();
-    let had = vector.try_reserve_exact(bytes).is_ok();
-    // The compiler may leave out an allocation that nobody looks at.
-    black_box(vector.as_ptr());
-    had
-}
-
-/// Whether the process may map only so many bytes (`ulimit -v`, Spark's `spark.executor.pyspark.memory`), or the system
-/// promises no more than it has.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // asks the system for a limit
-fn is_limited() -> bool {
-    static STRICT: OnceLock<bool> = OnceLock::new();
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: writes two numbers; where it fails they stay.
-    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
-    let strict = || std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2");
-    limit.rlim_cur != libc::RLIM_INFINITY || *STRICT.get_or_init(strict)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_limited() -> bool {
-    true
 }
 
 /// Fails unless there is some memory left behind a large allocation.
@@ -131,7 +104,7 @@ pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     if vector.capacity() - vector.len() >= more {
         return Ok(());
     }
-    let bytes = (vector.len() + more).saturating_mul(size_of::<T>());
+    let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
     vector.try_reserve_exact(more).map_err(|_| refused(bytes))?;
     keep_slack(bytes)
 }
@@ -147,7 +120,8 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
 
 #[cold]
 fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
-    vector.try_reserve(more).map_err(|_| refused((vector.len() + more).saturating_mul(size_of::<T>())))?;
+    let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
+    vector.try_reserve(more).or_else(|_| vector.try_reserve_exact(more)).map_err(|_| refused(bytes))?;
     keep_slack(vector.capacity() * size_of::<T>())
 }
 
