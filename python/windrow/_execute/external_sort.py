@@ -3,8 +3,8 @@
     batches -> sorted by the first order, spilled, merged -> stream answers the calls that this sort serves
             -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
 
-Ties stay in the order in which rows came: sorts are stable, and where a sort before has moved them, each row's number in
-that order is the last key.
+Ties stay in the order in which rows came: sorts are stable, and where a sort before has moved them, each row's number
+in that order is the last key.
 
 No step holds more than its share of the limit. A call that looks at all rows behind its row is answered in sections,
 by a second reading. What neither can let go of, as frames need all of a partition at once, is a MemoryLimitError that

@@ -111,6 +111,10 @@ class Operator:
         """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
         return make_plan(self._empty, self.bound.native, self._options).sections().sums_up_any_order
 
+    def sorts(self) -> list[tuple[list[int], bool]]:
+        """Part the calls by the sorts that serve them; say whether ties must be put back in the order of the rows."""
+        return make_plan(self._empty, self.bound.native, self._options).sorts()
+
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""
         return [t.text for t in self.bound.temporaries]
