@@ -1,16 +1,34 @@
 //! `Sorter`: batches in any order in, batches in order out, more of them than memory holds.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use arrow_schema::SchemaRef;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
+use windrow::Error;
 use windrow::external::external_sort::{ExternalSort, InOrder};
 use windrow::external::sort_key::SortKey;
 
-use crate::detached::Signals;
+use crate::detached::{Signals, guarded};
 use crate::error::raise;
+
+/// The batch with its rows' numbers behind its columns, from `first` on.
+#[pyfunction]
+pub(crate) fn numbered(py: Python<'_>, batch: PyRecordBatch, name: &str, first: i64) -> PyResult<PyRecordBatch> {
+    let batch = batch.into_inner();
+    guarded(py, || {
+        let schema = batch.schema();
+        let numbers = Int64Array::from_iter_values((first..).take(batch.num_rows()));
+        let field = Arc::new(Field::new(name, DataType::Int64, false));
+        let fields: Vec<_> = schema.fields().iter().cloned().chain([field]).collect();
+        let columns = batch.columns().iter().cloned().chain([Arc::new(numbers) as ArrayRef]).collect();
+        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+        RecordBatch::try_new(Arc::new(schema), columns).map_err(Error::from)
+    })
+    .map(PyRecordBatch::new)
+}
 
 /// A sort that spills.
 #[pyclass(module = "windrow._windrow", name = "Sorter", frozen)]

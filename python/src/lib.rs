@@ -63,5 +63,6 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
     module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;
+    module.add_function(wrap_pyfunction!(external_sort::numbered, module)?)?;
     Ok(())
 }

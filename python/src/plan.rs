@@ -97,6 +97,12 @@ impl PyPlan {
         PySections(self.0.clone())
     }
 
+    /// The calls by the sorts that answer them: their numbers, the first of which has the order, and whether the row's
+    /// number must be the last key.
+    fn sorts(&self) -> Vec<(Vec<usize>, bool)> {
+        self.0.sorts().into_iter().map(|sort| (sort.calls, sort.by_position)).collect()
+    }
+
     /// A stream of the calls over sorted batches, which holds no more than `limit` bytes of them.
     #[pyo3(signature = (limit = None))]
     fn stream(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<PyStream> {

@@ -7,9 +7,10 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::Stream;
+use windrow::external::sort_key::SortKey;
 
 use crate::detached::Signals;
-use crate::error::raise;
+use crate::error::{raise, to_python};
 use crate::external_sort::PySorter;
 
 /// A computation over sorted batches.
@@ -55,7 +56,9 @@ impl PyStream {
         self.step(py, Stream::finish)
     }
 
-    /// Sorts rows of `schema` for this stream, holding about `limit` bytes and spilling the rest.
+    /// Sorts rows of `schema` for this stream, holding about `limit` bytes and spilling the rest. The column `last` is the
+    /// last key, if there is one.
+    #[pyo3(signature = (schema, limit, directory, threads, last = None))]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn sorter(
         &self,
@@ -64,9 +67,12 @@ impl PyStream {
         limit: usize,
         directory: Option<PathBuf>,
         threads: usize,
+        last: Option<usize>,
     ) -> PyResult<PySorter> {
         let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
-        Ok(PySorter::new(schema.into_inner(), stream.sort_keys(), limit, directory.as_deref(), threads))
+        let mut keys = stream.sort_keys().map_err(|error| to_python(py, &error))?;
+        keys.extend(last.map(|column| SortKey { column, descending: false, nulls_first: true }));
+        Ok(PySorter::new(schema.into_inner(), keys, limit, directory.as_deref(), threads))
     }
 
     /// The rows held now.

@@ -6,7 +6,9 @@ import math
 import os
 import re
 import threading
+import weakref
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import index
 from types import TracebackType
@@ -179,8 +181,48 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "progress": _boolean("progress"),
 }
 _VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name in _READERS}
+
+
+class _Layer:
+    """What one call of ``config`` set, over what was set before."""
+
+    __slots__ = ("block", "entered", "settings", "shared", "thread")
+
+    def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None) -> None:
+        self.settings = settings
+        #: The block that it was set in, and ends with.
+        self.block = block
+        #: It is a block.
+        self.entered = False
+        #: It is in force for the whole process.
+        self.shared = False
+        #: The thread that set it, which alone can make it a block.
+        self.thread = threading.get_ident()
+
+
+# What was set outside of all blocks. Whether a `with` block follows is not known when `config` is called. It is for the
+# whole process once nobody has the object that `config` gave, or the thread that set it looks at settings without
+# having entered a block; until then no thread sees it.
+_process = Options()
+_outside: list[tuple[_Layer, weakref.ref[Config]]] = []
 _lock = threading.Lock()
-_set = Options()
+# What is in force in this thread or task alone, the innermost block last.
+_layers: ContextVar[tuple[_Layer, ...]] = ContextVar("windrow_settings", default=())
+
+
+def _for_all() -> Options:
+    """Give the settings in force for the whole process."""
+    global _process
+    with _lock:
+        for layer, config in _outside:
+            layer.shared |= config() is None or layer.thread == threading.get_ident()
+        while _outside and _outside[0][1]() is None:  # nobody can make it a block any more
+            _process = replace(_process, **_outside.pop(0)[0].settings)
+        options = _process
+        for layer, _ in _outside:
+            if layer.shared:
+                options = replace(options, **layer.settings)
+    return options
 
 
 def current() -> Options:
@@ -191,7 +233,9 @@ def current() -> Options:
     Options
         An immutable value.
     """
-    options = _set
+    options = _for_all()
+    for layer in _layers.get():
+        options = replace(options, **layer.settings)
     from_environment: dict[str, Any] = {}
     # only names that are settings: the prefix is not ours alone (test suites use it too)
     for setting, name in _VARIABLES.items():
@@ -206,20 +250,29 @@ def current() -> Options:
 class Config:
     """What ``config`` gives: settings that are in force, and that a ``with`` block takes back at its end."""
 
-    def __init__(self, before: Options) -> None:
-        self._before = before
+    def __init__(self, layer: _Layer) -> None:
+        self._layer = layer
 
     def __enter__(self) -> Config:
         """Enter a block at whose end the settings are as they were before."""
+        with _lock:
+            _outside[:] = [(layer, config) for layer, config in _outside if layer is not self._layer]
+            if self._layer.entered:  # it may be entered again, and by several threads
+                self._layer = _Layer(self._layer.settings)
+            layer = self._layer
+            layer.entered, layer.block = True, None
+        _layers.set((*(other for other in _layers.get() if other is not layer), layer))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the settings back."""
-        global _set
-        with _lock:
-            _set = self._before
+        """Take the settings back, and what was set within the block."""
+        layers = _layers.get()
+        settings = self._layer.settings
+        own = next((layer for layer in reversed(layers) if layer.entered and layer.settings is settings), None)
+        if own is not None:
+            _layers.set(tuple(layer for layer in layers if layer is not own and layer.block is not own))
 
     def __repr__(self) -> str:
         """Show the settings in force, but for those that nobody has set."""
@@ -230,6 +283,10 @@ class Config:
 
 def config(**settings: Unpack[Settings]) -> Config:
     """Set how windrow works, for the whole process, or for a block by ``with``.
+
+    A block's settings are in force in its own thread or asyncio task, and other threads and tasks see nothing of them.
+    Operators, readers and lazy frames keep the settings under which they were made, wherever they run. What is set
+    without ``with`` is in force in all threads; within a block, until its end.
 
     Each setting may also come from the environment: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. What is set here
     goes first. A setting given as None falls back to the environment and then to its default.
@@ -282,13 +339,18 @@ def config(**settings: Unpack[Settings]) -> Config:
     ...     settings
     windrow.config(threads=2, ansi=False)
     """
-    global _set
     given: dict[str, Any] = dict(settings)
     for name in given:
         if name not in _READERS:
             raise SpecError(f"config() has no setting {name!r}{suggest(name, _READERS)}")
     read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
-    with _lock:
-        before = _set
-        _set = replace(before, **read)
-    return Config(before)
+    _for_all()  # what this thread set before, and did not make a block
+    layers = _layers.get()
+    layer = _Layer(read, next((other for other in reversed(layers) if other.entered), None))
+    made = Config(layer)
+    if layer.block is None:
+        with _lock:
+            _outside.append((layer, weakref.ref(made)))
+    else:
+        _layers.set((*layers, layer))
+    return made

@@ -208,7 +208,9 @@ fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Resul
                 return Err(refused(function, first, "a number or a moment"));
             }
             let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
-            unary(first.clone(), list_of(DataType::Struct(fields.into()), true), Algebra::Mergeable)
+            // Bins that are merged are not those of their values one after another.
+            let algebra = Algebra::Foldable { ordered: false };
+            unary(first.clone(), list_of(DataType::Struct(fields.into()), true), algebra)
         }
         K::First | K::Last | K::Nth | K::Lag | K::Lead => {
             unary(types[0].clone(), types[0].clone(), Algebra::Positional)

@@ -131,9 +131,15 @@ impl Stream {
     }
 
     /// What to sort rows by that come in no order: partition keys, ascending, then the order keys.
-    #[must_use]
-    pub fn sort_keys(&self) -> Vec<SortKey> {
-        let Some(order) = self.plan.orders.get(self.longest) else { return Vec::new() };
+    ///
+    /// # Errors
+    /// No one sort serves all of the calls ([`Plan::sorts`]): ties of a shorter order would change places.
+    pub fn sort_keys(&self) -> Result<Vec<SortKey>> {
+        if self.plan.sorts().len() > 1 {
+            let calls = self.plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");
+            return Err(Error::spec(format!("these calls need more than one sort, and ask for one: {calls}")));
+        }
+        let Some(order) = self.plan.orders.get(self.longest) else { return Ok(Vec::new()) };
         let partition_by = order.partition_by.iter().map(|&place| (place, false, true));
         let order_by = order.order_by.iter().map(|key| (key.number, key.descending, key.nulls_first));
         let key = |(place, descending, nulls_first): (usize, _, _)| SortKey {
@@ -141,7 +147,7 @@ impl Stream {
             descending,
             nulls_first,
         };
-        partition_by.chain(order_by).map(key).collect()
+        Ok(partition_by.chain(order_by).map(key).collect())
     }
 
     /// The input's fields, then one per call.

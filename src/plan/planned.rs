@@ -8,12 +8,13 @@ use arrow_schema::{DataType, SchemaRef};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::{ArgumentOrder, Function};
+use crate::catalog::functions::{ArgumentOrder, Family, Function};
 use crate::catalog::signature::Signature;
 use crate::evaluate::evaluator::FrameTraits;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::spec::call::Nulls;
+use crate::spec::frame::{Shape, Units};
 use crate::spec::options::Options;
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::UserFunction;
@@ -73,8 +74,6 @@ impl PlannedCall {
         let output = &self.signature.output;
         match (self.signature.algebra, self.function.kernel) {
             _ if self.function.argument_order() != ArgumentOrder::Idle => None,
-            // Bins follow the values as they come.
-            (_, Kernel::HistogramNumeric) => None,
             (Algebra::Retractable, _) => Some(Digits::All),
             (Algebra::Mergeable, _) => Some(Digits::ButTheLast),
             (Algebra::Selective, Kernel::Min | Kernel::Max) => match output {
@@ -84,6 +83,26 @@ impl PlannedCall {
                 _ => output.primitive_width().map(|_| Digits::All),
             },
             _ => None,
+        }
+    }
+
+    /// Whether rows that are equal by the window's keys may change places: the answers stay what they are, but for the
+    /// last digits of floats that are added up, and the sign of a zero among equal ones.
+    pub(crate) fn ignores_ties(&self) -> bool {
+        let frame = self.frame.frame();
+        match self.function.family {
+            Family::Ranking => {
+                let by_value = [Kernel::Rank, Kernel::DenseRank, Kernel::PercentRank, Kernel::CumeDist];
+                self.argument_order.is_empty() && by_value.contains(&self.function.kernel)
+            }
+            Family::Aggregate => {
+                // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
+                let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
+                let by_value = matches!(self.signature.algebra, Algebra::Counted | Algebra::Quantile)
+                    || matches!(self.function.kernel, Kernel::Min | Kernel::Max);
+                whole_peers && (by_value || self.takes_any_order().is_some())
+            }
+            Family::Value | Family::Offset | Family::Running => false,
         }
     }
 }

@@ -1,7 +1,10 @@
 """Calls over more rows than memory holds: sorted by way of the disk, then answered as a stream, or in sections.
 
-    batches -> sorted by the first order, spilled, merged -> stream answers the calls of that order
+    batches -> sorted by the first order, spilled, merged -> stream answers the calls that this sort serves
             -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
+
+Ties stay in the order in which rows came: sorts are stable, and where a sort before has moved them, each row's number
+in that order is the last key.
 
 No step holds more than its share of the limit. A call that looks at all rows behind its row is answered in sections,
 by a second reading. What neither can let go of, as frames need all of a partition at once, is a MemoryLimitError that
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.names import fresh
-from .._plan.order_groups import by_order
+from .._windrow import numbered as _numbered
 from ..settings import Options
 from .memory import let_go
 from .native import make_plan
@@ -27,7 +30,10 @@ from .sectioned import Share, alone, answered as in_sections, summarised as of_s
 if TYPE_CHECKING:
     from .._windrow import Plan, Sorter, Stream
 
-__all__ = ["answered", "summarised"]
+__all__ = ["POSITION", "answered", "numbered", "summarised"]
+
+#: Stands for the number of a row in the order in which rows came.
+POSITION = "__windrow_position"
 
 # The least that a step may hold: some batches.
 _STEP = 1 << 20
@@ -43,6 +49,7 @@ def answered(
     limit: int,
     run: Run,
     share: Share | None = None,
+    position: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Answer calls over batches in any order.
 
@@ -60,6 +67,8 @@ def answered(
         Whose figures these are.
     share
         How to hear of rows that others have, all before or all after these in the order of the calls, which is one.
+    position
+        The column with the rows' numbers in the order that ties keep; None: they keep that of the batches.
 
     Yields
     ------
@@ -74,15 +83,27 @@ def answered(
     SpillError
         The disk is full.
     """
-    orders = by_order(calls, range(len(calls)))
-    most = limit // len(orders)
-    for members in orders:
-        batches = _in_one_order(batches, [calls[i] for i in members], options, most, run, share)
-    made = [i for members in orders for i in members]
+    opened = _opened(batches)
+    if opened is None:
+        if share is not None:
+            with run.stage("exchange"):
+                share([])  # others wait for it
+        return
+    batches, schema = opened
+    width = len(schema)
+    sorts = _planned(schema, calls, options).sorts()
+    numbers = position is None and any(by_position for _, by_position in sorts)
+    if numbers:
+        position = fresh(POSITION, {n.lower() for n in schema.names})
+        batches = numbered(batches, position)
+    most = limit // len(sorts)
+    for members, by_position in sorts:
+        last_key = position if by_position or not numbers else None
+        batches = _in_one_order(batches, [calls[i] for i in members], options, most, run, share, last_key)
+    made = [i for members, _ in sorts for i in members]
     last = [made.index(i) - len(calls) for i in range(len(calls))]
     given = 0
     for batch in batches:
-        width = batch.num_columns - len(calls)
         chosen = [*range(width), *(batch.num_columns + i for i in last)]
         given += batch.num_rows
         yield batch.select(chosen)
@@ -115,10 +136,11 @@ def summarised(
     list of bytes
         A summary per section of the rows in order.
     """
-    planned = _planned(batches, calls, options)
-    if planned is None:
+    opened = _opened(batches)
+    if opened is None:
         return []
-    rows, plan, schema = planned
+    rows, schema = opened
+    plan = _planned(schema, calls, options)
     if not plan.sections().sums_up_any_order:
         rows, _ = _ordered(rows, schema, plan, options, limit, run)
     return of_sections(rows, plan, _half(limit) // 2, run)
@@ -131,15 +153,14 @@ def _in_one_order(
     limit: int,
     run: Run,
     share: Share | None,
+    last_key: str | None,
 ) -> Iterator[pa.RecordBatch]:
-    planned = _planned(batches, calls, options)
-    if planned is None:
-        if share is not None:
-            with run.stage("exchange"):
-                share([])  # others wait for it
+    opened = _opened(batches)
+    if opened is None:
         return
-    rows, plan, schema = planned
-    rows, stream = _ordered(rows, schema, plan, options, limit, run)
+    rows, schema = opened
+    plan = _planned(schema, calls, options)
+    rows, stream = _ordered(rows, schema, plan, options, limit, run, last_key)
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
         yield from in_sections(rows, plan, share or alone, _half(limit) // 2, options.spill_dir, run)
@@ -149,31 +170,60 @@ def _in_one_order(
     yield from _passed(stream.finish(), run)
 
 
-def _planned(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options
-) -> tuple[Iterator[pa.RecordBatch], Plan, pa.Schema] | None:
-    """Plan calls over batches, if there are any, and give their schema; results have names that no column has."""
+def numbered(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.RecordBatch]:
+    """Put the rows' numbers behind the columns of batches, which tell the order in which they come.
+
+    Parameters
+    ----------
+    batches
+        The batches.
+    name
+        The name of the new column.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The batches, with that column.
+    """
+    rows = 0
+    for batch in batches:
+        yield pa.record_batch(_numbered(batch, name, rows))
+        rows += batch.num_rows
+
+
+def _opened(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch], pa.Schema] | None:
+    """Give batches with their schema; None: there are none."""
     coming = iter(batches)
     first = next(coming, None)
-    if first is None:
-        return None
-    taken = {n.lower() for n in first.schema.names}
+    return None if first is None else (chain([first], coming), first.schema)
+
+
+def _planned(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
+    """Plan calls over batches of a schema; results have names that no column has."""
+    taken = {n.lower() for n in schema.names}
     named = []
     for call in calls:
         named.append({**call, "name": fresh(call["name"], taken)})
         taken.add(named[-1]["name"].lower())
-    return chain([first], coming), make_plan(first.schema, named, options), first.schema
+    return make_plan(schema, named, options)
 
 
 def _ordered(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, plan: Plan, options: Options, limit: int, run: Run
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    plan: Plan,
+    options: Options,
+    limit: int,
+    run: Run,
+    last_key: str | None = None,
 ) -> tuple[Iterator[pa.RecordBatch], Stream]:
     """Sort batches, and give them with a stream of the plan.
 
     The sort has the limit, and half of it once it gives rows; the stream has the other half.
     """
     stream = plan.stream(_half(limit))
-    sorter = stream.sorter(schema, limit, options.spill_dir, options.threads or 0)
+    last = None if last_key is None else schema.get_field_index(last_key)
+    sorter = stream.sorter(schema, limit, options.spill_dir, options.threads or 0, last)
     for batch in batches:
         with run.stage("sort"):
             sorter.push(batch)

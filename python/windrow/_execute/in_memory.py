@@ -53,6 +53,7 @@ def new_columns(
     tuple
         The new fields and the new columns.
     """
+    options = current()
     working = _Working(list(names), columns, schema)
     with in_memory(lambda: Output.shown(outputs), rows) as run:
         for calls in levels(o.item for o in outputs if o.item is not None):
@@ -60,9 +61,9 @@ def new_columns(
             temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows)
             table = input_table(bound, working, temporaries, rows, working.schema)
             if in_order:
-                working.add(list(calls), *columns_in_order(table, bound, current()))
+                working.add(list(calls), *columns_in_order(table, bound, options))
             else:
-                working.add(list(calls), *window_columns(table, bound, current()))
+                working.add(list(calls), *window_columns(table, bound, options))
             run.metrics.sections += 1
         last = scalars(outputs, working.names)
         evaluated = _evaluated(run, last, unique_names(working.names), working, rows)

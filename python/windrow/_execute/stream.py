@@ -12,9 +12,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .._model.calls import Call
-from .._model.names import HIDDEN, unique_names
+from .._model.names import HIDDEN, fresh, unique_names
 from .._model.outputs import Output
 from .._model.replace import replace
 from .._model.result_columns import place
@@ -26,7 +27,7 @@ from ..exceptions import DataError, SpecError
 from ..settings import Options
 from .arrow_columns import checked, compact, whole
 from .evaluate import evaluate, refuse_neighbours
-from .external_sort import answered as answered_externally, summarised as summarised_externally
+from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
 from .native import ROWS, input_table, make_plan, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
@@ -47,11 +48,14 @@ class Operator:
     ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
     ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
     figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
-    come as their host has it, where that was given.
+    come as their host has it, where that was given. ``position`` is the column that numbers rows in the order that ties
+    keep, where an operator before may have changed it; with ``numbers`` it is not there yet, and comes last.
     """
 
     report: Report | None = None
     share: Share | None = None
+    position: str | None = None
+    numbers: bool = False
 
     def __init__(
         self,
@@ -107,6 +111,10 @@ class Operator:
     def sums_up_any_order(self) -> bool:
         """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
         return make_plan(self._empty, self.bound.native, self._options).sections().sums_up_any_order
+
+    def sorts(self) -> list[tuple[list[int], bool]]:
+        """Part the calls by the sorts that serve them; say whether ties must be put back in the order of the rows."""
+        return make_plan(self._empty, self.bound.native, self._options).sorts()
 
     def expressions(self) -> list[str]:
         """List the expressions that are evaluated before the calls."""
@@ -167,6 +175,8 @@ class Operator:
     def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         options = self._settings()
         batches = self._alike(batches)
+        if self.numbers and self.position is not None:
+            batches = numbered(batches, self.position)
         if self.share is not None:
             return self._spilled(batches, options, task_limit(options), run)
         sort = spark_task() is not None if self._sort is None else self._sort
@@ -187,9 +197,12 @@ class Operator:
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else room(options.memory_limit)
         held, seen = 0, set[int]()
+        in_order, last = True, -1
         coming = iter(batches)
         for batch in coming:
             waiting.append(batch)
+            if self.position is not None:
+                in_order, last = _goes_on(batch[self.position], last, in_order)
             inputs.append(self._table(batch, run))
             held += size(batch, seen)
             if limit is not None and held * IN_MEMORY > limit:
@@ -199,6 +212,10 @@ class Operator:
                 yield from self._spilled(chain(_drained(waiting), coming), options, limit, run)
                 return
         if not inputs:
+            return
+        if not in_order:  # ties are those of rows in another order
+            inputs.clear()
+            yield from self._spilled(_drained(waiting), options, limit or held * IN_MEMORY, run)
             return
         plan = make_plan(self._empty, self.bound.native, options)
         new = pa.table(plan.compute(pa.concat_tables(inputs)))
@@ -226,7 +243,10 @@ class Operator:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
 
-        for batch in answered_externally(full(), self.bound.native, options, limit, run, self.share):
+        position = None
+        if self.position is not None:
+            position = self.bound.names[self.input_schema.get_field_index(self.position)]
+        for batch in answered_externally(full(), self.bound.native, options, limit, run, self.share, position):
             new = [compact(c) for c in batch.columns[batch.num_columns - len(self.bound.native) :]]
             yield self._arranged(batch.columns[:width], new, schema)
 
@@ -312,7 +332,8 @@ class Operator:
         for batch in batches:
             self._check(batch)
             if schema is None:
-                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, self.input_schema, strict=True)]
+                came = self._came()
+                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, came, strict=True)]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
             if batch.schema.equals(schema):
                 yield batch
@@ -323,8 +344,14 @@ class Operator:
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
+    def _came(self) -> list[pa.Field]:
+        """Give the fields of the batches that come."""
+        fields = list(self.input_schema)
+        return fields[:-1] if self.numbers else fields
+
     def _check(self, batch: pa.RecordBatch) -> None:
-        names = self.input_schema.names
+        fields = self._came()
+        names = [f.name for f in fields]
         if batch.schema.names != names:
             raise DataError(
                 f"a batch came with the columns {batch.schema.names}, but the operator was made for {names}"
@@ -338,9 +365,17 @@ class Operator:
             batch.validate()
         except pa.ArrowException as error:
             raise DataError(f"a batch came broken: {error}") from None
-        for field, column in zip(self.input_schema, batch.columns, strict=True):
+        for field, column in zip(fields, batch.columns, strict=True):
             if not field.nullable and column.null_count:
                 raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
+
+
+def _goes_on(numbers: pa.Array, last: int, in_order: bool) -> tuple[bool, int]:
+    """Say whether rows are still in the order of their numbers, and give the last of these."""
+    if not in_order or not len(numbers):
+        return in_order, last
+    ascends = pc.all(pc.less(numbers[:-1], numbers[1:])).as_py() is not False
+    return ascends and numbers[0].as_py() > last, numbers[-1].as_py()
 
 
 def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -369,11 +404,17 @@ class Chain(Operator):
         self.levels: list[Operator] = []
         self._shown = Output.shown(outputs)
         working = schema
-        for calls in levels(o.item for o in outputs if o.item is not None):
+        steps = levels(o.item for o in outputs if o.item is not None)
+        position = None
+        if len(steps) > 1 and sort is not False:  # ties keep the order in which rows came, whatever a level sorts by
+            position = fresh(POSITION, {n.lower() for n in schema.names})
+            working = schema.append(pa.field(position, pa.int64(), nullable=False))
+        for calls in steps:
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
             added = [Slot(at, True, i) for i, at in enumerate(calls)]
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
             level = Operator(bound, kept + added, working, options, sort, leaves=False)
+            level.position, level.numbers = position, position is not None and not self.levels
             working = level.schema
             self.levels.append(level)
         self._scalars = scalars(outputs, working.names)

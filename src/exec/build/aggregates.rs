@@ -11,6 +11,7 @@ use crate::catalog::function_id::Kernel;
 use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::selective;
 use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::refold::Refold;
 use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
 use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
 use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
@@ -38,7 +39,8 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
         Kernel::HistogramNumeric => {
             let most = usize::try_from(inputs.constant(1, 0)?).unwrap_or(0);
-            inputs.mergeable(BinList::over(first, inclusion, most, call.signature.output.clone())?)
+            let bins = BinList::over(first, inclusion, most, call.signature.output.clone())?;
+            Ok(Box::new(Refold::new(bins, inputs.section, &[])?))
         }
         Kernel::EwmMean => {
             let alpha = inputs.number(1)?;

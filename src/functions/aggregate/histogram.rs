@@ -2,9 +2,9 @@
 //!
 //! Values are added one after another; where that makes a bin too many, the two nearest become one at their mean. As
 //! long as a frame has no more different values than bins, it is exact. Beyond that the bins depend on the order of
-//! additions and merges, as they must for a state of bounded size: frames that are read from their first row to their
-//! last (entire, growing, a few rows) have Spark's very bins, which come from the same steps and the same choice among
-//! pairs equally near. Bins ascend; NaN is greatest.
+//! additions, as they must for a state of bounded size, and would be others if states were merged. So each frame is folded
+//! from its first row to its last ([`Refold`](crate::evaluate::refold::Refold)) and has Spark's very bins, which come from
+//! the same steps and the same choice among pairs equally near. Bins ascend; NaN is greatest.
 //!
 //! Cost: O(bins) per value that is new to a full state, O(log bins) for one that is not; a state has so many bins.
 //! Paper: Ben-Haim and Tom-Tov, "A streaming parallel decision tree algorithm" (JMLR 11, 2010); Hive's form of it.

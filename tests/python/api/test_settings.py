@@ -1,5 +1,11 @@
 """Settings: wr.config and the WINDROW_* variables."""
 
+import asyncio
+import random
+import sys
+import threading
+
+import pyarrow as pa
 import pytest
 
 import windrow as wr
@@ -68,3 +74,142 @@ def test_environment(monkeypatch, tmp_path):
 def test_shows_itself():
     with wr.config(threads=2) as settings:
         assert repr(settings) == "windrow.config(threads=2)"  # what nobody has set is not shown
+
+
+@pytest.fixture
+def often_switched():
+    """Have threads take turns after every few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def seen(rng, mine, depth, pause):
+    """Enter blocks within blocks, and yield what is in force and what should be."""
+    threads = rng.choice([mine, None])
+    with wr.config(threads=threads, ansi=rng.choice([None, False])) as settings:
+        yield pause
+        yield current().threads, threads
+        if depth:
+            yield from seen(rng, mine, depth - 1, pause)
+        if rng.random() < 0.3:
+            wr.config(threads=mine + 100)  # until the block's end
+            threads = mine + 100
+        yield pause
+        yield current().threads, threads
+        del settings
+
+
+def compared(steps, pause):
+    return [step for step in steps if step is not pause]
+
+
+@pytest.mark.usefixtures("often_switched")
+def test_threads_see_their_own_blocks():
+    found, start, left = [], threading.Barrier(5), []
+
+    def work(mine):
+        rng = random.Random(mine)
+        start.wait()
+        for _ in range(60):
+            found.extend(compared(seen(rng, mine, rng.randrange(3), None), None))
+            left.append(current().threads)
+
+    def look():
+        start.wait()
+        left.extend(current().threads for _ in range(1500))
+
+    workers = [threading.Thread(target=work, args=(mine,)) for mine in range(1, 5)]
+    workers.append(threading.Thread(target=look))
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(found) > 480
+    assert [pair for pair in found if pair[0] != pair[1]] == []
+    assert len(left) == 1740
+    assert set(left) == {None}
+    assert current().threads is None
+
+
+def test_tasks_see_their_own_blocks():
+    async def work(mine):
+        rng, found = random.Random(mine), []
+        for _ in range(30):
+            for step in seen(rng, mine, rng.randrange(3), None):
+                if step is None:
+                    await asyncio.sleep(0)
+                else:
+                    found.append(step)
+            assert current().threads is None
+        return found
+
+    async def all_of_them():
+        return await asyncio.gather(*map(work, range(1, 6)))
+
+    found = [pair for pairs in asyncio.run(all_of_them()) for pair in pairs]
+    assert len(found) > 300
+    assert [pair for pair in found if pair[0] != pair[1]] == []
+    assert current().threads is None
+
+
+def in_a_thread(function):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(function()))
+    thread.start()
+    thread.join()
+    return answers[0]
+
+
+def test_without_a_block_all_threads_see_it():
+    try:
+        wr.config(threads=3)
+        assert in_a_thread(lambda: current().threads) == 3
+        kept = wr.config(threads=4)
+        assert current().threads == 4
+        assert in_a_thread(lambda: current().threads) == 4
+        with kept:
+            assert (current().threads, in_a_thread(lambda: current().threads)) == (4, 3)
+        assert current().threads == 3
+        in_a_thread(lambda: wr.config(threads=5))
+        assert current().threads == 5
+    finally:
+        wr.config(threads=None)
+    assert current().threads is None
+
+
+def test_a_block_is_entered_again_and_by_several():
+    settings = wr.config(threads=2)
+    with settings:
+        with settings:
+            assert current().threads == 2
+
+            def other():
+                with settings:
+                    return current().threads
+
+            assert in_a_thread(other) == 2
+            assert current().threads == 2
+        assert current().threads == 2
+    assert current().threads is None
+
+
+def test_what_is_made_in_a_block_keeps_its_settings():
+    """A reader, an operator and a lazy frame, read in other threads and after the block."""
+    pl = pytest.importorskip("polars")
+    table = pa.table({"x": [2**63 - 1, 1]})
+    call = "sum(x) OVER ()"
+    with wr.config(ansi=False):
+        operator = wr.operator({"s": call}, table.schema, sort=True)
+        reader = wr.with_columns(table.to_reader(), s=call, sort=True)
+        lazy = wr.with_columns(pl.from_arrow(table).lazy(), s=call)
+    ways = [
+        lambda: pa.Table.from_batches(operator(table.to_batches()))["s"].to_pylist(),
+        lambda: reader.read_all()["s"].to_pylist(),
+        lambda: lazy.collect()["s"].to_list(),
+        lambda: lazy.collect(engine="streaming")["s"].to_list(),
+    ]
+    assert [in_a_thread(way) for way in ways] == [[-(2**63)] * 2] * 4
+    with pytest.raises(wr.ArithmeticOverflowError):
+        wr.with_columns(table, s=call)

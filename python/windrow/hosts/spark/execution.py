@@ -16,6 +16,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.external_sort import POSITION
 from ..._execute.native import ROWS
 from ..._execute.sectioned import Share
 from ..._execute.stream import Operator
@@ -25,7 +26,6 @@ from ..._model.replace import replace
 from ..._model.result_columns import place
 from ..._plan.bound import BoundCalls, Temporary, names_read, sort_keys
 from ..._plan.layout import Slot
-from ..._plan.order_groups import by_order
 from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import better_left
@@ -241,13 +241,22 @@ class Builder:
                 return schema, made
         together, exchange = self._exchange(level, stage, why)
         spark_sorts = self.way.sort == "spark"
-        parts = by_order(native, stage.calls) if spark_sorts else [stage.calls]
-        for position, calls in enumerate(parts):
+        parts = self._sorts(level, stage.calls, schema) if spark_sorts else [(stage.calls, False)]
+        numbers = ""
+        if any(by_position for _, by_position in parts):  # what the sorts before have moved is put back among its ties
+            *_, numbers = unique_names([*schema.names, POSITION], folded=True)
+            self.working = self.working.select("*", self.functions.monotonically_increasing_id().alias(numbers))
+            schema = T.StructType([*schema.fields, T.StructField(numbers, T.LongType(), nullable=False)])
+        for position, (calls, by_position) in enumerate(parts):
             sorting = ""
             if spark_sorts and (keys := sort_keys(native[calls[0]])):
-                self.working = self.working.sortWithinPartitions(*[sorted_by(k, self.functions) for k in keys])
+                last = [{"column": numbers, "descending": False, "nulls_first": True}] if by_position else []
+                by = [sorted_by(k, self.functions) for k in [*keys, *last]]
+                self.working = self.working.sortWithinPartitions(*by)
                 sorting = f", Spark's sort by {', '.join(dict.fromkeys(k['column'] for k in keys))}"
-            kept = _kept(needed, native, parts[position + 1 :], made)
+            later = parts[position + 1 :]
+            kept = _kept(needed, native, (calls for calls, _ in later), made)
+            kept |= {numbers} if any(by_position for _, by_position in later) else set()
             operator = self._operator(level, calls, schema, sort=not self.way.in_order and not spark_sorts, kept=kept)
             heard = self._heard(operator)
             self.working = self.working.mapInArrow(operator, spark_schema(operator))
@@ -255,6 +264,11 @@ class Builder:
             self.done[-1].append(Done(calls, together + sorting, exchange, True, operator.explain_rows(), heard))
             together, exchange = "the rows are there", False
         return schema, made
+
+    def _sorts(self, level: Level, calls: Sequence[int], schema: T.StructType) -> list[tuple[tuple[int, ...], bool]]:
+        """Part calls by the sorts that serve them; say whether ties must be put back in the order of the rows."""
+        sorts = self._operator(level, calls, schema, sort=True).sorts()
+        return [(tuple(calls[i] for i in members), by_position) for members, by_position in sorts]
 
     def _able(self, level: Level, stage: Stage, schema: T.StructType) -> tuple[list[int], str]:
         """List the calls of a stage whose partitions can be shared out over tasks, and say why another is none."""
@@ -287,7 +301,7 @@ class Builder:
         session = self.plan.frame.sparkSession
         tasks = slots(session)
         ranges = tasks or partitions(session)
-        parts = by_order(native, able)
+        parts = [calls for calls, _ in self._sorts(level, able, schema)]
         for position, calls in enumerate(parts):
             kept = _kept(needed, native, parts[position + 1 :], made)
             # equal keys of the shortest order are peers of some call, and belong together

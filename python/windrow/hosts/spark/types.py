@@ -361,7 +361,9 @@ def spark_schema(operator: Operator) -> T.StructType:
 def _level_schema(operator: Operator, spark: object) -> T.StructType:
     """Give the schema of one level of calls, from that of the batches that come, where Spark's is known."""
     arrow, bound, new = operator.input_schema, operator.bound, operator.new_fields
-    fields = spark.fields if isinstance(spark, T.StructType) else [_spark_field(f, f.name) for f in arrow]
+    # a level may have a column that its batches do not come with: the rows' numbers
+    fields = list(spark.fields) if isinstance(spark, T.StructType) else []
+    fields += [_spark_field(f, f.name) for f in list(arrow)[len(fields) :]]
     position = {name: i for i, name in enumerate(bound.names)}
 
     def made(index: int, name: str) -> T.StructField:
