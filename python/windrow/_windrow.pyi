@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, final
 
-__all__ = ["Around", "Plan", "Sections", "Sorter", "Stream", "__version__", "functions", "keep_at_most"]
+__all__ = [
+    "Around",
+    "Plan",
+    "Sections",
+    "Sorter",
+    "Stream",
+    "__version__",
+    "broken_bytes",
+    "functions",
+    "keep_at_most",
+    "without_hidden_bytes",
+]
 
 class _ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> object: ...
@@ -58,5 +69,7 @@ class Stream:
     @property
     def buffered_rows(self) -> int: ...
 
+def broken_bytes(column: _ArrowArray, text: bool) -> tuple[int | None, str] | None: ...
 def functions() -> list[dict[str, Any]]: ...
 def keep_at_most(bytes: int) -> None: ...
+def without_hidden_bytes(column: _ArrowArray) -> _ArrowArray: ...

@@ -11,7 +11,7 @@ from .._model.result_columns import without_places
 from .._plan.bound import Temporary
 from .._scalars.to_polars import require, to_polars
 from ..exceptions import SpecError, suggest
-from .arrow_columns import checked
+from .validation import Checker
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["checked_expressions", "evaluate", "evaluation_error"]
 
 
-def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int) -> list[pa.ChunkedArray]:
+def evaluate(
+    temporaries: Sequence[Temporary],
+    columns: Mapping[str, Any],
+    rows: int,
+    checker: Checker | None = None,
+) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
     Parameters
@@ -30,6 +35,8 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
         The frame's columns by name; only those an expression names are handed over.
     rows
         How many rows there are.
+    checker
+        Checks the columns, of which it may know some already.
 
     Returns
     -------
@@ -42,7 +49,8 @@ def evaluate(temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows:
     import polars as pl
 
     made, needed = checked_expressions(temporaries, columns)
-    data = {name: checked(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
+    check = (checker or Checker()).checked
+    data = {name: check(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
     frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
     try:
         result = frame.with_columns(made).select([t.name for t in temporaries])

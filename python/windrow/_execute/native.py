@@ -11,7 +11,7 @@ from .._model.names import fresh
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
 from ..settings import Options
-from .arrow_columns import checked
+from .validation import Checker
 
 __all__ = ["ROWS", "input_table", "make_plan", "output_fields", "window_columns"]
 
@@ -45,7 +45,13 @@ def output_fields(plan: Plan) -> list[pa.Field]:
 
 
 def input_table(
-    bound: BoundCalls, columns: Any, temporaries: Sequence[Any], rows: int, schema: pa.Schema | None = None
+    bound: BoundCalls,
+    columns: Any,
+    temporaries: Sequence[Any],
+    rows: int,
+    schema: pa.Schema | None = None,
+    *,
+    checker: Checker | None = None,
 ) -> pa.Table:
     """Put the columns that the calls read into a table for the native module.
 
@@ -61,16 +67,22 @@ def input_table(
         How many rows there are.
     schema
         The frame's fields, which tell what is never null; without them all columns may hold nulls.
+    checker
+        Checks the columns, of which it may know some already.
 
     Returns
     -------
     pyarrow.Table
         Shares the buffers of what it was given.
     """
-    arrays = [checked(columns[i], bound.names[i]) for i in bound.read]
+    checker = checker or Checker()
+    nullable = [schema is None or schema.field(i).nullable for i in bound.read]
+    arrays = [
+        checker.checked(columns[i], bound.names[i], nullable=n)
+        for i, n in zip(bound.read, nullable, strict=True)
+    ]
     fields = [
-        pa.field(bound.names[i], a.type, schema is None or schema.field(i).nullable)
-        for i, a in zip(bound.read, arrays, strict=True)
+        pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)
     ]
     arrays += temporaries
     fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]

@@ -24,7 +24,7 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError
 from ..settings import Options
-from .arrow_columns import checked, compact, whole
+from .arrow_columns import as_bytes, compact, whole
 from .evaluate import evaluate
 from .external_sort import answered as answered_externally, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -32,6 +32,7 @@ from .native import input_table, make_plan, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
+from .validation import Checker
 from .worker import in_task, spark_task
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Operator:
     ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
     ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
     figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
-    come as their host has it, where that was given.
+    come as their host has it, where that was given. ``trusted`` columns were checked, or computed, by an operator before.
     """
 
     report: Report | None = None
@@ -64,6 +65,7 @@ class Operator:
         *,
         leaves: bool = True,
         share: Share | None = None,
+        trusted: frozenset[str] = frozenset(),
     ) -> None:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
@@ -74,6 +76,7 @@ class Operator:
         self._options = options
         self._sort = sort
         self._leaves = leaves
+        self._trusted = trusted
         self.share = share
         self.host_schema = host_schema
         self._logs = logs()
@@ -159,7 +162,8 @@ class Operator:
         """
         options = self._settings()
         run = Run(self._calls)
-        rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
+        checker = Checker()
+        rows = (self._full(batch, run, checker) for batch in self._alike(run.input(batches)))
         summaries = summarised_externally(rows, self.bound.native, options, task_limit(options), run)
         return run.metrics.rows, summaries
 
@@ -183,13 +187,14 @@ class Operator:
 
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
+        checker = Checker()
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else room(options.memory_limit)
         held, seen = 0, set[int]()
         coming = iter(batches)
         for batch in coming:
             waiting.append(batch)
-            inputs.append(self._table(batch, run))
+            inputs.append(self._table(batch, run, checker))
             held += size(batch, seen)
             if limit is not None and held * IN_MEMORY > limit:
                 inputs.clear()
@@ -216,11 +221,12 @@ class Operator:
     ) -> Iterator[pa.RecordBatch]:
         schema = None
         width = len(self.bound.names)
+        checker = Checker()
 
         def full() -> Iterator[pa.RecordBatch]:
             nonlocal schema
             for batch in batches:
-                made = self._full(batch, run)
+                made = self._full(batch, run, checker)
                 if schema is None:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
@@ -231,10 +237,11 @@ class Operator:
 
     def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         stream = None
+        checker = Checker()
         schema = self.input_schema
         width = len(self.bound.names)
         for batch in batches:
-            full = self._full(batch, run)
+            full = self._full(batch, run, checker)
             if stream is None:
                 plan = self._stream_plan(full.schema, options)
                 schema = self._schema(batch.schema, plan)
@@ -255,7 +262,10 @@ class Operator:
             yield self._arranged(batch.columns[:width], new, schema)
 
     def _arranged(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self.slots], schema=schema)
+        columns = [(new if s.new else old)[s.index] for s in self.slots]
+        # what no call reads may have passed as bytes
+        columns = [c if c.type == t else c.view(t) for c, t in zip(columns, schema.types, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
         """Lay out the schema; columns that pass through keep the very field they came with."""
@@ -265,41 +275,55 @@ class Operator:
         fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self.slots]
         return pa.schema(fields, metadata=input_schema.metadata)
 
-    def _columns(self, batch: pa.RecordBatch | pa.Table, run: Run | None = None) -> tuple[list[Any], list[Any]]:
+    def _columns(
+        self, batch: pa.RecordBatch | pa.Table, run: Run | None = None, checker: Checker | None = None
+    ) -> tuple[list[Any], list[Any]]:
         """Give the input columns with the declared types, and the evaluated expressions."""
+        checker = checker or Checker()
         columns: list[Any] = list(batch.columns)
         for index in self.bound.read:
             declared = self.input_schema.field(index).type
             if columns[index].type != declared:
-                columns[index] = self._cast(columns[index], index, declared)
+                columns[index] = self._cast(columns[index], index, declared, checker)
         if not self.bound.temporaries:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows)
+            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows, checker)
 
-    def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
+    def _cast(self, column: Any, index: int, declared: pa.DataType, checker: Checker) -> Any:
         try:
-            return checked(column, self.bound.names[index]).cast(declared)
+            return checker.checked(column, self.bound.names[index]).cast(declared)
         except pa.ArrowException as error:
             raise DataError(
                 f"column {self.bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
-    def _table(self, batch: pa.RecordBatch, run: Run) -> pa.Table:
-        table = input_table(self.bound, *self._columns(batch, run), batch.num_rows, self.input_schema)
+    def _table(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.Table:
+        columns, temporaries = self._columns(batch, run, checker)
+        table = input_table(self.bound, columns, temporaries, batch.num_rows, self.input_schema, checker=checker)
+        checker.passed(batch.num_rows)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
-    def _full(self, batch: pa.RecordBatch, run: Run) -> pa.RecordBatch:
-        """Give a batch with all columns and the evaluated expressions, for the stream."""
-        columns, temporaries = self._columns(batch, run)
-        for name, column in zip(self.bound.names, columns, strict=True):
-            checked(column, name)
-        arrays = [*columns, *(whole(t) for t in temporaries)]
-        fields = [
-            pa.field(name, a.type, f.nullable)
-            for name, a, f in zip(self.bound.names, columns, batch.schema, strict=True)
-        ]
+    def _full(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
+        """Give a batch with all columns and the evaluated expressions, for the stream.
+
+        Text that no call reads goes as bytes, and need not be text.
+        """
+        columns, temporaries = self._columns(batch, run, checker)
+        read = set(self.bound.read)
+        arrays, fields = [], []
+        for index, (name, column, field) in enumerate(zip(self.bound.names, columns, batch.schema, strict=True)):
+            if name in self._trusted:
+                made = column
+            else:
+                made = checker.checked(column, name, nullable=field.nullable, text=index in read)
+            if index not in read and as_bytes(made.type) is not made.type:
+                made = made.view(as_bytes(made.type))
+            arrays.append(made)
+            fields.append(pa.field(name, made.type, field.nullable))
+        checker.passed(batch.num_rows)
+        arrays += [whole(t) for t in temporaries]
         fields += [pa.field(t.name, a.type) for t, a in zip(self.bound.temporaries, temporaries, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
@@ -315,7 +339,7 @@ class Operator:
                 yield batch
                 continue
             columns = [
-                c if c.type == f.type else self._cast(c, i, f.type)
+                c if c.type == f.type else self._cast(c, i, f.type, Checker())
                 for i, (c, f) in enumerate(zip(batch.columns, schema, strict=True))
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -360,12 +384,13 @@ class Chain(Operator):
         self.host_schema = host_schema
         self.levels: list[Operator] = []
         self._shown = Output.shown(outputs)
-        working = schema
+        working, trusted = schema, frozenset[str]()
         for calls in levels(o.item for o in outputs if o.item is not None):
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
             added = [Slot(at, True, i) for i, at in enumerate(calls)]
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            level = Operator(bound, kept + added, working, options, sort, leaves=False)
+            level = Operator(bound, kept + added, working, options, sort, leaves=False, trusted=trusted)
+            trusted |= {working.names[i] for i in bound.read} | set(calls)
             working = level.schema
             self.levels.append(level)
         self._scalars = scalars(outputs, working.names)
