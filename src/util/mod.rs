@@ -8,6 +8,7 @@ pub(crate) mod huge_pages;
 pub(crate) mod parallel_fill;
 pub mod rank_select;
 pub(crate) mod run_index;
+pub(crate) mod shown;
 pub(crate) mod simd;
 pub(crate) mod slices;
 pub mod streaming_store;
