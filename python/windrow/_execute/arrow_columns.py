@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_bytes", "compact", "whole"]
+__all__ = ["as_bytes", "compact", "empty_table", "whole"]
 
 # Text as the bytes that it is.
 _BYTES = {
@@ -58,6 +58,11 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
         pa.types.is_large_list_view: pa.large_list_view,
     }
     return next((make(plain[0]) for test, make in makers.items() if test(kind)), kind)
+
+
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """Give a table without rows; pyarrow's own method knows no unions and no run ends within other types."""
+    return pa.Table.from_arrays([pa.nulls(0, t) for t in schema.types], schema=schema)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from .._model.result_columns import without_places
 from .._plan.bound import Temporary
 from .._scalars.to_polars import require, to_polars
-from ..exceptions import SpecError, suggest
+from ..exceptions import SpecError, UnsupportedError, suggest
 from .validation import Checker
 
 if TYPE_CHECKING:
@@ -51,12 +51,26 @@ def evaluate(
     made, needed = checked_expressions(temporaries, columns)
     check = (checker or Checker()).checked
     data = {name: check(columns[name], name) for name in needed} or {"": pa.nulls(rows)}
-    frame = pl.DataFrame(pa.table(list(data.values()), names=list(data)))
+    frame = pl.DataFrame({name: _series(name, column) for name, column in data.items()})
     try:
         result = frame.with_columns(made).select([t.name for t in temporaries])
     except pl.exceptions.PolarsError as error:
         raise evaluation_error(temporaries, error) from None
     return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
+
+
+def _series(name: str, column: Any) -> pl.Series:
+    """Give a column to Polars, which has no series of some Arrow types, and panics on some."""
+    import polars as pl
+
+    try:
+        made: pl.Series = pl.from_arrow(column)  # type: ignore[assignment]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException) as error:
+        raise UnsupportedError(
+            f"column {name!r}: Polars, which evaluates expressions here, cannot read {column.type}: "
+            f"{str(error).splitlines()[0]}; compute the expression first and name its column"
+        ) from None
+    return made
 
 
 def checked_expressions(temporaries: Sequence[Temporary], columns: Collection[str]) -> tuple[list[pl.Expr], list[str]]:

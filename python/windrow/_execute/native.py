@@ -78,12 +78,9 @@ def input_table(
     checker = checker or Checker()
     nullable = [schema is None or schema.field(i).nullable for i in bound.read]
     arrays = [
-        checker.checked(columns[i], bound.names[i], nullable=n)
-        for i, n in zip(bound.read, nullable, strict=True)
+        checker.checked(columns[i], bound.names[i], nullable=n) for i, n in zip(bound.read, nullable, strict=True)
     ]
-    fields = [
-        pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)
-    ]
+    fields = [pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)]
     arrays += temporaries
     fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]
     if not arrays:

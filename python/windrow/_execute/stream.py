@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .._model.calls import Call
 from .._model.names import HIDDEN, unique_names
@@ -24,7 +25,7 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError
 from ..settings import Options
-from .arrow_columns import as_bytes, compact, whole
+from .arrow_columns import as_bytes, compact, empty_table, whole
 from .evaluate import evaluate
 from .external_sort import answered as answered_externally, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -48,7 +49,8 @@ class Operator:
     ``leaves`` says that batches go straight to the host, which may know list views where Polars does not. With
     ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
     figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
-    come as their host has it, where that was given. ``trusted`` columns were checked, or computed, by an operator before.
+    come as their host has it, where that was given. ``trusted`` columns were checked, or computed, by an
+    operator before.
     """
 
     report: Report | None = None
@@ -80,7 +82,7 @@ class Operator:
         self.share = share
         self.host_schema = host_schema
         self._logs = logs()
-        self._empty = input_table(self.bound, *self._columns(schema.empty_table()), 0, schema).schema
+        self._empty = input_table(self.bound, *self._columns(empty_table(schema)), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 
     @property
@@ -330,8 +332,10 @@ class Operator:
     def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Check batches, and give all of them the schema of the first: those that leave have one."""
         schema: pa.Schema | None = None
+        rows = 0
         for batch in batches:
-            self._check(batch)
+            self._check(batch, rows)
+            rows += batch.num_rows
             if schema is None:
                 fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, self.input_schema, strict=True)]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
@@ -344,7 +348,7 @@ class Operator:
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def _check(self, batch: pa.RecordBatch) -> None:
+    def _check(self, batch: pa.RecordBatch, first_row: int) -> None:
         names = self.input_schema.names
         if batch.schema.names != names:
             raise DataError(
@@ -356,7 +360,10 @@ class Operator:
             raise DataError(f"a batch came broken: {error}") from None
         for field, column in zip(self.input_schema, batch.columns, strict=True):
             if not field.nullable and column.null_count:
-                raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
+                row = pc.index(column.is_null(), True).as_py() + first_row
+                raise DataError(
+                    f"column {field.name!r} came with nulls, the first at row {row}, and was declared to have none"
+                )
 
 
 def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -405,7 +412,7 @@ class Chain(Operator):
         self._new_names = [o.name for o in items]
         self.input_schema = working
         self.scalar_fields = [
-            pa.field(t.name, c.type) for t, c in zip(self._scalars, self._evaluated(working.empty_table()), strict=True)
+            pa.field(t.name, c.type) for t, c in zip(self._scalars, self._evaluated(empty_table(working)), strict=True)
         ]
 
     @property

@@ -20,7 +20,7 @@ from .arrow_columns import as_bytes
 __all__ = ["Checker"]
 
 
-class _Broken(Exception):
+class _BrokenError(Exception):
     """A value is not what Arrow promises: its row, where it has one, and why."""
 
     def __init__(self, row: int | None, why: str) -> None:
@@ -28,7 +28,7 @@ class _Broken(Exception):
         self.row = row
 
 
-class _Hidden(Exception):
+class _HiddenError(Exception):
     """Only where a value around it is null is a value broken."""
 
 
@@ -90,12 +90,12 @@ class Checker:
         try:
             try:
                 made = self._look(chunk, (name,))
-            except _Hidden:
+            except _HiddenError:
                 # what is null is copied as nothing
                 made = self._look(chunk.take(pa.array(range(len(chunk)), pa.int64())), (name,))
             if not nullable:
                 _refuse_nulls(chunk, None)
-        except (pa.ArrowException, _Broken, _Hidden) as error:
+        except (pa.ArrowException, _BrokenError, _HiddenError) as error:
             row = getattr(error, "row", None)
             at = "" if row is None else f" at row {begin + row}"
             why = str(error) or "what a null hides is not UTF-8, or lies outside of its buffer"
@@ -132,8 +132,14 @@ class Checker:
             self._union(array, path)
         elif pa.types.is_run_end_encoded(kind):
             self._full(array)
+            begin, count = array.find_physical_offset(), array.find_physical_length()
             ends, offset = array.run_ends, array.offset
-            self._inside(array, array.values, (*path, 0), lambda run: max(ends[run - 1].as_py() - offset, 0) if run else 0)
+            self._inside(
+                array,
+                array.values.slice(begin, count),
+                (*path, 0),
+                lambda run: ends[begin + run - 1].as_py() - offset if run else 0,
+            )
         elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _has_offsets(kind):
             return self._bytes(array)
         else:
@@ -142,7 +148,7 @@ class Checker:
 
     def _within(self, array: pa.Array, path: tuple[Any, ...]) -> None:
         if self._look(array, path) is not array:
-            raise _Hidden
+            raise _HiddenError
 
     def _inside(
         self, around: pa.Array, values: pa.Array, path: tuple[Any, ...], row_of: Callable[[int], int | None]
@@ -150,11 +156,11 @@ class Checker:
         """Look at what an array is made of; a fault there is at the row that shows it."""
         try:
             self._within(values, path)
-        except _Broken as error:
+        except _BrokenError as error:
             row = None if error.row is None else row_of(error.row)
             if error.row is not None and (row is None or not around[row].is_valid):
-                raise _Hidden from None
-            raise _Broken(row, str(error)) from None
+                raise _HiddenError from None
+            raise _BrokenError(row, str(error)) from None
 
     def _bytes(self, array: pa.Array) -> pa.Array:
         kind = array.type
@@ -165,18 +171,18 @@ class Checker:
             return array
         row, why = fault
         if row is not None:
-            raise _Broken(row, why)
+            raise _BrokenError(row, why)
         return pa.array(without_hidden_bytes(plain)).view(kind)
 
     def _list(self, array: pa.Array, path: tuple[Any, ...]) -> None:
-        _shallow(array)
+        array.validate()
         offsets = array.offsets
         first, last = offsets[0].as_py(), offsets[len(array)].as_py()
         goes_up = pc.less_equal(offsets.slice(0, len(array)), offsets.slice(1))
         inside = pc.and_(pc.greater_equal(offsets, 0), pc.less_equal(offsets, len(array.values)))
         ordered = pc.and_(goes_up, pc.and_(inside.slice(0, len(array)), inside.slice(1)))
         if not pc.all(ordered, min_count=0).as_py():
-            raise _Broken(pc.index(ordered, False).as_py(), "its offsets go back, or lie outside of the values")
+            raise _BrokenError(pc.index(ordered, False).as_py(), "its offsets go back, or lie outside of the values")
         self._inside(
             array,
             array.values.slice(first, last - first),
@@ -188,7 +194,7 @@ class Checker:
             values = array.flatten()
             if _nulls(values):
                 row = pc.list_parent_indices(array).filter(pc.is_null(values))[0].as_py()
-                raise _Broken(row, f"{item.name!r} was declared to have no nulls, and has one")
+                raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
 
     def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> None:
         if not len(array):
@@ -197,7 +203,7 @@ class Checker:
         ends = pc.add_checked(begins, sizes)
         outside = pc.or_(pc.less(pc.min_element_wise(begins, sizes), 0), pc.greater(ends, len(array.values)))
         if pc.any(outside).as_py():
-            raise _Broken(pc.index(outside, True).as_py(), "its list lies outside of the values")
+            raise _BrokenError(pc.index(outside, True).as_py(), "its list lies outside of the values")
         least, most = pc.min(begins).as_py(), pc.max(ends).as_py()
 
         def row_of(value: int) -> int | None:
@@ -212,16 +218,16 @@ class Checker:
         range_ = pc.min_max(indices).as_py()
         if range_["min"] is not None and not 0 <= range_["min"] <= range_["max"] < len(values):
             outside = pc.or_(pc.less(indices, 0), pc.greater_equal(indices, len(values)))
-            raise _Broken(_first(outside, True), "its index lies outside of the dictionary")
+            raise _BrokenError(_first(outside, True), "its index lies outside of the dictionary")
         key = (*path, self._text)
         known = self._dictionaries.get(key)
         if known is None or not _same(known[0], values):
             try:
                 known = (values, self._look(values, (*path, 0)))
-            except _Broken as error:
+            except _BrokenError as error:
                 row = None if error.row is None else _first(indices, error.row)
                 where = "" if row is not None or error.row is None else f"value {error.row} of its dictionary: "
-                raise _Broken(row, f"{where}{error}") from None
+                raise _BrokenError(row, f"{where}{error}") from None
             self._dictionaries[key] = known
         if known[1] is known[0]:
             return array
@@ -242,11 +248,6 @@ class Checker:
     def _full(self, array: pa.Array) -> None:
         """Have Arrow look at all but text, whose rows it does not tell."""
         array.view(as_bytes(array.type)).validate(full=True)
-
-
-def _shallow(array: pa.Array) -> None:
-    """Have Arrow look at the buffers' lengths."""
-    array.validate()
 
 
 def _has_offsets(kind: pa.DataType) -> bool:
@@ -284,4 +285,4 @@ def _refuse_nulls(array: pa.Array, around: pa.Array | None, name: str | None = N
     row = _first(nulls, True)
     if row is not None:
         what = "it" if name is None else repr(name)
-        raise _Broken(row, f"{what} was declared to have no nulls, and has one")
+        raise _BrokenError(row, f"{what} was declared to have no nulls, and has one")
