@@ -152,6 +152,14 @@ impl From<ArrowError> for Error {
         match error {
             ArrowError::CastError(message) | ArrowError::ParseError(message) => Self::data(message),
             ArrowError::ArithmeticOverflow(message) => Self::overflow(message),
+            ArrowError::OffsetOverflowError(length) => Self::unsupported(format!(
+                "text, bytes or lists of {length} in one column pass the 2 GiB that offsets of 32 bits reach: cast to a large \
+                 or a view type"
+            )),
+            ArrowError::DictionaryKeyOverflowError => Self::unsupported(
+                "the keys of a dictionary do not reach for the values of all batches together: cast the column to wider keys \
+                 or to plain values",
+            ),
             other => Self::internal(other.to_string()),
         }
     }

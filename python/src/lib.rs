@@ -1,5 +1,6 @@
 //! The native module of the Python package: moves Arrow pointers and plain specs, holds no window logic.
 
+mod bytes;
 mod copy_state;
 mod detached;
 mod error;
@@ -61,6 +62,8 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sectioned::PySections>()?;
     module.add_class::<external_sort::PySorter>()?;
     module.add_class::<stream::PyStream>()?;
+    module.add_function(wrap_pyfunction!(bytes::broken_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::without_hidden_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
     module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;
     module.add_function(wrap_pyfunction!(external_sort::numbered, module)?)?;

@@ -44,6 +44,13 @@ impl PySections {
         guarded(py, || plan.last_cut(&rows))
     }
 
+    /// Batches as one, without what views do not show; dictionaries are merged.
+    #[staticmethod]
+    fn joined(py: Python<'_>, batches: Vec<PyRecordBatch>) -> PyResult<PyRecordBatch> {
+        let batches: Vec<_> = batches.into_iter().map(PyRecordBatch::into_inner).collect();
+        Ok(PyRecordBatch::new(guarded(py, || windrow::exec::sectioned::joined(&batches))?))
+    }
+
     /// What other sections may need of this one.
     fn summarise<'py>(&self, py: Python<'py>, rows: PyRecordBatch) -> PyResult<Bound<'py, PyBytes>> {
         let (plan, rows) = (&self.0, rows.into_inner());

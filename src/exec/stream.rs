@@ -13,9 +13,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat;
 
 use super::columns::{check_schema, columns_of};
@@ -30,6 +29,7 @@ use crate::plan::stream_order::longest_order;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
+use crate::util::shown::{compact, slice_size};
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
@@ -165,9 +165,8 @@ impl Stream {
     /// The bytes of the rows held at this moment.
     #[must_use]
     pub fn buffered_bytes(&self) -> usize {
-        let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
         let queued = self.queue.iter().flat_map(RecordBatch::columns);
-        self.kept.iter().chain(queued).map(size).sum()
+        self.kept.iter().chain(queued).map(|column| slice_size(column)).sum()
     }
 
     /// Takes a batch in, and gives the rows that no later row can change: input columns and results, in order.
@@ -285,7 +284,7 @@ impl Stream {
         let halo = Halo::of(passes, &self.carries, self.continues, partition, settled)?;
         let length = self.rows - halo.from;
         for kept in &mut self.kept {
-            *kept = compact(kept.slice(halo.from, length));
+            *kept = compact(&kept.slice(halo.from, length))?;
         }
         self.answered = settled - halo.from;
         self.rows = length;
@@ -322,16 +321,6 @@ impl Stream {
             }
         }
         Ok(out)
-    }
-}
-
-/// The slice without the texts of rows let go of: views keep all texts of their batches alive, and batch by batch
-/// they would add up. Other types are copied when the next batch is put behind them.
-fn compact(slice: ArrayRef) -> ArrayRef {
-    match slice.data_type() {
-        DataType::Utf8View => Arc::new(slice.as_string_view().gc()),
-        DataType::BinaryView => Arc::new(slice.as_binary_view().gc()),
-        _ => slice,
     }
 }
 

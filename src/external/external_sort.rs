@@ -17,11 +17,9 @@
 //! Source: D. E. Knuth, The Art of Computer Programming, vol. 3, 5.4 (external sorting).
 
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 use super::merge::Merge;
 use super::sort_key::SortKey;
@@ -30,6 +28,7 @@ use super::spill_file::{Disk, SpillFile, Spilled};
 use crate::error::{Error, Result};
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
+use crate::util::shown::{compact, slice_size};
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -130,7 +129,7 @@ impl ExternalSort {
             return Ok(());
         }
         self.rows += batch.num_rows();
-        self.bytes += size(&batch)? + batch.num_rows() * SORT_BYTES;
+        self.bytes += size(&batch) + batch.num_rows() * SORT_BYTES;
         self.held.push(batch);
         if self.bytes > self.limit { self.spill() } else { Ok(()) }
     }
@@ -206,7 +205,7 @@ impl ExternalSort {
         while let Some(batch) = next()? {
             self.cancel.check()?;
             for begin in (0..batch.num_rows()).step_by(most) {
-                writer.write(&compact(&batch.slice(begin, most.min(batch.num_rows() - begin)))?)?;
+                writer.write(&compacted(&batch.slice(begin, most.min(batch.num_rows() - begin)))?)?;
             }
         }
         let run = writer.finish()?;
@@ -256,20 +255,13 @@ impl InOrder {
 }
 
 /// The bytes of a batch's own rows.
-fn size(batch: &RecordBatch) -> Result<usize> {
-    batch.columns().iter().map(|column| Ok(column.to_data().get_slice_memory_size()?)).sum()
+fn size(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(|column| slice_size(column)).sum()
 }
 
-/// The batch without texts that it does not show: views keep alive, and write, all of the batches they were taken from.
-fn compact(batch: &RecordBatch) -> Result<RecordBatch> {
-    let column = |column: &ArrayRef| -> ArrayRef {
-        match column.data_type() {
-            DataType::Utf8View => Arc::new(column.as_string_view().gc()),
-            DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
-            _ => column.clone(),
-        }
-    };
-    let columns = batch.columns().iter().map(column).collect();
+/// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from.
+fn compacted(batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().map(compact).collect::<Result<_>>()?;
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns, &options).map_err(Error::from)
 }

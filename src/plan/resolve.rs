@@ -31,6 +31,9 @@ impl Plan {
     /// Unknown columns or functions, types a function does not take, frames SQL does not allow: the message names
     /// the call, the column, its type and what to do instead.
     pub fn new(schema: SchemaRef, specs: &[WindowSpec], options: Options) -> Result<Self> {
+        for field in schema.fields() {
+            validate::column(field)?;
+        }
         let mut plan = Self {
             output: Arc::new(Schema::empty()),
             schema,
@@ -44,6 +47,7 @@ impl Plan {
             for call in &spec.calls {
                 let display = display(spec, call);
                 let planned = plan.resolve(spec, call, &display).map_err(|error| error.of_call(&display))?;
+                validate::result(&planned.signature.output).map_err(|error| error.of_call(&display))?;
                 fields.push(Field::new(&call.name, planned.signature.output.clone(), planned.signature.nullable));
                 plan.calls.push(planned);
             }

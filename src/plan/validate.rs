@@ -19,6 +19,71 @@ use crate::spec::literal::Literal;
 use crate::spec::{literal_array, sql_text};
 use crate::util::suggest::near;
 
+/// How deep a column's types may be nested: pyarrow takes 64 from others, with a batch and a list around it.
+const DEEPEST: usize = 60;
+
+/// A column that Arrow's kernels can move.
+pub(super) fn column(field: &Field) -> Result<()> {
+    let name = field.name();
+    if depth(field.data_type()) > DEEPEST {
+        return Err(Error::unsupported(format!(
+            "column {name:?} nests more than {DEEPEST} types within each other; leave it out, or read a part of it"
+        )));
+    }
+    match no_width(field.data_type()) {
+        None => Ok(()),
+        Some(kind) => Err(Error::unsupported(format!(
+            "column {name:?} has {kind}, whose values have no width, and so a column of them no length; leave it out, or \
+             cast it to a type of any length"
+        ))),
+    }
+}
+
+/// A result that a host can take.
+pub(super) fn result(kind: &DataType) -> Result<()> {
+    if depth(kind) > DEEPEST + 1 {
+        return Err(Error::unsupported(format!("its result nests more than {} types within each other", DEEPEST + 1)));
+    }
+    Ok(())
+}
+
+/// How many types are nested within each other, as far as it matters.
+fn depth(kind: &DataType) -> usize {
+    let (mut deepest, mut left) = (0, vec![(kind, 1)]);
+    while let Some((kind, depth)) = left.pop() {
+        deepest = deepest.max(depth);
+        if depth <= DEEPEST + 1 {
+            left.extend(inner_types(kind).into_iter().map(|inner| (inner, depth + 1)));
+        }
+    }
+    deepest
+}
+
+/// The first type within this one whose values have no width.
+fn no_width(kind: &DataType) -> Option<&DataType> {
+    match kind {
+        DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => Some(kind),
+        _ => inner_types(kind).into_iter().find_map(no_width),
+    }
+}
+
+/// The types that a type is made of.
+fn inner_types(kind: &DataType) -> Vec<&DataType> {
+    match kind {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => vec![field.data_type()],
+        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+        DataType::Dictionary(_, values) => vec![values],
+        _ => Vec::new(),
+    }
+}
+
 /// What comes with a call is what its function takes.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));

@@ -9,6 +9,7 @@ pub(crate) mod parallel_fill;
 pub mod rank_select;
 pub(crate) mod reserve;
 pub(crate) mod run_index;
+pub(crate) mod shown;
 pub(crate) mod simd;
 pub(crate) mod slices;
 pub mod streaming_store;

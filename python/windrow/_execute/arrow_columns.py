@@ -1,17 +1,13 @@
-"""Arrow columns: checked before they are read, in one piece, without values that nothing shows."""
+"""Arrow columns: in one piece, as bytes, without values that nothing shows."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..exceptions import DataError
+__all__ = ["as_bytes", "compact", "empty_table", "whole"]
 
-__all__ = ["checked", "compact", "whole"]
-
-# Texts are looked at as bytes: whether these are UTF-8 costs as much as all the rest, and is not asked.
+# Text as the bytes that it is.
 _BYTES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
@@ -19,73 +15,54 @@ _BYTES = {
 }
 
 
-def checked(column: Any, name: str) -> Any:
-    """Check that a column's offsets, views and indices lie within what they are into.
-
-    Arrow's C interface does not say how long a buffer is: whoever takes a wrong offset from it reads what is not there.
+def as_bytes(kind: pa.DataType) -> pa.DataType:
+    """Give a type of the same buffers without text, which may be bytes of any kind where nobody reads it.
 
     Parameters
     ----------
-    column
-        The column; a million texts cost less than a millisecond.
-    name
-        Its name.
+    kind
+        The type.
 
     Returns
     -------
-    pyarrow.Array or pyarrow.ChunkedArray
-        The column.
-
-    Raises
-    ------
-    DataError
-        It is broken.
+    pyarrow.DataType
+        The type itself where it has no text.
     """
-    try:
-        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-            _look(chunk)
-    except pa.ArrowException as error:
-        raise DataError(
-            f"column {name!r} is broken: {error}; whatever made this {column.type} column wrote wrong Arrow data"
-        ) from None
-    return column
-
-
-def _look(array: pa.Array) -> None:
-    """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
-    kind = array.type
-    if pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_fixed_size_binary(kind):
-        array.validate()
-        return
     if kind in _BYTES:
-        kind = _BYTES[kind]
-        array = array.view(kind)
-    array.validate()
+        return _BYTES[kind]
+    if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
+        return kind
+    if pa.types.is_dictionary(kind):
+        values = as_bytes(kind.value_type)
+        return kind if values is kind.value_type else pa.dictionary(kind.index_type, values, kind.ordered)
+    if pa.types.is_run_end_encoded(kind):
+        values = as_bytes(kind.value_type)
+        return kind if values is kind.value_type else pa.run_end_encoded(kind.run_end_type, values)
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    plain = [f.with_type(as_bytes(f.type)) for f in fields]
+    if all(a.type is b.type for a, b in zip(fields, plain, strict=True)):
+        return kind
     if pa.types.is_struct(kind):
-        for number in range(kind.num_fields):
-            _look(array.field(number))
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
-        offsets = array.offsets
-        first, last = offsets[0].as_py(), offsets[len(array)].as_py()
-        ordered = pc.all(pc.less_equal(offsets.slice(0, len(array)), offsets.slice(1)), min_count=0).as_py()
-        if not (ordered and first >= 0 and last <= len(array.values)):
-            raise pa.ArrowInvalid("offsets go back, or lie outside of the values")
-        _look(array.values.slice(first, last - first))
-    elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        if len(array):
-            begins, ends = pc.min_max(array.offsets).as_py(), pc.max(pc.add_checked(array.offsets, array.sizes)).as_py()
-            if min(begins["min"], pc.min(array.sizes).as_py()) < 0 or max(begins["max"], ends) > len(array.values):
-                raise pa.ArrowInvalid("lists lie outside of the values")
-            _look(array.values.slice(begins["min"], max(begins["max"], ends) - begins["min"]))
-    elif pa.types.is_fixed_size_list(kind):
-        _look(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size))
-    elif pa.types.is_dictionary(kind):
-        places = pc.min_max(array.indices).as_py()
-        if places["min"] is not None and not 0 <= places["min"] <= places["max"] < len(array.dictionary):
-            raise pa.ArrowInvalid("indices lie outside of the dictionary")
-        _look(array.dictionary)
-    else:
-        array.validate(full=True)
+        return pa.struct(plain)
+    if pa.types.is_union(kind):
+        return pa.union(plain, kind.mode, list(kind.type_codes))
+    if pa.types.is_map(kind):
+        entries = [kind.key_field, kind.item_field]
+        return pa.map_(*(f.with_type(as_bytes(f.type)) for f in entries), keys_sorted=kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(plain[0], kind.list_size)
+    makers = {
+        pa.types.is_list: pa.list_,
+        pa.types.is_large_list: pa.large_list,
+        pa.types.is_list_view: pa.list_view,
+        pa.types.is_large_list_view: pa.large_list_view,
+    }
+    return next((make(plain[0]) for test, make in makers.items() if test(kind)), kind)
+
+
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """Give a table without rows; pyarrow's own method knows no unions and no run ends within other types."""
+    return pa.Table.from_arrays([pa.nulls(0, t) for t in schema.types], schema=schema)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -114,9 +91,12 @@ def compact(column: pa.Array) -> pa.Array:
     pyarrow.Array
         The same lists.
     """
-    if not pa.types.is_list_view(column.type) or len(column) == 0:
+    is_large = pa.types.is_large_list_view(column.type)
+    if not (is_large or pa.types.is_list_view(column.type)) or len(column) == 0:
         return column
     offsets, sizes = column.offsets, column.sizes
+    if column.null_count:
+        sizes = pc.if_else(column.is_valid(), sizes, pa.scalar(0, sizes.type))  # a null slot may have a size
     shown = pc.sum(sizes).as_py()
     filled = pc.greater(sizes, 0)
     begins, ends = offsets.filter(filled), pc.add(offsets, sizes).filter(filled)
@@ -125,6 +105,7 @@ def compact(column: pa.Array) -> pa.Array:
         return column
     ends = pc.cumulative_sum(sizes)
     # both made anew, as from_arrays takes no two arrays that are slices from different rows on
-    begins, sizes = pc.subtract(ends, sizes), pc.add(sizes, pa.scalar(0, pa.int32()))
+    begins, sizes = pc.subtract(ends, sizes), pc.add(sizes, pa.scalar(0, sizes.type))
     nulls = pc.invert(column.is_valid()) if column.null_count else None
-    return pa.ListViewArray.from_arrays(begins, sizes, column.flatten(), type=column.type, mask=nulls)
+    made = pa.LargeListViewArray if is_large else pa.ListViewArray
+    return made.from_arrays(begins, sizes, column.flatten(), type=column.type, mask=nulls)

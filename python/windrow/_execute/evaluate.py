@@ -17,8 +17,8 @@ from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
 from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
 from ..settings import Options
-from .arrow_columns import checked
 from .native import refuse_extension
+from .validation import Checker
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,11 @@ __all__ = ["Expressions", "evaluate", "evaluating", "refuse_neighbours"]
 
 
 def evaluate(
-    temporaries: Sequence[Temporary], columns: Mapping[str, Any], rows: int, options: Options
+    temporaries: Sequence[Temporary],
+    columns: Mapping[str, Any],
+    rows: int,
+    options: Options,
+    checker: Checker | None = None,
 ) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
@@ -41,6 +45,8 @@ def evaluate(
         How many rows there are.
     options
         The settings in force.
+    checker
+        Checks the columns, of which it may know some already.
 
     Returns
     -------
@@ -61,16 +67,27 @@ def evaluate(
 
     with evaluating(temporaries):
         made = Expressions(temporaries, _Kinds(columns), options)
-        data = {name: checked(columns[name], name) for name in made.needed}
-        for name, column in data.items():
-            refuse_extension(name, column.type)
-        # by position: an empty name would come back as another
-        frame = pl.DataFrame(
-            pa.table(list(data.values()) or [pa.nulls(rows)], names=[f"c{i}" for i in range(len(data) or 1)])
-        )
-        frame.columns = list(data) or [""]
+        check = (checker or Checker()).checked
+        for name in made.needed:
+            refuse_extension(name, columns[name].type)
+        data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
+        frame = pl.DataFrame([_series(name, column).alias(name) for name, column in data.items()])
         result = made.computed(frame).select([t.name for t in temporaries])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
+
+
+def _series(name: str, column: Any) -> pl.Series:
+    """Give a column to Polars, which has no series of some Arrow types, and panics on some."""
+    import polars as pl
+
+    try:
+        made: pl.Series = pl.from_arrow(column)  # type: ignore[assignment]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException) as error:
+        raise UnsupportedError(
+            f"column {name!r}: Polars, which evaluates expressions here, cannot read {column.type}: "
+            f"{str(error).splitlines()[0]}; compute the expression first and name its column"
+        ) from None
+    return made
 
 
 class Expressions:
@@ -104,8 +121,6 @@ class Expressions:
 
     def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
-        import polars as pl
-
         taken = {*frame.columns, *(t.name for t in self._temporaries)}
         flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]

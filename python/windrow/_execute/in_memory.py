@@ -18,6 +18,7 @@ from ..settings import Options, current
 from .evaluate import evaluate
 from .native import input_table, make_plan, output_fields, window_columns
 from .run_metrics import Run, in_memory
+from .validation import Checker
 
 __all__ = ["columns_in_order", "new_columns"]
 
@@ -59,7 +60,7 @@ def new_columns(
         for calls in levels(o.item for o in outputs if o.item is not None):
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
             temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows)
-            table = input_table(bound, working, temporaries, rows, working.schema)
+            table = input_table(bound, working, temporaries, rows, working.schema, checker=working.checker)
             if in_order:
                 working.add(list(calls), *columns_in_order(table, bound, options))
             else:
@@ -87,14 +88,20 @@ class _Working:
 
     def __init__(self, names: list[str], columns: Any, schema: pa.Schema | None) -> None:
         self.names = names
+        self.checker = Checker()
         self._schema = schema
         self._columns = columns
+        self._read: dict[int, Any] = {}  # a host may make them when they are asked for
         self._own = len(names)
         self._fields: list[pa.Field] = []
         self._results: list[pa.ChunkedArray] = []
 
     def __getitem__(self, index: int) -> Any:
-        return self._columns[index] if index < self._own else self._results[index - self._own]
+        if index >= self._own:
+            return self._results[index - self._own]
+        if index not in self._read:
+            self._read[index] = self._columns[index]
+        return self._read[index]
 
     @property
     def schema(self) -> pa.Schema | None:
@@ -116,7 +123,7 @@ def _evaluated(
     if not temporaries:
         return []
     with run.stage("evaluate"):
-        return evaluate(temporaries, _ByName(names, working), rows, current())
+        return evaluate(temporaries, _ByName(names, working), rows, current(), working.checker)
 
 
 class _ByName(Mapping[str, Any]):

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .._windrow import keep_at_most
 from ..settings import Options
@@ -67,6 +68,9 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
     """
     total = 0
     for column in batch.columns:
+        if pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
+            total += _list_view_size(column)
+            continue
         if not (pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type)):
             total += column.nbytes
             continue
@@ -76,6 +80,14 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
                 seen.add(buffer.address)
                 total += buffer.size
     return total
+
+
+def _list_view_size(column: pa.Array) -> int:
+    """Give the bytes of a slice of list views: a share of the values, which it has in common with other slices."""
+    values = column.values
+    slots = column.offsets.nbytes + column.sizes.nbytes
+    shown = pc.sum(column.sizes.filter(column.is_valid())).as_py() or 0
+    return int(slots + values.nbytes * min(shown, len(values)) // max(len(values), 1))
 
 
 def room(limit: int, rows: int = 0) -> int:

@@ -16,8 +16,8 @@ from .._plan.bound import BoundCalls
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import checked
 from .lossless import fits
+from .validation import Checker
 
 __all__ = ["ROWS", "input_table", "make_plan", "output_fields", "refuse_extension", "window_columns"]
 
@@ -135,7 +135,13 @@ def output_fields(plan: Plan) -> list[pa.Field]:
 
 
 def input_table(
-    bound: BoundCalls, columns: Any, temporaries: Sequence[Any], rows: int, schema: pa.Schema | None = None
+    bound: BoundCalls,
+    columns: Any,
+    temporaries: Sequence[Any],
+    rows: int,
+    schema: pa.Schema | None = None,
+    *,
+    checker: Checker | None = None,
 ) -> pa.Table:
     """Put the columns that the calls read into a table for the native module.
 
@@ -151,19 +157,22 @@ def input_table(
         How many rows there are.
     schema
         The frame's fields, which tell what is never null; without them all columns may hold nulls.
+    checker
+        Checks the columns, of which it may know some already.
 
     Returns
     -------
     pyarrow.Table
         Shares the buffers of what it was given.
     """
-    arrays = [checked(columns[i], bound.names[i]) for i in bound.read]
-    for index, array in zip(bound.read, arrays, strict=True):
-        refuse_extension(bound.names[index], array.type)
-    fields = [
-        pa.field(bound.names[i], a.type, schema is None or schema.field(i).nullable)
-        for i, a in zip(bound.read, arrays, strict=True)
+    checker = checker or Checker()
+    nullable = [schema is None or schema.field(i).nullable for i in bound.read]
+    for i in bound.read:
+        refuse_extension(bound.names[i], columns[i].type)
+    arrays = [
+        checker.checked(columns[i], bound.names[i], nullable=n) for i, n in zip(bound.read, nullable, strict=True)
     ]
+    fields = [pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)]
     arrays += temporaries
     fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]
     if not arrays:

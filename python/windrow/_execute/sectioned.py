@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._windrow import Sections
 from ..exceptions import SpillError
 from .run_metrics import Run
 
 if TYPE_CHECKING:
-    from .._windrow import Plan, Sections
+    from .._windrow import Plan
 
 __all__ = ["Share", "alone", "answered", "summarised"]
 
@@ -163,15 +164,7 @@ def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iter
 
 
 def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    (joined,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
-    columns = [_own(column) for column in joined.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=joined.schema)
-
-
-def _own(column: pa.Array) -> pa.Array:
-    """Give views a buffer with their own texts: they bring those of all batches they came with, and files get all."""
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
-    return column if plain is None else column.cast(plain).cast(column.type)
+    return pa.record_batch(Sections.joined(list(batches)))
 
 
 class _Kept:

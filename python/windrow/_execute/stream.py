@@ -25,7 +25,7 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError
 from ..settings import Options
-from .arrow_columns import checked, compact, whole
+from .arrow_columns import as_bytes, compact, empty_table, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -33,6 +33,7 @@ from .native import ROWS, input_table, make_plan, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
+from .validation import Checker
 from .worker import in_task, spark_task, takes_list_views
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Operator:
     figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
     come as their host has it, where that was given. ``position`` is the column that numbers rows in the order that ties
     keep, where an operator before may have changed it; with ``numbers`` it is not there yet, and comes last.
+    ``trusted`` columns were checked, or computed, by an operator before.
     """
 
     report: Report | None = None
@@ -68,6 +70,7 @@ class Operator:
         *,
         leaves: bool = True,
         share: Share | None = None,
+        trusted: frozenset[str] = frozenset(),
     ) -> None:
         if sort is not None and not isinstance(sort, bool):
             raise SpecError(f"sort={sort!r} is neither True, False nor None")
@@ -78,11 +81,12 @@ class Operator:
         self._options = options
         self._sort = sort
         self._leaves = leaves
+        self._trusted = trusted
         self.share = share
         self.host_schema = host_schema
         self._logs = logs()
         refuse_neighbours(bound.temporaries, "one batch of the stream at a time")
-        self._empty = input_table(self.bound, *self._columns(schema.empty_table()), 0, schema).schema
+        self._empty = input_table(self.bound, *self._columns(empty_table(schema)), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 
     @property
@@ -168,7 +172,8 @@ class Operator:
         """
         options = self._settings()
         run = Run(self._calls)
-        rows = (self._full(batch, run) for batch in self._alike(run.input(batches)))
+        checker = Checker()
+        rows = (self._full(batch, run, checker) for batch in self._alike(run.input(batches)))
         summaries = summarised_externally(rows, self.bound.native, options, task_limit(options), run)
         return run.metrics.rows, summaries
 
@@ -194,6 +199,7 @@ class Operator:
 
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
+        checker = Checker()
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else room(options.memory_limit)
         held, seen = 0, set[int]()
@@ -203,7 +209,7 @@ class Operator:
             waiting.append(batch)
             if self.position is not None:
                 in_order, last = _goes_on(batch[self.position], last, in_order)
-            inputs.append(self._table(batch, run))
+            inputs.append(self._table(batch, run, checker))
             held += size(batch, seen)
             if limit is not None and held * IN_MEMORY > limit:
                 inputs.clear()
@@ -234,11 +240,12 @@ class Operator:
     ) -> Iterator[pa.RecordBatch]:
         schema = None
         width = len(self.bound.names)
+        checker = Checker()
 
         def full() -> Iterator[pa.RecordBatch]:
             nonlocal schema
             for batch in batches:
-                made = self._full(batch, run)
+                made = self._full(batch, run, checker)
                 if schema is None:
                     schema = self._schema(batch.schema, self._stream_plan(made.schema, options))
                 yield made
@@ -252,10 +259,11 @@ class Operator:
 
     def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         stream = None
+        checker = Checker()
         schema = self.input_schema
         width = len(self.bound.names)
         for batch in batches:
-            full = self._full(batch, run)
+            full = self._full(batch, run, checker)
             if stream is None:
                 plan = self._stream_plan(full.schema, options)
                 schema = self._schema(batch.schema, plan)
@@ -276,7 +284,10 @@ class Operator:
             yield self._arranged(batch.columns[:width], new, schema)
 
     def _arranged(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([(new if s.new else old)[s.index] for s in self.slots], schema=schema)
+        columns = [(new if s.new else old)[s.index] for s in self.slots]
+        # what no call reads may have passed as bytes
+        columns = [c if c.type == t else c.view(t) for c, t in zip(columns, schema.types, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
         """Lay out the schema; columns that pass through keep the very field they came with."""
@@ -286,41 +297,55 @@ class Operator:
         fields = [(new if s.new else input_schema)[s.index].with_name(s.name) for s in self.slots]
         return pa.schema(fields, metadata=input_schema.metadata)
 
-    def _columns(self, batch: pa.RecordBatch | pa.Table, run: Run | None = None) -> tuple[list[Any], list[Any]]:
+    def _columns(
+        self, batch: pa.RecordBatch | pa.Table, run: Run | None = None, checker: Checker | None = None
+    ) -> tuple[list[Any], list[Any]]:
         """Give the input columns with the declared types, and the evaluated expressions."""
+        checker = checker or Checker()
         columns: list[Any] = list(batch.columns)
         for index in self.bound.read:
             declared = self.input_schema.field(index).type
             if columns[index].type != declared:
-                columns[index] = self._cast(columns[index], index, declared)
+                columns[index] = self._cast(columns[index], index, declared, checker)
         if not self.bound.temporaries:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options)
+            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options, checker)
 
-    def _cast(self, column: Any, index: int, declared: pa.DataType) -> Any:
+    def _cast(self, column: Any, index: int, declared: pa.DataType, checker: Checker) -> Any:
         try:
-            return checked(column, self.bound.names[index]).cast(declared)
+            return checker.checked(column, self.bound.names[index]).cast(declared)
         except pa.ArrowException as error:
             raise DataError(
                 f"column {self.bound.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
-    def _table(self, batch: pa.RecordBatch, run: Run) -> pa.Table:
-        table = input_table(self.bound, *self._columns(batch, run), batch.num_rows, self.input_schema)
+    def _table(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.Table:
+        columns, temporaries = self._columns(batch, run, checker)
+        table = input_table(self.bound, columns, temporaries, batch.num_rows, self.input_schema, checker=checker)
+        checker.passed(batch.num_rows)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
-    def _full(self, batch: pa.RecordBatch, run: Run) -> pa.RecordBatch:
-        """Give a batch with all columns and the evaluated expressions, for the stream."""
-        columns, temporaries = self._columns(batch, run)
-        for name, column in zip(self.bound.names, columns, strict=True):
-            checked(column, name)
-        arrays = [*columns, *(whole(t) for t in temporaries)]
-        fields = [
-            pa.field(name, a.type, f.nullable)
-            for name, a, f in zip(self.bound.names, columns, batch.schema, strict=True)
-        ]
+    def _full(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
+        """Give a batch with all columns and the evaluated expressions, for the stream.
+
+        Text that no call reads goes as bytes, and need not be text.
+        """
+        columns, temporaries = self._columns(batch, run, checker)
+        read = set(self.bound.read)
+        arrays, fields = [], []
+        for index, (name, column, field) in enumerate(zip(self.bound.names, columns, batch.schema, strict=True)):
+            if name in self._trusted:
+                made = column
+            else:
+                made = checker.checked(column, name, nullable=field.nullable, text=index in read)
+            if index not in read and as_bytes(made.type) is not made.type:
+                made = made.view(as_bytes(made.type))
+            arrays.append(made)
+            fields.append(pa.field(name, made.type, field.nullable))
+        checker.passed(batch.num_rows)
+        arrays += [whole(t) for t in temporaries]
         fields += [pa.field(t.name, a.type) for t, a in zip(self.bound.temporaries, temporaries, strict=True)]
         if not arrays:  # pyarrow takes the number of rows from the columns
             arrays, fields = [pa.nulls(batch.num_rows)], [pa.field(ROWS, pa.null())]
@@ -329,8 +354,10 @@ class Operator:
     def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Check batches, and give all of them the schema of the first: those that leave have one."""
         schema: pa.Schema | None = None
+        rows = 0
         for batch in batches:
-            self._check(batch)
+            self._check(batch, rows)
+            rows += batch.num_rows
             if schema is None:
                 came = self._came()
                 fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, came, strict=True)]
@@ -339,7 +366,7 @@ class Operator:
                 yield batch
                 continue
             columns = [
-                c if c.type == f.type else self._cast(c, i, f.type)
+                c if c.type == f.type else self._cast(c, i, f.type, Checker())
                 for i, (c, f) in enumerate(zip(batch.columns, schema, strict=True))
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -349,7 +376,7 @@ class Operator:
         fields = list(self.input_schema)
         return fields[:-1] if self.numbers else fields
 
-    def _check(self, batch: pa.RecordBatch) -> None:
+    def _check(self, batch: pa.RecordBatch, first_row: int) -> None:
         fields = self._came()
         names = [f.name for f in fields]
         if batch.schema.names != names:
@@ -367,7 +394,10 @@ class Operator:
             raise DataError(f"a batch came broken: {error}") from None
         for field, column in zip(fields, batch.columns, strict=True):
             if not field.nullable and column.null_count:
-                raise DataError(f"column {field.name!r} came with nulls and was declared to have none")
+                row = pc.index(column.is_null(), True).as_py() + first_row
+                raise DataError(
+                    f"column {field.name!r} came with nulls, the first at row {row}, and was declared to have none"
+                )
 
 
 def _goes_on(numbers: pa.Array, last: int, in_order: bool) -> tuple[bool, int]:
@@ -403,7 +433,7 @@ class Chain(Operator):
         self.host_schema = host_schema
         self.levels: list[Operator] = []
         self._shown = Output.shown(outputs)
-        working = schema
+        working, trusted = schema, frozenset[str]()
         steps = levels(o.item for o in outputs if o.item is not None)
         position = None
         if len(steps) > 1 and sort is not False:  # ties keep the order in which rows came, whatever a level sorts by
@@ -413,7 +443,8 @@ class Chain(Operator):
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
             added = [Slot(at, True, i) for i, at in enumerate(calls)]
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            level = Operator(bound, kept + added, working, options, sort, leaves=False)
+            level = Operator(bound, kept + added, working, options, sort, leaves=False, trusted=trusted)
+            trusted |= {working.names[i] for i in bound.read} | set(calls)
             level.position, level.numbers = position, position is not None and not self.levels
             working = level.schema
             self.levels.append(level)
@@ -429,7 +460,7 @@ class Chain(Operator):
         self._new_names = [o.name for o in items]
         self.input_schema = working
         self.scalar_fields = [
-            pa.field(t.name, c.type) for t, c in zip(self._scalars, self._evaluated(working.empty_table()), strict=True)
+            pa.field(t.name, c.type) for t, c in zip(self._scalars, self._evaluated(empty_table(working)), strict=True)
         ]
 
     @property

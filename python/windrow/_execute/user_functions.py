@@ -20,8 +20,10 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
-from ..exceptions import UserError
+from ..exceptions import DataError, UserError
+from .arrow_columns import whole
 from .lossless import fits, same_fields
+from .validation import Checker
 
 __all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "telling"]
 
@@ -114,11 +116,13 @@ class UserFunction:
 
     def column(self, results: Any, rows: int) -> pa.Array:
         """Give what a function returned for many rows as a column, its length and type checked."""
-        if isinstance(results, pa.ChunkedArray):
-            results = pa.concat_arrays(results.chunks) if results.num_chunks else pa.nulls(0, results.type)
-        elif not isinstance(results, pa.Array) and hasattr(results, "__arrow_c_stream__"):
-            chunked = pa.chunked_array(results)
-            results = pa.concat_arrays(chunked.chunks) if chunked.num_chunks else pa.nulls(0, chunked.type)
+        if not isinstance(results, (pa.Array, pa.ChunkedArray)) and hasattr(results, "__arrow_c_stream__"):
+            results = pa.chunked_array(results)
+        if isinstance(results, (pa.Array, pa.ChunkedArray)):
+            try:
+                results = whole(Checker().checked(results, "result"))
+            except DataError as error:
+                raise UserError(f"{self.name} returned wrong Arrow data: {error}") from None
         if results is None or isinstance(results, (str, bytes)) or not hasattr(results, "__len__"):
             raise UserError(
                 f"{self.name} returned {_shown(results)} ({type(results).__name__}) and not one value per row; "

@@ -13,7 +13,6 @@ from typing import Any
 from .._model.expressions import DIGITS as _DIGITS, smallest_decimal
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
-from .limits import excerpt
 
 __all__ = ["NO_VALUE", "value_of"]
 

@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._execute.arrow_columns import whole
+from .._execute.arrow_columns import empty_table, whole
 from .._execute.in_memory import new_columns
 from .._execute.stream import make_operator
+from .._execute.validation import Checker
 from .._model.expressions import Scalar
 from .._parse.items import read_items
 from .._parse.query import Query
@@ -77,7 +78,7 @@ class ArrowHost(MemoryHost):
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame; a reader is read when the result is."""
         if isinstance(frame, pa.RecordBatchReader):
-            schema = answer(self, frame.schema.empty_table(), query).schema
+            schema = answer(self, empty_table(frame.schema), query).schema
             return pa.RecordBatchReader.from_batches(schema, self._read(frame, query))
         if isinstance(frame, pa.RecordBatch):
             return _batch(answer(self, pa.Table.from_batches([frame]), query))
@@ -124,7 +125,12 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
-    columns = [c.cast(_TAKEN_AS.get(c.type, c.type)).take(rows).cast(c.type) for c in table.columns]
+    check = Checker().checked
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        sound = check(column, name, text=kind in _TAKEN_AS)
+        columns.append(sound.cast(_TAKEN_AS.get(kind, kind)).take(rows).cast(kind))
     return _table(columns, table.schema, len(rows))
 
 

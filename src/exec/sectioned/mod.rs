@@ -41,7 +41,20 @@ use crate::plan::stream_order::longest_order;
 use crate::spec::frame::{Bound, Exclude};
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
+use crate::util::shown::compact;
 use crate::util::threads::Threads;
+
+/// Batches of one schema as one, which holds no more than its rows: text and lists that views do not show are left out.
+///
+/// # Errors
+/// There is no batch, or their text outgrows its offsets.
+pub fn joined(batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let first = batches.first().ok_or_else(|| Error::internal("no batches to join"))?;
+    let batch = concat_batches(first.schema_ref(), batches)?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().iter().map(compact).collect::<Result<_>>()?;
+    Ok(RecordBatch::try_new_with_options(batch.schema(), columns, &options)?)
+}
 
 impl Pass<'_> {
     /// The state of `rows` for those before whose frames reach to the end of the partition.

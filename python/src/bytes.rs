@@ -1,0 +1,137 @@
+//! Whether text and bytes are what Arrow promises of them, which its C interface takes on trust.
+//!
+//! Offsets go up, views lie in their buffers, texts are UTF-8. Text is looked at as a whole where it lies in one piece:
+//! if that is UTF-8, each value is where no offset parts a character.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, GenericBinaryArray, LargeBinaryArray, OffsetSizeTrait,
+};
+use arrow_buffer::Buffer;
+use arrow_schema::{DataType, Field};
+use pyo3::prelude::*;
+use pyo3_arrow::PyArray;
+use pyo3_arrow::error::PyArrowResult;
+
+use crate::error::raise;
+
+/// What is wrong with a value: the row, `None` where only values that are null are affected, and why.
+type Fault = (Option<usize>, &'static str);
+
+const OFFSETS: &str = "its offsets go back";
+const VIEW: &str = "its view lies outside of the buffers";
+const UTF8: &str = "its bytes are not UTF-8";
+
+/// A view's bytes where they are in the view itself.
+const INLINE: u32 = 12;
+
+/// The first value of a column of bytes that is broken, if any is; with `text`, bytes must be UTF-8.
+///
+/// The column's first and last offset lie within its buffer.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+pub(crate) fn broken_bytes(py: Python<'_>, column: PyArray, text: bool) -> PyResult<Option<Fault>> {
+    let array = column.array();
+    py.detach(|| match array.data_type() {
+        DataType::Binary => Ok(offsets_fault(array.as_binary::<i32>(), text)),
+        DataType::LargeBinary => Ok(offsets_fault(array.as_binary::<i64>(), text)),
+        DataType::BinaryView => Ok(views_fault(array.as_binary_view(), text)),
+        other => Err(other.clone()),
+    })
+    .map_err(|other| no_bytes(py, &other))
+}
+
+/// The same column of bytes with nothing where it is null.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+pub(crate) fn without_hidden_bytes(py: Python<'_>, column: PyArray) -> PyArrowResult<PyArray> {
+    let array = column.array();
+    let made: ArrayRef = match array.data_type() {
+        DataType::Binary => Arc::new(array.as_binary::<i32>().iter().collect::<BinaryArray>()),
+        DataType::LargeBinary => Arc::new(array.as_binary::<i64>().iter().collect::<LargeBinaryArray>()),
+        DataType::BinaryView => Arc::new(array.as_binary_view().iter().collect::<BinaryViewArray>()),
+        other => return Err(no_bytes(py, other).into()),
+    };
+    let field = Field::new("", made.data_type().clone(), true);
+    Ok(PyArray::try_new(made, Arc::new(field))?)
+}
+
+fn no_bytes(py: Python<'_>, found: &DataType) -> PyErr {
+    raise(py, "InternalError", &format!("{found} is no column of bytes"))
+}
+
+fn offsets_fault<O: OffsetSizeTrait>(array: &GenericBinaryArray<O>, text: bool) -> Option<Fault> {
+    let offsets: &[O] = array.value_offsets();
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return None };
+    // One pass without a branch, and another that finds the row where something is wrong.
+    if offsets.windows(2).fold(false, |back, pair| back | (pair[1] < pair[0])) {
+        return Some((offsets.windows(2).position(|pair| pair[1] < pair[0]), OFFSETS));
+    }
+    if !text {
+        return None;
+    }
+    let bytes = &array.value_data()[first.as_usize()..last.as_usize()];
+    if bytes.is_ascii() {
+        return None;
+    }
+    let begins_character = |offset: &O| {
+        let place = offset.as_usize() - first.as_usize();
+        bytes.get(place).is_none_or(|&byte| !is_continuation(byte))
+    };
+    if simdutf8::basic::from_utf8(bytes).is_ok() && offsets.iter().all(begins_character) {
+        return None;
+    }
+    let value = |row: usize| &array.value_data()[offsets[row].as_usize()..offsets[row + 1].as_usize()];
+    first_fault(array, |row| (!is_utf8(value(row))).then_some(UTF8))
+}
+
+fn views_fault(array: &BinaryViewArray, text: bool) -> Option<Fault> {
+    let (views, buffers) = (array.views(), array.data_buffers());
+    if views.iter().all(|&view| view_fault(view, buffers, text).is_none()) {
+        return None;
+    }
+    first_fault(array, |row| view_fault(views[row], buffers, text))
+}
+
+/// What is wrong with one view.
+#[inline]
+fn view_fault(view: u128, buffers: &[Buffer], text: bool) -> Option<&'static str> {
+    let length = view as u32;
+    if length <= INLINE {
+        let shown = view >> 32;
+        let ascii = shown & 0x8080_8080_8080_8080_8080_8080 == 0;
+        return (text && !ascii && !is_utf8(&shown.to_le_bytes()[..length as usize])).then_some(UTF8);
+    }
+    let (prefix, buffer, offset) = ((view >> 32) as u32, (view >> 64) as u32, (view >> 96) as u32);
+    let range: Range<usize> = offset as usize..offset as usize + length as usize;
+    // Negative numbers, which these are in Arrow, are past all buffers here.
+    let Some(bytes) = buffers.get(buffer as usize).and_then(|buffer| buffer.as_slice().get(range)) else {
+        return Some(VIEW);
+    };
+    if bytes[..4] != prefix.to_le_bytes() {
+        return Some("its view has another prefix than its bytes");
+    }
+    (text && !is_utf8(bytes)).then_some(UTF8)
+}
+
+/// The first row that is not null and has a fault, or a fault that only nulls have.
+fn first_fault(array: &dyn Array, fault: impl Fn(usize) -> Option<&'static str>) -> Option<Fault> {
+    let rows = 0..array.len();
+    let shown = rows.clone().filter(|&row| array.is_valid(row));
+    let first = shown.into_iter().find_map(|row| Some((Some(row), fault(row)?)));
+    first.or_else(|| rows.into_iter().find_map(|row| Some((None, fault(row)?))))
+}
+
+#[inline]
+fn is_utf8(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
+}
+
+/// Whether a byte goes on with a character.
+#[inline]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}

@@ -1,0 +1,288 @@
+"""Arrow columns as they come in: what Arrow promises of them is checked before anything reads them.
+
+Arrow's C interface does not say how long a buffer is, and Rust and Polars take text for UTF-8: whoever takes a wrong
+offset or wrong text from it reads what is not there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._windrow import broken_bytes, without_hidden_bytes
+from ..exceptions import DataError
+from .arrow_columns import as_bytes
+
+__all__ = ["Checker"]
+
+
+class _BrokenError(Exception):
+    """A value is not what Arrow promises: its row, where it has one, and why."""
+
+    def __init__(self, row: int | None, why: str) -> None:
+        super().__init__(why)
+        self.row = row
+
+
+class _HiddenError(Exception):
+    """Only where a value around it is null is a value broken."""
+
+
+class Checker:
+    """Checks columns batch by batch; dictionaries that batches share, and columns that two calls read, once."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[str, bool], tuple[Any, Any]] = {}
+        self._dictionaries: dict[tuple[Any, ...], tuple[pa.Array, pa.Array]] = {}
+        self._text = True
+        self._begin = 0
+
+    def passed(self, rows: int) -> None:
+        """Let go of a batch's columns; its dictionaries are kept, as those of the next batch may be the same."""
+        self._columns.clear()
+        self._begin += rows
+
+    def checked(self, column: Any, name: str, *, nullable: bool = True, text: bool = True) -> Any:
+        """Check that offsets, views, indices and run ends lie within what they are into, and that text is UTF-8.
+
+        Parameters
+        ----------
+        column
+            The column, a pyarrow.Array or pyarrow.ChunkedArray.
+        name
+            Its name.
+        nullable
+            Whether it may have nulls.
+        text
+            Whether text must be UTF-8, as for all that is read. What passes through may be any bytes, as in Spark.
+
+        Returns
+        -------
+        pyarrow.Array or pyarrow.ChunkedArray
+            The column, made anew only where nulls hide text that is not UTF-8.
+
+        Raises
+        ------
+        DataError
+            It is broken; the message names the row.
+        """
+        for known in (text, True):
+            seen = self._columns.get((name, known))
+            if seen is not None and seen[0] is column:
+                return seen[1]
+        self._text = text
+        is_chunked = isinstance(column, pa.ChunkedArray)
+        chunks = column.chunks if is_chunked else [column]
+        made, begin = [], self._begin
+        for chunk in chunks:
+            made.append(self._chunk(chunk, name, nullable, begin))
+            begin += len(chunk)
+        same = all(a is b for a, b in zip(made, chunks, strict=True))
+        result = column if same else pa.chunked_array(made, type=column.type) if is_chunked else made[0]
+        self._columns[name, text] = (column, result)
+        return result
+
+    def _chunk(self, chunk: pa.Array, name: str, nullable: bool, begin: int) -> pa.Array:
+        try:
+            try:
+                made = self._look(chunk, (name,))
+            except _HiddenError:
+                # what is null is copied as nothing
+                made = self._look(chunk.take(pa.array(range(len(chunk)), pa.int64())), (name,))
+            if not nullable:
+                _refuse_nulls(chunk, None)
+        except (pa.ArrowException, _BrokenError, _HiddenError) as error:
+            row = getattr(error, "row", None)
+            at = "" if row is None else f" at row {begin + row}"
+            why = str(error) or "what a null hides is not UTF-8, or lies outside of its buffer"
+            raise DataError(
+                f"column {name!r} is broken{at}: {why}; whatever made this {chunk.type} column wrote wrong Arrow data"
+            ) from None
+        return made
+
+    def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
+        """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
+        kind = array.type
+        if isinstance(kind, pa.BaseExtensionType):
+            self._within(array.storage, path)
+        elif pa.types.is_struct(kind):
+            array.validate()
+            for number in range(kind.num_fields):
+                field = array.field(number)
+                self._inside(array, field, (*path, number), lambda row: row)
+                if not kind.field(number).nullable:
+                    _refuse_nulls(field, array, kind.field(number).name)
+        elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+            self._list(array, path)
+        elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+            self._list_view(array, path)
+        elif pa.types.is_fixed_size_list(kind):
+            array.validate()
+            size = kind.list_size
+            values = array.values.slice(array.offset * size, len(array) * size)
+            self._inside(array, values, (*path, 0), lambda row: row // size)
+        elif pa.types.is_dictionary(kind):
+            return self._dictionary(array, path)
+        elif pa.types.is_union(kind):
+            self._full(array)
+            self._union(array, path)
+        elif pa.types.is_run_end_encoded(kind):
+            self._full(array)
+            begin, count = array.find_physical_offset(), array.find_physical_length()
+            ends, offset = array.run_ends, array.offset
+            self._inside(
+                array,
+                array.values.slice(begin, count),
+                (*path, 0),
+                lambda run: ends[begin + run - 1].as_py() - offset if run else 0,
+            )
+        elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _has_offsets(kind):
+            return self._bytes(array)
+        else:
+            array.validate()
+        return array
+
+    def _within(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+        if self._look(array, path) is not array:
+            raise _HiddenError
+
+    def _inside(
+        self, around: pa.Array, values: pa.Array, path: tuple[Any, ...], row_of: Callable[[int], int | None]
+    ) -> None:
+        """Look at what an array is made of; a fault there is at the row that shows it."""
+        try:
+            self._within(values, path)
+        except _BrokenError as error:
+            row = None if error.row is None else row_of(error.row)
+            if error.row is not None and (row is None or not around[row].is_valid):
+                raise _HiddenError from None
+            raise _BrokenError(row, str(error)) from None
+
+    def _bytes(self, array: pa.Array) -> pa.Array:
+        kind = array.type
+        plain = array.view(as_bytes(kind))
+        plain.validate()
+        fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
+        if fault is None:
+            return array
+        row, why = fault
+        if row is not None:
+            raise _BrokenError(row, why)
+        return pa.array(without_hidden_bytes(plain)).view(kind)
+
+    def _list(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+        array.validate()
+        offsets = array.offsets
+        first, last = offsets[0].as_py(), offsets[len(array)].as_py()
+        goes_up = pc.less_equal(offsets.slice(0, len(array)), offsets.slice(1))
+        inside = pc.and_(pc.greater_equal(offsets, 0), pc.less_equal(offsets, len(array.values)))
+        ordered = pc.and_(goes_up, pc.and_(inside.slice(0, len(array)), inside.slice(1)))
+        if not pc.all(ordered, min_count=0).as_py():
+            raise _BrokenError(pc.index(ordered, False).as_py(), "its offsets go back, or lie outside of the values")
+        self._inside(
+            array,
+            array.values.slice(first, last - first),
+            (*path, 0),
+            lambda row: bisect_right(range(len(array) + 1), first + row, key=lambda i: offsets[i].as_py()) - 1,
+        )
+        item = array.type.value_field if not pa.types.is_map(array.type) else None
+        if item is not None and not item.nullable:
+            values = array.flatten()
+            if _nulls(values):
+                row = pc.list_parent_indices(array).filter(pc.is_null(values))[0].as_py()
+                raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
+
+    def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+        if not len(array):
+            return
+        begins, sizes = array.offsets.cast(pa.int64()), array.sizes.cast(pa.int64())
+        ends = pc.add_checked(begins, sizes)
+        outside = pc.or_(pc.less(pc.min_element_wise(begins, sizes), 0), pc.greater(ends, len(array.values)))
+        if pc.any(outside).as_py():
+            raise _BrokenError(pc.index(outside, True).as_py(), "its list lies outside of the values")
+        least, most = pc.min(begins).as_py(), pc.max(ends).as_py()
+
+        def row_of(value: int) -> int | None:
+            shows = pc.and_(pc.less_equal(begins, least + value), pc.greater(ends, least + value))
+            return _first(pc.and_(shows, array.is_valid()), True)
+
+        self._inside(array, array.values.slice(least, most - least), (*path, 0), row_of)
+
+    def _dictionary(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
+        array.validate()
+        indices, values = array.indices, array.dictionary
+        range_ = pc.min_max(indices).as_py()
+        if range_["min"] is not None and not 0 <= range_["min"] <= range_["max"] < len(values):
+            outside = pc.or_(pc.less(indices, 0), pc.greater_equal(indices, len(values)))
+            raise _BrokenError(_first(outside, True), "its index lies outside of the dictionary")
+        key = (*path, self._text)
+        known = self._dictionaries.get(key)
+        if known is None or not _same(known[0], values):
+            try:
+                known = (values, self._look(values, (*path, 0)))
+            except _BrokenError as error:
+                row = None if error.row is None else _first(indices, error.row)
+                where = "" if row is not None or error.row is None else f"value {error.row} of its dictionary: "
+                raise _BrokenError(row, f"{where}{error}") from None
+            self._dictionaries[key] = known
+        if known[1] is known[0]:
+            return array
+        return pa.DictionaryArray.from_arrays(indices, known[1], ordered=array.type.ordered)
+
+    def _union(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+        codes, is_dense = array.type_codes, array.type.mode == "dense"
+        for number, code in enumerate(array.type.type_codes):
+
+            def row_of(value: int, code: int = code) -> int | None:
+                mine = pc.equal(codes, code)
+                if not is_dense:
+                    return value if mine[value].as_py() else None
+                return _first(pc.and_(mine, pc.equal(array.offsets, value)), True)
+
+            self._inside(array, array.field(number), (*path, number), row_of)
+
+    def _full(self, array: pa.Array) -> None:
+        """Have Arrow look at all but text, whose rows it does not tell."""
+        array.view(as_bytes(array.type)).validate(full=True)
+
+
+def _has_offsets(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _first(values: pa.Array, value: Any) -> int | None:
+    place: int = pc.index(values, value).as_py()
+    return None if place < 0 else place
+
+
+def _same(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two arrays are the same buffers."""
+    if one is other:
+        return True
+    if (len(one), one.offset, one.type) != (len(other), other.offset, other.type):
+        return False
+    ours, theirs = one.buffers(), other.buffers()
+    return [b and b.address for b in ours] == [b and b.address for b in theirs]
+
+
+def _nulls(array: pa.Array) -> bool:
+    kind = array.type
+    indirect = pa.types.is_dictionary(kind) or pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind)
+    return bool(array.null_count) or (indirect and bool(pc.any(pc.is_null(array)).as_py()))
+
+
+def _refuse_nulls(array: pa.Array, around: pa.Array | None, name: str | None = None) -> None:
+    """Refuse nulls that no null around them hides."""
+    if not _nulls(array):
+        return
+    nulls = pc.is_null(array)
+    if around is not None:
+        nulls = pc.and_(nulls, around.is_valid())
+    row = _first(nulls, True)
+    if row is not None:
+        what = "it" if name is None else repr(name)
+        raise _BrokenError(row, f"{what} was declared to have no nulls, and has one")
