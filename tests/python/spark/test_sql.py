@@ -186,6 +186,17 @@ def test_refusals(spark, t, query, error, says, capfd):
     assert spark.catalog.tableExists("t")
 
 
+def test_streams_go_as_elsewhere(spark):
+    stream = spark.readStream.format("rate").load()
+    stream.createOrReplaceTempView("stream")
+    try:
+        for frames in ({}, {"stream": stream}):
+            with pytest.raises(wr.UnsupportedError, match="never has; use foreachBatch"):
+                wr.sql("SELECT value, rank() OVER (ORDER BY value) r FROM stream", **frames)
+    finally:
+        spark.catalog.dropTempView("stream")
+
+
 @pytest.mark.engine
 def test_settings_and_warnings(t, u):
     query = "SELECT id, median(w) OVER (PARTITION BY g) m FROM u"

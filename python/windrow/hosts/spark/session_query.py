@@ -73,7 +73,9 @@ def answer_in_session(
     with refused():
         plan = with_frames(plan, used, session)
         frame = dataframe_of(parameterised(plan, parameters) if parameters else plan, session)
-    return frame if frame.isStreaming or Way().chosen() == "spark" else accelerate(frame)
+    if frame.isStreaming:
+        return None
+    return frame if Way().chosen() == "spark" else accelerate(frame)
 
 
 def _session_of(text: str, frames: Mapping[str, Any], session: Any) -> Any:
@@ -91,14 +93,16 @@ def _session_of(text: str, frames: Mapping[str, Any], session: Any) -> Any:
 
 
 def _used(names: Sequence[str], frames: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Give the frames that a query names; None where two names differ in case alone and mean two of them."""
+    """Give the frames that a query names, as it first writes them; None where it is not clear which it means."""
     used: dict[str, Any] = {}
+    written: dict[str, str] = {}
     for name in names:
         found = [f for n, f in frames.items() if n == name] or [
             f for n, f in frames.items() if n.lower() == name.lower()
         ]
-        if len(found) > 1 or (found and used.get(name.lower(), found[0]) is not found[0]):
+        first = written.setdefault(name.lower(), name)
+        if len(found) > 1 or (found and used.get(first, found[0]) is not found[0]):
             return None
         if found:
-            used[name.lower()] = found[0]
+            used[first] = found[0]
     return used
