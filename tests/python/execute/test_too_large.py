@@ -115,7 +115,9 @@ LITTLE = """
 import json, random, resource, sys
 import numpy as np, pyarrow as pa
 import windrow as wr
+from windrow._windrow import keep_at_most
 
+keep_at_most(1 << 20)  # nothing is kept from the call before
 seed, trials = int(sys.argv[1]), int(sys.argv[2])
 draw, rng = random.Random(seed), np.random.default_rng(seed)
 rows = 150_000
