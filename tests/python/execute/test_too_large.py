@@ -1,4 +1,4 @@
-"""Results and rows that cannot fit: an error before anything is filled, or the right answer; never the process's end."""
+"""Results and rows that cannot fit: the right answer, or an error before anything is filled; no process ends."""
 
 import json
 import subprocess
@@ -127,13 +127,17 @@ table = pa.table({
     "s": pa.array(rng.integers(0, 5000, rows)).cast(pa.string()), "b": rng.random(rows) < 0.5,
 })
 CALLS = [
-    "sum(v)", "avg(d)", "count(*)", "min(s)", "max(d)", "median(v)", "percentile(d, 0.3)", "mode(v)", "count(DISTINCT far)",
+    "sum(v)", "avg(d)", "count(*)", "min(s)", "max(d)", "median(v)", "percentile(d, 0.3)", "mode(v)",
+    "count(DISTINCT far)",
     "sum(DISTINCT v)", "first_value(s)", "last_value(v)", "nth_value(s, 2)", "stddev(d)", "approx_count_distinct(s)",
     "percentile_disc(0.5) WITHIN GROUP (ORDER BY far)", "max_by(s, d)", "corr(v, d)", "bool_or(b)", "sum(s)",
 ]
-ORDERED = ["row_number()", "rank()", "dense_rank()", "ntile(7)", "lag(s, 3)", "lead(v)", "cume_dist()", "lag(d, 2, 0.5)"]
+ORDERED = [
+    "row_number()", "rank()", "dense_rank()", "ntile(7)", "lag(s, 3)", "lead(v)", "cume_dist()", "lag(d, 2, 0.5)",
+]
 FRAMES = [
-    "", "ROWS 50 PRECEDING", "ROWS BETWEEN 20 PRECEDING AND 20 FOLLOWING", "ROWS BETWEEN CURRENT ROW AND 1000 FOLLOWING",
+    "", "ROWS 50 PRECEDING", "ROWS BETWEEN 20 PRECEDING AND 20 FOLLOWING",
+    "ROWS BETWEEN CURRENT ROW AND 1000 FOLLOWING",
     "ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING EXCLUDE CURRENT ROW",
 ]
 
