@@ -53,7 +53,8 @@ def test_results_that_cannot_fit_are_refused():
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == 2 * len(LONG)
     for call, found, seconds in told:
-        assert found.startswith("MemoryLimitError: ") and "MiB" in found, (call, found)
+        assert found.startswith("MemoryLimitError: "), (call, found)
+        assert "MiB" in found, (call, found)
         assert call.split("(")[0] in found
         assert seconds < 5, "nothing is filled"
 
