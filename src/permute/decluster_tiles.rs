@@ -227,7 +227,7 @@ mod tests {
                     let found = dealt.pick_up(&positions, &route, &threads).unwrap();
                     assert!(found.as_slice() == of(positions), "{rows} rows of {width} bytes");
                 }
-                for room in [dealt, Tiles::room(width, &route)] {
+                for room in [dealt, Tiles::room(width, &route).unwrap()] {
                     for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
                         // From the end on, so that tiles are entered from either side.
                         let (begin, end) = (rows - ends[1], rows - ends[0]);

@@ -9,14 +9,9 @@
 //! Cost: the frames once more, O(1) a row; of different values the changes from frame to frame, only where as many values as
 //! the frames have places would not fit.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use arrow_array::ArrayRef;
-
-use super::sliding::Tally;
-use super::value_codes::{Partition, Values};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::util::threads::Threads;
 
 /// The length of answers that are made of the values at some places, in whatever unit limits them: values, or bytes.
@@ -58,7 +53,7 @@ impl Total {
     }
 
     /// Adds the answer whose values have this length together, each with what parts it from the next.
-    fn add_values(&mut self, of: &dyn AnswerLength, values: usize) {
+    pub(super) fn add_values(&mut self, of: &dyn AnswerLength, values: usize) {
         self.0 = self.0.saturating_add(values.saturating_sub(of.separator()));
     }
 
@@ -78,65 +73,4 @@ pub(crate) fn of_all(
     length: impl Fn(Range<usize>) -> Result<usize> + Send + Sync,
 ) -> Result<usize> {
     Ok(threads.map(threads.ranges(rows), length)?.into_iter().fold(0, usize::saturating_add))
-}
-
-/// Answers that are not made, but whose lengths are added up.
-pub(crate) struct Lengths<'a>(pub(crate) &'a dyn AnswerLength);
-
-/// The length of the values present, and whether an answer has been made of them.
-#[derive(Debug, Default)]
-pub(crate) struct Measured {
-    values: usize,
-    answered: bool,
-}
-
-impl Tally for Lengths<'_> {
-    type Kept = Measured;
-    type Builder = Total;
-
-    fn counts(&self) -> bool {
-        false
-    }
-
-    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) -> Result<()> {
-        *kept = Measured::default();
-        Ok(())
-    }
-
-    #[inline]
-    fn set(&self, kept: &mut Measured, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
-        let place = values.place(partition, code) as usize;
-        let length = self.0.length(place..place + 1);
-        kept.values = if count > 0 { kept.values + length } else { kept.values - length };
-        kept.answered = false;
-        Ok(())
-    }
-
-    fn builder(&self, _: usize) -> Total {
-        Total::default()
-    }
-
-    fn answer(&self, kept: &mut Measured, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
-        if !std::mem::replace(&mut kept.answered, true) || !self.0.shares() {
-            out.add_values(self.0, kept.values);
-        }
-        Ok(())
-    }
-
-    fn define(
-        &self,
-        counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
-        _: usize,
-        out: &mut Total,
-    ) -> Result<()> {
-        let places = counts.keys().map(|&code| values.place(partition, code as usize) as usize);
-        out.add_values(self.0, places.map(|place| self.0.length(place..place + 1)).fold(0, usize::saturating_add));
-        Ok(())
-    }
-
-    fn finish(&self, _: Total) -> Result<ArrayRef> {
-        Err(Error::internal("lengths are no answers"))
-    }
 }

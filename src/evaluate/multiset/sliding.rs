@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::answer_length::{AnswerLength, Lengths, Total, of_all};
+use super::answer_length::{AnswerLength, Total, of_all};
 use super::value_codes::{Partition, Values};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
@@ -274,6 +274,67 @@ impl<T: Tally> Evaluator for Codes<T> {
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
         frames.release_without_carry(answered)
+    }
+}
+
+/// Answers that are not made, but whose lengths are added up.
+struct Lengths<'a>(&'a dyn AnswerLength);
+
+/// The length of the values present, and whether an answer has been made of them.
+#[derive(Debug, Default)]
+struct Measured {
+    values: usize,
+    answered: bool,
+}
+
+impl Tally for Lengths<'_> {
+    type Kept = Measured;
+    type Builder = Total;
+
+    fn counts(&self) -> bool {
+        false
+    }
+
+    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) -> Result<()> {
+        *kept = Measured::default();
+        Ok(())
+    }
+
+    #[inline]
+    fn set(&self, kept: &mut Measured, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
+        let place = values.place(partition, code) as usize;
+        let length = self.0.length(place..place + 1);
+        kept.values = if count > 0 { kept.values + length } else { kept.values - length };
+        kept.answered = false;
+        Ok(())
+    }
+
+    fn builder(&self, _: usize) -> Total {
+        Total::default()
+    }
+
+    fn answer(&self, kept: &mut Measured, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
+        if !std::mem::replace(&mut kept.answered, true) || !self.0.shares() {
+            out.add_values(self.0, kept.values);
+        }
+        Ok(())
+    }
+
+    fn define(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &Values,
+        partition: &Partition,
+        _: usize,
+        out: &mut Total,
+    ) -> Result<()> {
+        let places = counts.keys().map(|&code| values.place(partition, code as usize) as usize);
+        out.add_values(self.0, places.map(|place| self.0.length(place..place + 1)).fold(0, usize::saturating_add));
+        Ok(())
+    }
+
+    fn finish(&self, _: Total) -> Result<ArrayRef> {
+        Err(Error::internal("lengths are no answers"))
     }
 }
 
