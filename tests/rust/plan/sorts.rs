@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use windrow::plan::stream_order::SharedSort;
-use windrow::{Arg, Bound, Call, Exclude, Frame, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::{Arg, Bound, Call, Exclude, Frame, Literal, Options, OrderKey, Plan, Stream, WindowSpec};
 
 fn plan(specs: &[WindowSpec]) -> Plan {
     let field = |name: &str, data_type| Field::new(name, data_type, true);
@@ -26,7 +26,7 @@ fn call(function: &str) -> Call {
         "avg" | "ewm_mean" | "stddev" => &["x"],
         _ => &["v"],
     };
-    let literal = (function == "ewm_mean").then(|| Arg::from(0.5));
+    let literal = (function == "ewm_mean").then(|| Arg::from(Literal::Float(0.5)));
     Call::new(function, arguments.iter().copied().map(Arg::column).chain(literal))
 }
 
@@ -39,12 +39,29 @@ fn sorts(shorter: WindowSpec) -> usize {
 
 #[test]
 fn ties_of_the_shorter_order() {
-    let blind = ["rank", "dense_rank", "percent_rank", "cume_dist", "sum", "count", "min", "max", "avg", "stddev",
-                 "median", "mode", "collect_set", "bit_xor", "approx_count_distinct"];
+    let blind = [
+        "rank",
+        "dense_rank",
+        "percent_rank",
+        "cume_dist",
+        "sum",
+        "count",
+        "min",
+        "max",
+        "avg",
+        "stddev",
+        "median",
+        "mode",
+        "collect_set",
+        "bit_xor",
+        "approx_count_distinct",
+    ];
     for function in blind {
         assert_eq!(sorts(over(&["t"], call(function))), 1, "{function}");
     }
-    for function in ["row_number", "lag", "lead", "first_value", "last_value", "collect_list", "listagg", "min_by", "ewm_mean"] {
+    for function in
+        ["row_number", "lag", "lead", "first_value", "last_value", "collect_list", "listagg", "min_by", "ewm_mean"]
+    {
         assert_eq!(sorts(over(&["t"], call(function))), 2, "{function}");
     }
     let rows = || Frame::rows(Bound::preceding(1), Bound::CurrentRow);
