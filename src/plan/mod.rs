@@ -9,5 +9,5 @@ pub mod explain;
 pub mod planned;
 pub(crate) mod resolve;
 pub(crate) mod shared_passes;
-pub(crate) mod stream_order;
+pub mod stream_order;
 pub(crate) mod validate;

@@ -13,15 +13,7 @@ import windrow as wr
 from support.random_calls import rounds
 
 ROWS = 400
-ORDERS = [
-    "",
-    "ORDER BY t",
-    "ORDER BY t, id",
-    "ORDER BY u",
-    "ORDER BY t DESC",
-    "ORDER BY t, u",
-    "ORDER BY u, t, id DESC",
-]
+ORDERS = ["", "ORDER BY t", "ORDER BY t, id", "ORDER BY u", "ORDER BY t DESC", "ORDER BY t, u", "ORDER BY u, t, id"]
 UNITS = ["ROWS", "RANGE", "GROUPS"]
 SUMS = ("sum", "avg")
 ROUNDED = ("var_samp", "stddev_pop", "skewness", "kurtosis", "corr", "regr_slope", "entropy", "ewm_mean", "product")
@@ -71,17 +63,17 @@ def call(rng, depth=0):
     order = rng.choice(ORDERS)
     partition = rng.choice(["PARTITION BY k", "PARTITION BY k", ""])
     over = f"{partition} {order}".strip()
+    whole = rng.choice(["v", "v", "d", "id"])
+    if depth < 1 and rng.random() < 0.35:
+        whole = call_of(rng, ["row_number", "rank", "count"], depth)
     if order and rng.random() < 0.4:
         function = rng.choice(["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"])
-        arguments = {"ntile": "3", "lag": "s, 2", "lead": "v"}.get(function, "")
+        arguments = {"ntile": "3", "lag": "s, 2", "lead": whole}.get(function, "")
         return function, f"{function}({arguments}) OVER ({over})"
-    whole = rng.choice(["v", "v", "d", "id"])
-    if depth < 1 and rng.random() < 0.15:
-        whole = call_of(rng, ["row_number", "rank", "count"], depth)
     functions = {
         "sum": rng.choice([whole, "x"]), "avg": rng.choice([whole, "x"]), "count": rng.choice(["*", "s", "DISTINCT v"]),
-        "min": rng.choice([whole, "s"]), "max": rng.choice([whole, "x"]), "first_value": "v", "last_value": "s",
-        "collect_list": rng.choice(["v", "s"]), "collect_set": "s", "mode": "s", "median": "v", "bool_and": "b",
+        "min": rng.choice([whole, "s"]), "max": rng.choice([whole, "x"]), "first_value": whole, "last_value": "s",
+        "collect_list": rng.choice([whole, "s"]), "collect_set": "s", "mode": "s", "median": "v", "bool_and": "b",
         "bit_xor": "v", "min_by": "s, v", "listagg": "s", "histogram_numeric": "x, 3", "var_samp": "x",
         "stddev_pop": "x", "skewness": "x", "kurtosis": "x", "corr": "x, y", "regr_slope": "x, y", "entropy": "s",
         "ewm_mean": "x, 0.3", "product": "y",
@@ -168,3 +160,25 @@ def test_each_column_is_that_of_the_call_alone(number):
     count, different = compared(rng, ["table", "operator", "operator"])
     assert count >= 6 * ROWS
     assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize("beside", [{}, {"longer": "sum(v) OVER (PARTITION BY k ORDER BY t, id)"}])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "row_number() OVER (PARTITION BY k ORDER BY t)",
+        "lag(id) OVER (PARTITION BY k ORDER BY t)",
+        "sum(v) OVER (PARTITION BY k ORDER BY t ROWS 2 PRECEDING)",
+        "first_value(id) OVER (PARTITION BY k ORDER BY t)",
+        "row_number() OVER (ORDER BY u)",
+        "lag(row_number() OVER (ORDER BY u, id)) OVER (PARTITION BY k ORDER BY t)",
+    ],
+)
+def test_ties_keep_the_order_in_which_rows_come(text, beside):
+    table = rows(random.Random(1))
+    expected = dict(zip(table["id"].to_pylist(), wr.select(table, n=text)["n"].to_pylist(), strict=True))
+    with wr.config(memory_limit=1):
+        operator = wr.operator({"n": text, **beside}, table.schema, sort=True)
+        found = pa.Table.from_batches(operator(table.to_batches(50)), operator.schema)
+    assert found["id"].to_pylist() != table["id"].to_pylist()
+    assert dict(zip(found["id"].to_pylist(), found["n"].to_pylist(), strict=True)) == expected

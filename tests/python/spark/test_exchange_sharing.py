@@ -306,6 +306,29 @@ def test_spark_sorts_where_it_is_asked_to(frame):
     assert "Spark's sort by a, v" in str(wr.explain(frame, calls, sort="spark"))
 
 
+def test_calls_beside_it_do_not_change_a_call(spark):
+    """Ties of an order keep the order of the rows, though these were sorted by another order before."""
+    frame = spark.range(0, 120, 1, 1).selectExpr("id", "id % 3 AS a", "id * 37 % 11 AS t", "id * 13 % 7 AS w")
+    calls = {
+        "longer": "row_number() OVER (PARTITION BY a ORDER BY t, w, id DESC)",
+        "n": "row_number() OVER (PARTITION BY a ORDER BY t)",
+        "before": "lag(id) OVER (PARTITION BY a ORDER BY w)",
+        "rank": "rank() OVER (PARTITION BY a ORDER BY t)",
+        "of all": "max(id) OVER (PARTITION BY a)",
+    }
+
+    def answers(calls):
+        return {row["id"]: row for row in wr.select(frame, "id", calls, sort="spark").collect()}
+
+    beside = answers(calls)
+    for name in ("n", "before", "longer"):
+        alone = answers({name: calls[name]})
+        assert len(alone) == 120
+        assert {i: row[name] for i, row in alone.items()} == {i: row[name] for i, row in beside.items()}, name
+    plan = plan_of(wr.with_columns(frame, calls, sort="spark"))
+    assert plan.count("Sort [") == 3
+
+
 def test_sort_is_one_of_few_words(frame):
     r = wr.rank().over(wr.window("a", "v"))
     with pytest.raises(wr.SpecError, match="sort='Spark' is neither True, False, 'spark' nor None"):

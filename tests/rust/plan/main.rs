@@ -8,3 +8,4 @@ mod fuzz;
 mod support;
 
 mod shared_passes;
+mod sorts;
