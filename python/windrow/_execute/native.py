@@ -125,7 +125,7 @@ def _holds(kind: pa.DataType, value: Any) -> bool:
         limit = 2 ** (kind.bit_width - signed)
         return bool((-limit if signed else 0) <= value < limit and value == int(value))
     if pa.types.is_decimal(kind) and isinstance(value, Decimal):
-        return smallest_decimal(value.normalize())[1] <= kind.scale
+        return bool(smallest_decimal(value.normalize())[1] <= kind.scale)
     return fits([value], kind)
 
 

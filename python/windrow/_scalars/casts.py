@@ -229,7 +229,7 @@ def _double_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool)
     if to.scale > 22 or to.precision + to.scale > 38:
         return None
     expr, unknown = decimal_of_double(value.expr, to)
-    return expr, _new_nulls(expr, value) & ~unknown, unknown
+    return expr, _new_nulls(expr, value) & ~unknown & value.expr.is_finite(), unknown
 
 
 def _text_to_boolean(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:

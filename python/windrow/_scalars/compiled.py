@@ -179,7 +179,8 @@ class _Compiler:
         if isinstance(node, (exp.Column, exp.Dot)):
             return self._column(node, text)
         if name in _OPERATORS:
-            if (literal := value_of(node)) is not NO_VALUE:
+            literal = value_of(node)
+            if literal is not NO_VALUE and not isinstance(literal, Decimal):  # a sum of decimals has a type of its own
                 return typed_literal(literal, text)
             return self.call(_OPERATORS[name], [self.value(node.this), self.value(node.expression)], text)
         if name in _COMPARISONS:
@@ -365,14 +366,18 @@ class _Compiler:
                 found = found | (parts[0].expr == item.expr)
         return Typed(found, BOOLEAN, merged(*parts), text=text)
 
-    def _common(self, values: Sequence[Typed], text: str, *, equality: bool = True) -> tuple[pa.DataType, list[Typed]]:
+    def _common(
+        self, values: Sequence[Typed], text: str, *, equality: bool = True, comparing: bool = False
+    ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
         # Spark reads text next to a date or timestamp as one
         moments = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if moments:
             values = [self._moment(v, moments[0], text) if v.kind == STRING else v for v in values]
         kinds = [
-            pa.decimal128(len(str(abs(v.literal))), 0) if self._counts_as_decimal(v, values) else v.kind for v in values
+            # next to a decimal, in operators alone, an integer literal has the digits that it has
+            pa.decimal128(len(str(abs(v.literal))), 0) if comparing and self._counts_as_decimal(v, values) else v.kind
+            for v in values
         ]
         kind = common(kinds, ansi=self.scope.ansi)
         zones = {k.tz: k for k in kinds if family(k) == "timestamp"}
@@ -451,7 +456,7 @@ class _Compiler:
                 if family(other.kind) in ("integer", "float", "double", "decimal"):
                     self._no_common([one, other], [one.kind, other.kind], text)
                 raise refused("a comparison with an interval of months", text)
-        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"))
+        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"), comparing=True)
         if family(kind) in ("array", "struct") or pa.types.is_nested(kind):
             raise refused(f"a comparison of {shown(kind)}", text)
         expr = {

@@ -105,7 +105,8 @@ def _overflow(
     else:
         # the sign that both summands have, and the sum has not
         rows = ((one ^ result) & ((other ^ result) if symbol == "+" else (one ^ other))) < 0
-    return failing(rows, "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True)
+    name = "ARITHMETIC_OVERFLOW" if kind.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
+    return failing(rows, name, text, _WIDEN, overflow=True)
 
 
 def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
@@ -136,7 +137,9 @@ def try_divide(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(made.expr, made.kind, merged(*args))
 
 
-def _nonzero(args: list[Typed], scope: Scope, text: str) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
+def _nonzero(
+    args: list[Typed], scope: Scope, text: str, error: str = "DIVIDE_BY_ZERO"
+) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
     import polars as pl
 
     left, right = args
@@ -146,7 +149,7 @@ def _nonzero(args: list[Typed], scope: Scope, text: str) -> tuple[pl.Expr, pl.Ex
     failures = merged(left, right)
     if not (right.is_literal and right.literal):
         if scope.ansi:
-            failures += (failing((other == 0) & one.is_not_null(), "DIVIDE_BY_ZERO", text, _DIVIDE),)
+            failures += (failing((other == 0) & one.is_not_null(), error, text, _DIVIDE),)
         other = pl.when(other != 0).then(other)
     return one, other, kind, failures
 
@@ -155,7 +158,7 @@ def remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
     """Give the remainder of integers, which has the sign of the dividend."""
     import polars as pl
 
-    one, other, kind, failures = _nonzero(args, scope, text)
+    one, other, kind, failures = _nonzero(args, scope, text, "REMAINDER_BY_ZERO")
     modulo = one % other  # has the sign of the divisor
     fixed = (modulo != 0) & ((one < 0) ^ (other < 0))
     return Typed(pl.when(fixed).then(modulo - other).otherwise(modulo), kind, failures)
@@ -230,7 +233,11 @@ def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
             .then(low)
             .otherwise(whole.cast(pl.Int64, strict=False))
         )
-        return Typed(pl.when(x.is_not_null()).then(made), BIGINT, arg.failures)
+        failures = arg.failures
+        if scope.ansi:
+            outside = ~((whole < 2.0**63) & (whole >= -(2.0**63)))
+            failures += (failing(outside, "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
+        return Typed(pl.when(x.is_not_null()).then(made), BIGINT, failures)
 
     return make
 
