@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.expressions import smallest_decimal
 from .._model.intervals import Interval
 from .._model.result_columns import without_places
 from .._parse.grammar import function_name, parse, text_of
@@ -23,13 +22,14 @@ from ..exceptions import SpecError, suggest
 from . import texts, times
 from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
+from .literals import typed_literal
 from .typed import Failure, Scope, Typed, failing, merged, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["columns_in", "compiled", "typed_literal"]
+__all__ = ["columns_in", "compiled"]
 
 _OPERATORS = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "IntDiv": "div", "Mod": "%", "BitwiseAnd": "&", "BitwiseOr": "|",
@@ -106,48 +106,6 @@ class _UnknownError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
-
-
-def typed_literal(value: Any, text: str) -> Typed:
-    """Give a Python value as Spark has it as a literal."""
-    import datetime as dt
-
-    import polars as pl
-
-    kind: pa.DataType
-    if value is None:
-        return Typed(pl.lit(None), VOID, literal=None, text=text)
-    if isinstance(value, bool):
-        kind = BOOLEAN
-    elif isinstance(value, int):
-        if -(2**63) <= value < 2**63:
-            kind = INT if -(2**31) <= value < 2**31 else BIGINT
-        else:
-            value = Decimal(value)
-            kind = pa.decimal128(*smallest_decimal(value))
-    elif isinstance(value, float):
-        kind = DOUBLE
-    elif isinstance(value, Decimal):
-        kind = pa.decimal128(*smallest_decimal(value))
-    elif isinstance(value, str):
-        kind = STRING
-    elif isinstance(value, dt.datetime):
-        if value.tzinfo is not None:
-            raise refused("a timestamp with a zone as a literal", text)
-        kind = NTZ
-    elif isinstance(value, dt.date):
-        kind = DATE
-    elif isinstance(value, dt.timedelta):
-        value = Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds)
-        kind = INTERVAL
-    elif isinstance(value, Interval):
-        kind = INTERVAL
-    else:
-        raise refused(f"a literal {type(value).__name__}", text)
-    if isinstance(value, Interval):
-        micros = value.days * 86_400_000_000 + value.microseconds
-        return Typed(pl.lit(micros).cast(pl.Duration("us")), kind, literal=value, text=text)
-    return Typed(pl.lit(value, dtype=plain(kind)), kind, literal=value, text=text)
 
 
 class _Compiler:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from .._model.expressions import Column, Host, Literal, Scalar
 from ..exceptions import UnsupportedError
-from .compiled import compiled, typed_literal
+from .compiled import compiled
+from .literals import typed_literal
 from .typed import Failure
 
 if TYPE_CHECKING:
