@@ -19,7 +19,16 @@ from ..settings import Options
 from .arrow_columns import checked
 from .lossless import fits
 
-__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "refuse_extension", "window_columns"]
+__all__ = [
+    "ROWS",
+    "input_table",
+    "make_plan",
+    "ordered_results",
+    "output_fields",
+    "refuse_extension",
+    "window_columns",
+    "with_order",
+]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -192,4 +201,46 @@ def window_columns(
         The new fields and the new columns.
     """
     result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
-    return list(result.schema), result.columns
+    return with_order(table.schema, bound, list(result.schema), result.columns)
+
+
+def with_order(
+    schema: pa.Schema, bound: BoundCalls, fields: list[pa.Field], columns: list[pa.ChunkedArray]
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Give results that are values of ordered categories their order back; the rest as it is."""
+    for index in ordered_results(schema, bound.native, fields):
+        columns[index] = _with_order(columns[index])
+        fields[index] = fields[index].with_type(columns[index].type)
+    return fields, columns
+
+
+def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
+    """List the calls that give values of ordered categories, which the native module knows as categories alone.
+
+    Parameters
+    ----------
+    schema
+        The columns that the calls read.
+    calls
+        The native calls.
+    fields
+        The fields of their results.
+
+    Returns
+    -------
+    list of int
+        Their positions.
+    """
+    found = []
+    for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
+        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
+        index = -1 if name is None else schema.get_field_index(name)
+        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+            found.append(position)
+    return found
+
+
+def _with_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
+    chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
+    return pa.chunked_array(chunks, type=kind)

@@ -22,13 +22,13 @@ from .._plan.bind import bind, scalars
 from .._plan.bound import BoundCalls
 from .._plan.layout import Slot
 from .._plan.levels import levels
-from ..exceptions import DataError, SpecError
+from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import checked, compact, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import answered as answered_externally, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import input_table, make_plan, output_fields
+from .native import input_table, make_plan, ordered_results, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
@@ -90,6 +90,18 @@ class Operator:
     def new_fields(self) -> list[pa.Field]:
         """The fields of the new columns, in the order of the calls."""
         return list(self._new)
+
+    def ordered_results(self) -> list[int]:
+        """List the calls whose results are values of ordered categories."""
+        return ordered_results(self._empty, self.bound.native, self._new)
+
+    @staticmethod
+    def _refuse_categories(read: Sequence[str], categories: set[str]) -> None:
+        if categories.intersection(read):
+            raise UnsupportedError(
+                "a call or an expression over ordered categories that a call gave: in a stream they would be compared "
+                "as text; cast the column to text, or to integers of their positions"
+            )
 
     @property
     def names_read(self) -> list[str]:
@@ -361,15 +373,18 @@ class Chain(Operator):
         self.host_schema = host_schema
         self.levels: list[Operator] = []
         self._shown = Output.shown(outputs)
-        working = schema
+        working, categories = schema, set[str]()
         for calls in levels(o.item for o in outputs if o.item is not None):
             kept = [Slot(n, False, i) for i, n in enumerate(working.names)]
             added = [Slot(at, True, i) for i, at in enumerate(calls)]
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
             level = Operator(bound, kept + added, working, options, sort, leaves=False)
+            level._refuse_categories([bound.names[i] for i in bound.read], categories)
+            categories |= {level.bound.native[i]["name"] for i in level.ordered_results()}
             working = level.schema
             self.levels.append(level)
         self._scalars = scalars(outputs, working.names)
+        self._refuse_categories([n for t in self._scalars for n in categories if n in str(t.expression)], categories)
         self._names = unique_names(working.names)
         made = {t.name: i for i, t in enumerate(self._scalars)}
         # for each new column: whether it is an expression over calls, and its place among these or the calls' results
