@@ -46,7 +46,7 @@ class Exact:
     name: str
     arguments: tuple[str, ...]
     result: str
-    make: Callable[[list[Typed], Scope, str], Typed]
+    make: Callable[[list[Typed], Scope, object], Typed]
     variadic: bool = False
     ulps: int = 0
 

@@ -17,7 +17,7 @@ from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VO
 __all__ = ["typed_literal"]
 
 
-def typed_literal(value: Any, text: str) -> Typed:
+def typed_literal(value: Any, text: object) -> Typed:
     """Give a Python value as Spark has it as a literal."""
     import polars as pl
 

@@ -40,10 +40,10 @@ def _bounds(kind: pa.DataType) -> tuple[int, int]:
     return -(2**bits), 2**bits - 1
 
 
-def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``+``, ``-`` or ``*`` of two numbers."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         left, right = args
@@ -76,7 +76,14 @@ def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
 
 
 def _overflow(
-    symbol: str, left: Typed, right: Typed, one: pl.Expr, other: pl.Expr, result: pl.Expr, kind: pa.DataType, text: str
+    symbol: str,
+    left: Typed,
+    right: Typed,
+    one: pl.Expr,
+    other: pl.Expr,
+    result: pl.Expr,
+    kind: pa.DataType,
+    text: object,
 ) -> Failure:
     """Say on which rows integers overflow; next to a literal one comparison tells."""
     import polars as pl
@@ -109,7 +116,7 @@ def _overflow(
     return failing(rows, name, text, _WIDEN, overflow=True)
 
 
-def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
+def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide: doubles, or decimals with the digits that Spark gives."""
     import polars as pl
 
@@ -131,14 +138,14 @@ def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
 
 
-def try_divide(args: list[Typed], scope: Scope, text: str) -> Typed:
+def try_divide(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide, with NULL for a division by zero."""
     made = divided(args, Scope(scope.kinds, False, scope.timezone), text)
     return Typed(made.expr, made.kind, merged(*args))
 
 
 def _nonzero(
-    args: list[Typed], scope: Scope, text: str, error: str = "DIVIDE_BY_ZERO"
+    args: list[Typed], scope: Scope, text: object, error: str = "DIVIDE_BY_ZERO"
 ) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
     import polars as pl
 
@@ -154,7 +161,7 @@ def _nonzero(
     return one, other, kind, failures
 
 
-def remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give the remainder of integers, which has the sign of the dividend."""
     import polars as pl
 
@@ -164,7 +171,7 @@ def remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(fixed).then(modulo - other).otherwise(modulo), kind, failures)
 
 
-def positive_remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give Spark's pmod of integers."""
     if not args[1].is_literal or not isinstance(args[1].literal, int) or args[1].literal <= 0:
         raise refused("pmod by what is not a positive literal", text)
@@ -172,7 +179,7 @@ def positive_remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(one % other, kind, failures)
 
 
-def whole_quotient(args: list[Typed], scope: Scope, text: str) -> Typed:
+def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide integers, cutting the fraction off."""
     import polars as pl
 
@@ -186,10 +193,10 @@ def whole_quotient(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(above).then(floor + 1).otherwise(floor), BIGINT, failures)
 
 
-def negated(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def negated(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``-x`` or ``abs(x)``, of which the least integer has none."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         (arg,) = args
         failures = arg.failures
         if family(arg.kind) == "integer" and scope.ansi and not arg.is_literal:
@@ -199,10 +206,10 @@ def negated(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def bitwise(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``&``, ``|`` or ``^`` of two integers."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         kind = widest_number(args[0].kind, args[1].kind, ansi=scope.ansi)
         assert kind is not None
         one, other = (cast(a, kind, text, scope).expr for a in args)
@@ -212,10 +219,10 @@ def bitwise(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``floor(x)`` or ``ceil(x)``: a bigint, which saturates."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         (arg,) = args
@@ -242,7 +249,7 @@ def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
+def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Round, halves away from zero."""
     digits = args[1].literal if len(args) == 2 else 0
     if isinstance(digits, bool) or not isinstance(digits, int):
@@ -264,7 +271,7 @@ def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
     )
 
 
-def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:
+def _rounded_decimal(arg: Typed, digits: int, text: object) -> Typed:
     whole = arg.kind.precision - arg.kind.scale + 1
     scale = min(arg.kind.scale, max(digits, 0))
     if digits < 0:
@@ -276,16 +283,16 @@ def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:
     return Typed(expr, to, arg.failures)
 
 
-def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, str], Typed]:
+def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make a function of doubles, which Spark casts all numbers to."""
 
-    def made(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def made(args: list[Typed], scope: Scope, text: object) -> Typed:
         return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
 
     return made
 
 
-def is_nan(args: list[Typed], scope: Scope, text: str) -> Typed:
+def is_nan(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Say whether a number is NaN; NULL is none."""
     (arg,) = args
     if arg.kind in (DOUBLE, FLOAT):
