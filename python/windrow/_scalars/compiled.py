@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.intervals import Interval
+from .._model.replace import replace
 from .._model.result_columns import without_places
 from .._parse.grammar import function_name, parse
 from .._parse.literals import NO_VALUE, value_of
@@ -590,7 +591,7 @@ class _Compiler:
             found = [g for g in given if g is not None]
             if len(found) == len(given):
                 made = row.make(found, self.scope, text)
-                return Typed(made.expr, made.kind, made.failures, text=text)
+                return replace(made, text=text)
         kinds = ", ".join(shown(a.kind) for a in args)
         raise refused(f"{name}({kinds})", self.text)
 

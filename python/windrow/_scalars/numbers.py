@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["arithmetic", "bitwise", "divided", "floor_or_ceil", "negated", "remainder", "rounded", "whole_quotient"]
 
+# so many integer operations in a chain are each checked by themselves
+_EXACTLY = 12
 _WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
 _DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 
@@ -63,10 +65,43 @@ def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
         one, other = (cast(a, kind, text, scope).expr for a in args)
         result = _apply(symbol, one, other)
         if family(kind) == "integer" and scope.ansi:
-            failures += (_overflow(symbol, left, right, one, other, result, kind, text),)
+            return _checked(symbol, left, right, one, other, result, kind, text)
         return Typed(result, kind, failures)
 
     return make
+
+
+def _checked(
+    symbol: str,
+    left: Typed,
+    right: Typed,
+    one: pl.Expr,
+    other: pl.Expr,
+    result: pl.Expr,
+    kind: pa.DataType,
+    text: object,
+) -> Typed:
+    """Say on which rows integers overflow: exactly in short chains; in long ones, where they come near, in one check.
+
+    The exact check of each operation holds the whole chain before it, which for many is too much.
+    """
+    import polars as pl
+
+    operations = left.operations + right.operations + 1
+    sizes = [v.expr.cast(pl.Float64).abs() if v.bound is None else v.bound for v in (left, right)]
+    bound = sizes[0] + sizes[1]
+    if symbol == "*":
+        bound = pl.max_horizontal(sizes[0], 1.0) * pl.max_horizontal(sizes[1], 1.0)
+    checks = left.checks + right.checks
+    if operations <= _EXACTLY:
+        check = _overflow(symbol, left, right, one, other, result, kind, text)
+        failures, checks = (*merged(left, right), check), (*checks, check)
+    else:
+        known = {id(c) for c in checks}
+        near = bound >= float(2 ** (kind.bit_width - 2))
+        check = failing(near, "ARITHMETIC_OVERFLOW, or integers too near to it to be told", text, _WIDEN, overflow=True)
+        failures, checks = (*(f for f in merged(left, right) if id(f) not in known), check), (check,)
+    return Typed(result, kind, failures, checks=checks, operations=operations, bound=bound)
 
 
 def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:

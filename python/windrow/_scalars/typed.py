@@ -81,6 +81,12 @@ class Typed:
         How it was written.
     ordered
         Whether it is text that a category's order, and not the alphabet, orders.
+    checks
+        Those of the failures that say where a chain of integer operations overflows.
+    operations
+        How many operations that chain has.
+    bound
+        A double that no result within the chain is beyond.
     """
 
     expr: pl.Expr
@@ -89,6 +95,9 @@ class Typed:
     literal: Any = _NO_LITERAL
     text: object = ""
     ordered: bool = False
+    checks: tuple[Failure, ...] = ()
+    operations: int = 0
+    bound: pl.Expr | None = None
 
     @property
     def is_literal(self) -> bool:

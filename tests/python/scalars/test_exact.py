@@ -313,3 +313,10 @@ def test_strings_of_any_letters():
 def test_an_aggregate_without_over_is_refused_in_arguments_too():
     with pytest.raises(wr.SpecError, match=r"avg\(x\) has no OVER"):
         wr.with_columns(TABLES["mild"], wr.sum(wr.expr("x - avg(x)")).over())
+
+
+def test_the_page_lists_every_row():
+    page = (Path(__file__).parents[3] / "docs" / "scalars.md").read_text(encoding="utf-8").replace("\\|", "|")
+    for row in EXACT:
+        line = next(line for line in page.splitlines() if line.startswith(f"| `{row.name}` |"))
+        assert f"({', '.join(row.arguments)}{', ...' if row.variadic else ''}) {row.result}" in line
