@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._model.expressions import smallest_decimal
 from .._model.names import fresh
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
@@ -132,9 +131,9 @@ def _holds(kind: pa.DataType, value: Any) -> bool:
             return False
         signed = pa.types.is_signed_integer(kind)
         limit = 2 ** (kind.bit_width - signed)
-        return bool((-limit if signed else 0) <= value < limit and value == int(value))
+        return bool((-limit if signed else 0) <= int(value) < limit)  # Spark cuts a fraction off
     if pa.types.is_decimal(kind) and isinstance(value, Decimal):
-        return bool(smallest_decimal(value.normalize())[1] <= kind.scale)
+        return True  # rounded as by Spark's cast; one of too many digits the plan refuses
     return fits([value], kind)
 
 
