@@ -16,7 +16,7 @@ from .._plan.bound import BoundCalls, Temporary
 from .._plan.levels import levels
 from ..settings import Options, current
 from .evaluate import evaluate
-from .native import input_table, make_plan, output_fields, window_columns
+from .native import input_table, make_plan, output_fields, window_columns, with_order
 from .run_metrics import Run, in_memory
 from .validation import Checker
 
@@ -171,4 +171,5 @@ def columns_in_order(
     done += stream.finish()
     pieces = [pa.record_batch(b) for b in done]
     first = table.num_columns
-    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
+    columns = [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
+    return with_order(table.schema, bound, fields, columns)

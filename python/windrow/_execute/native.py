@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._model.expressions import smallest_decimal
 from .._model.names import fresh
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
@@ -19,7 +18,16 @@ from ..settings import Options
 from .lossless import fits
 from .validation import Checker
 
-__all__ = ["ROWS", "input_table", "make_plan", "output_fields", "refuse_extension", "window_columns"]
+__all__ = [
+    "ROWS",
+    "input_table",
+    "make_plan",
+    "ordered_results",
+    "output_fields",
+    "refuse_extension",
+    "window_columns",
+    "with_order",
+]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
@@ -123,9 +131,9 @@ def _holds(kind: pa.DataType, value: Any) -> bool:
             return False
         signed = pa.types.is_signed_integer(kind)
         limit = 2 ** (kind.bit_width - signed)
-        return bool((-limit if signed else 0) <= value < limit and value == int(value))
+        return bool((-limit if signed else 0) <= int(value) < limit)  # Spark cuts a fraction off
     if pa.types.is_decimal(kind) and isinstance(value, Decimal):
-        return smallest_decimal(value.normalize())[1] <= kind.scale
+        return True  # rounded as by Spark's cast; one of too many digits the plan refuses
     return fits([value], kind)
 
 
@@ -201,4 +209,46 @@ def window_columns(
         The new fields and the new columns.
     """
     result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
-    return list(result.schema), result.columns
+    return with_order(table.schema, bound, list(result.schema), result.columns)
+
+
+def with_order(
+    schema: pa.Schema, bound: BoundCalls, fields: list[pa.Field], columns: list[pa.ChunkedArray]
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Give results that are values of ordered categories their order back; the rest as it is."""
+    for index in ordered_results(schema, bound.native, fields):
+        columns[index] = _with_order(columns[index])
+        fields[index] = fields[index].with_type(columns[index].type)
+    return fields, columns
+
+
+def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
+    """List the calls that give values of ordered categories, which the native module knows as categories alone.
+
+    Parameters
+    ----------
+    schema
+        The columns that the calls read.
+    calls
+        The native calls.
+    fields
+        The fields of their results.
+
+    Returns
+    -------
+    list of int
+        Their positions.
+    """
+    found = []
+    for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
+        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
+        index = -1 if name is None else schema.get_field_index(name)
+        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+            found.append(position)
+    return found
+
+
+def _with_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
+    chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
+    return pa.chunked_array(chunks, type=kind)

@@ -23,13 +23,13 @@ from .._plan.bind import bind, scalars
 from .._plan.bound import BoundCalls
 from .._plan.layout import Slot
 from .._plan.levels import levels
-from ..exceptions import DataError, SpecError
+from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import as_bytes, compact, empty_table, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, output_fields
+from .native import ROWS, input_table, make_plan, ordered_results, output_fields
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling
@@ -98,6 +98,18 @@ class Operator:
     def new_fields(self) -> list[pa.Field]:
         """The fields of the new columns, in the order of the calls."""
         return list(self._new)
+
+    def ordered_results(self) -> list[int]:
+        """List the calls whose results are values of ordered categories."""
+        return ordered_results(self._empty, self.bound.native, self._new)
+
+    @staticmethod
+    def _refuse_categories(read: Sequence[str], categories: set[str]) -> None:
+        if categories.intersection(read):
+            raise UnsupportedError(
+                "a call or an expression over ordered categories that a call gave: in a stream they would be compared "
+                "as text; cast the column to text, or to integers of their positions"
+            )
 
     @property
     def names_read(self) -> list[str]:
@@ -433,7 +445,7 @@ class Chain(Operator):
         self.host_schema = host_schema
         self.levels: list[Operator] = []
         self._shown = Output.shown(outputs)
-        working, trusted = schema, frozenset[str]()
+        working, trusted, categories = schema, frozenset[str](), set[str]()
         steps = levels(o.item for o in outputs if o.item is not None)
         position = None
         if len(steps) > 1 and sort is not False:  # ties keep the order in which rows came, whatever a level sorts by
@@ -445,10 +457,13 @@ class Chain(Operator):
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
             level = Operator(bound, kept + added, working, options, sort, leaves=False, trusted=trusted)
             trusted |= {working.names[i] for i in bound.read} | set(calls)
+            level._refuse_categories([bound.names[i] for i in bound.read], categories)
+            categories |= {level.bound.native[i]["name"] for i in level.ordered_results()}
             level.position, level.numbers = position, position is not None and not self.levels
             working = level.schema
             self.levels.append(level)
         self._scalars = scalars(outputs, working.names)
+        self._refuse_categories([n for t in self._scalars for n in categories if n in str(t.expression)], categories)
         self._names = unique_names(working.names)
         made = {t.name: i for i, t in enumerate(self._scalars)}
         # for each new column: whether it is an expression over calls, and its place among these or the calls' results

@@ -392,8 +392,8 @@ def expr(text: str) -> Any:
     text
         SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
         ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first. The dialect is Spark's on every frame;
-        where Polars evaluates and its SQL cannot say as much, that is an error. A row that Spark fails on, for a
-        division by zero say, is null there.
+        where Polars evaluates, what is not exactly Spark's is refused (docs/scalars.md). A row that Spark fails on, for
+        a division by zero say, is an error; with ``wr.config(ansi=False)`` it is what Spark gives then.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def plain(kind: pa.DataType) -> Any:
     }[kind]  # fmt: skip
 
 
-def named_type(node: Any, text: str, scope: Scope) -> pa.DataType:
+def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
     """Read the type of a cast.
 
     Parameters
@@ -97,7 +97,7 @@ def named_type(node: Any, text: str, scope: Scope) -> pa.DataType:
     return _NAMES[name]
 
 
-def cast(value: Typed, to: pa.DataType, text: str, scope: Scope, *, tried: bool = False) -> Typed:
+def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bool = False) -> Typed:
     """Cast an expression.
 
     Parameters
@@ -147,7 +147,7 @@ def cast(value: Typed, to: pa.DataType, text: str, scope: Scope, *, tried: bool 
     return Typed(expr, to, tuple(failures), text=text)
 
 
-def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: str) -> Failure:
+def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: object) -> Failure:
     if source == "string":
         return failing(rows, f"CAST_INVALID_INPUT, a text that is no {target}", text, _NULL)
     if target == "decimal":
@@ -229,7 +229,7 @@ def _double_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool)
     if to.scale > 22 or to.precision + to.scale > 38:
         return None
     expr, unknown = decimal_of_double(value.expr, to)
-    return expr, _new_nulls(expr, value) & ~unknown, unknown
+    return expr, _new_nulls(expr, value) & ~unknown & value.expr.is_finite(), unknown
 
 
 def _text_to_boolean(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:

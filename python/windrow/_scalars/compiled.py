@@ -13,23 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.expressions import smallest_decimal
 from .._model.intervals import Interval
+from .._model.replace import replace
 from .._model.result_columns import without_places
-from .._parse.grammar import function_name, parse, text_of
+from .._parse.grammar import function_name, parse
 from .._parse.literals import NO_VALUE, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, suggest
 from . import texts, times
 from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
-from .typed import Failure, Scope, Typed, failing, merged, refused, within
+from .literals import typed_literal
+from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["columns_in", "compiled", "typed_literal"]
+__all__ = ["columns_in", "compiled"]
 
 _OPERATORS = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "IntDiv": "div", "Mod": "%", "BitwiseAnd": "&", "BitwiseOr": "|",
@@ -108,48 +109,6 @@ class _UnknownError(Exception):
         self.name = name
 
 
-def typed_literal(value: Any, text: str) -> Typed:
-    """Give a Python value as Spark has it as a literal."""
-    import datetime as dt
-
-    import polars as pl
-
-    kind: pa.DataType
-    if value is None:
-        return Typed(pl.lit(None), VOID, literal=None, text=text)
-    if isinstance(value, bool):
-        kind = BOOLEAN
-    elif isinstance(value, int):
-        if -(2**63) <= value < 2**63:
-            kind = INT if -(2**31) <= value < 2**31 else BIGINT
-        else:
-            value = Decimal(value)
-            kind = pa.decimal128(*smallest_decimal(value))
-    elif isinstance(value, float):
-        kind = DOUBLE
-    elif isinstance(value, Decimal):
-        kind = pa.decimal128(*smallest_decimal(value))
-    elif isinstance(value, str):
-        kind = STRING
-    elif isinstance(value, dt.datetime):
-        if value.tzinfo is not None:
-            raise refused("a timestamp with a zone as a literal", text)
-        kind = NTZ
-    elif isinstance(value, dt.date):
-        kind = DATE
-    elif isinstance(value, dt.timedelta):
-        value = Interval(days=value.days, microseconds=value.seconds * 1_000_000 + value.microseconds)
-        kind = INTERVAL
-    elif isinstance(value, Interval):
-        kind = INTERVAL
-    else:
-        raise refused(f"a literal {type(value).__name__}", text)
-    if isinstance(value, Interval):
-        micros = value.days * 86_400_000_000 + value.microseconds
-        return Typed(pl.lit(micros).cast(pl.Duration("us")), kind, literal=value, text=text)
-    return Typed(pl.lit(value, dtype=plain(kind)), kind, literal=value, text=text)
-
-
 class _Compiler:
     def __init__(self, scope: Scope, text: str) -> None:
         from sqlglot import exp
@@ -172,37 +131,54 @@ class _Compiler:
 
     def value(self, node: Any) -> Typed:
         exp = self.exp
-        text = text_of(node)
-        name = type(node).__name__
-        if isinstance(node, exp.Paren):
-            return self.value(node.this)
+        while isinstance(node, exp.Paren):
+            node = node.this
+        text, name = Written(node), type(node).__name__
         if isinstance(node, (exp.Column, exp.Dot)):
             return self._column(node, text)
-        if name in _OPERATORS:
-            if (literal := value_of(node)) is not NO_VALUE:
-                return typed_literal(literal, text)
-            return self.call(_OPERATORS[name], [self.value(node.this), self.value(node.expression)], text)
+        if name in _OPERATORS or name in ("And", "Or"):
+            return self._chain(node)
         if name in _COMPARISONS:
             return self.compare(_COMPARISONS[name], self.value(node.this), self.value(node.expression), text)
-        method: Callable[[Any, str], Typed] | None = getattr(self, f"_{name.lower()}", None)
+        method: Callable[[Any, object], Typed] | None = getattr(self, f"_{name.lower()}", None)
         if method is not None:
             return method(node, text)
         if (function := function_name(node)) is not None:
             return self._function(function, node.expressions, text)
         if (literal := value_of(node)) is not NO_VALUE:
             return typed_literal(literal, text)
-        raise refused(text, self.text)
+        raise refused(str(text), self.text)
+
+    def _chain(self, node: Any) -> Typed:
+        """Compile operators whose left sides are operators: as deep as they are many, so one after another."""
+        spine = []
+        while type(node).__name__ in _OPERATORS or type(node).__name__ in ("And", "Or"):
+            spine.append(node)
+            node = node.this
+        value = self.value(node)
+        for operator in reversed(spine):
+            value = self._operated(operator, value)
+        return value
+
+    def _operated(self, node: Any, left: Typed) -> Typed:
+        right, text, name = self.value(node.expression), Written(node), type(node).__name__
+        if name in ("And", "Or"):
+            return self._joined(name, self._true(left), self._true(right), text)
+        literal = value_of(node) if left.is_literal and right.is_literal else NO_VALUE
+        if literal is not NO_VALUE and not isinstance(literal, Decimal):  # a sum of decimals has a type of its own
+            return typed_literal(literal, text)
+        return self.call(_OPERATORS[name], [left, right], text)
 
     # --- columns and fields
 
-    def _column(self, node: Any, text: str) -> Typed:
+    def _column(self, node: Any, text: object) -> Typed:
         import polars as pl
 
         names = [i.name for i in node.find_all(self.exp.Identifier)] if isinstance(node, self.exp.Column) else []
         if isinstance(node, self.exp.Column):
             names = [p.name for p in node.parts]
         else:
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         if names[0] not in self.scope.kinds:
             raise _UnknownError(names[0])
         expr, kind = pl.col(names[0]), self.scope.kinds[names[0]]
@@ -214,7 +190,7 @@ class _Compiler:
             expr, kind = expr.struct.field(name), types[0]
         return self._loaded(expr, kind, text)
 
-    def _loaded(self, expr: pl.Expr, kind: pa.DataType, text: str) -> Typed:
+    def _loaded(self, expr: pl.Expr, kind: pa.DataType, text: object) -> Typed:
         """Give a column in the type that Spark would have for it."""
         import polars as pl
 
@@ -238,17 +214,17 @@ class _Compiler:
             return Typed(expr.cast(plain(wide)), wide, text=text)
         return Typed(expr, kind, text=text)
 
-    def _bracket(self, node: Any, text: str) -> Typed:
+    def _bracket(self, node: Any, text: object) -> Typed:
         if len(node.expressions) != 1 or isinstance(node.expressions[0], self.exp.Slice):
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         return self._item(self.value(node.this), self.value(node.expressions[0]), text, failing_outside=self.scope.ansi)
 
-    def _item(self, value: Typed, index: Typed, text: str, *, failing_outside: bool) -> Typed:
+    def _item(self, value: Typed, index: Typed, text: object, *, failing_outside: bool) -> Typed:
         """Give the item of a list at a position counted from 0."""
         import polars as pl
 
         if family(value.kind) != "array" or family(index.kind) != "integer":
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         item, length = index.expr.cast(pl.Int64), value.expr.list.len().cast(pl.Int64)
         outside = (item < 0) | (item >= length)
         found = value.expr.list.get(pl.when(~outside).then(item), null_on_oob=True)
@@ -261,7 +237,7 @@ class _Compiler:
 
     # --- literals that have a type of their own
 
-    def _cast(self, node: Any, text: str) -> Typed:
+    def _cast(self, node: Any, text: object) -> Typed:
         kind = named_type(node.to, self.text, self.scope) if not self._is_time_literal(node) else None
         tried = bool(node.args.get("safe"))
         inner = node.this
@@ -270,7 +246,7 @@ class _Compiler:
             made = typed_literal(literal, text)
             return made if made.kind == kind else self._of_literal(made, kind, text)
         if kind is None:
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         return cast(self.value(inner), kind, text, self.scope, tried=tried)
 
     _trycast = _cast
@@ -278,7 +254,7 @@ class _Compiler:
     def _is_time_literal(self, node: Any) -> bool:
         return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
 
-    def _of_literal(self, made: Typed, kind: pa.DataType, text: str) -> Typed:
+    def _of_literal(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
         """Keep that a cast literal is one: ``7L`` is a bigint."""
         import polars as pl
 
@@ -286,61 +262,58 @@ class _Compiler:
             return Typed(pl.lit(made.literal, dtype=plain(kind)), kind, literal=made.literal, text=text)
         return cast(made, kind, text, self.scope)
 
-    def _neg(self, node: Any, text: str) -> Typed:
+    def _neg(self, node: Any, text: object) -> Typed:
         if (literal := value_of(node)) is not NO_VALUE:
             return typed_literal(literal, text)
         return self.call("negative", [self.value(node.this)], text)
 
-    def _bitwisenot(self, node: Any, text: str) -> Typed:
+    def _bitwisenot(self, node: Any, text: object) -> Typed:
         return self.call("~", [self.value(node.this)], text)
 
     # --- conditions
 
     def _truth(self, node: Any) -> Typed:
-        value = self.value(node)
+        return self._true(self.value(node))
+
+    def _true(self, value: Typed) -> Typed:
         if value.kind == VOID:
             return cast(value, BOOLEAN, value.text, self.scope)
         if value.kind != BOOLEAN:
             raise SpecError(
-                f"{without_places(self.text)}: {text_of(node)} is {shown(value.kind)}, and a condition is true or false"
+                f"{without_places(self.text)}: {value.text} is {shown(value.kind)}, and a condition is true or false"
             )
         return value
 
-    def _and(self, node: Any, text: str) -> Typed:
-        left, right = self._truth(node.this), self._truth(node.expression)
+    def _joined(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
         # the right side is evaluated where the left one does not decide
-        failures = left.failures + within(right.failures, left.expr.fill_null(True))
-        return Typed(left.expr & right.expr, BOOLEAN, failures, text=text)
+        undecided = left.expr.fill_null(True) if name == "And" else ~left.expr.fill_null(False)
+        expr = left.expr & right.expr if name == "And" else left.expr | right.expr
+        return Typed(expr, BOOLEAN, left.failures + within(right.failures, undecided), text=text)
 
-    def _or(self, node: Any, text: str) -> Typed:
-        left, right = self._truth(node.this), self._truth(node.expression)
-        failures = left.failures + within(right.failures, ~left.expr.fill_null(False))
-        return Typed(left.expr | right.expr, BOOLEAN, failures, text=text)
-
-    def _not(self, node: Any, text: str) -> Typed:
+    def _not(self, node: Any, text: object) -> Typed:
         value = self._truth(node.this)
         return Typed(~value.expr, BOOLEAN, value.failures, text=text)
 
-    def _is(self, node: Any, text: str) -> Typed:
+    def _is(self, node: Any, text: object) -> Typed:
         if isinstance(node.expression, self.exp.Null):
             return self._is_null(self.value(node.this), text)
         if isinstance(node.expression, self.exp.Boolean):
             value = self._truth(node.this)
             expr = value.expr if node.expression.this else ~value.expr
             return Typed(expr.fill_null(False), BOOLEAN, value.failures, text=text)
-        raise refused(text, self.text)
+        raise refused(str(text), self.text)
 
-    def _is_null(self, value: Typed, text: str) -> Typed:
+    def _is_null(self, value: Typed, text: object) -> Typed:
         return Typed(value.expr.is_null(), BOOLEAN, value.failures, text=text)
 
-    def _nullsafeeq(self, node: Any, text: str) -> Typed:
+    def _nullsafeeq(self, node: Any, text: object) -> Typed:
         return self.compare("<=>", self.value(node.this), self.value(node.expression), text)
 
-    def _nullsafeneq(self, node: Any, text: str) -> Typed:
+    def _nullsafeneq(self, node: Any, text: object) -> Typed:
         same = self._nullsafeeq(node, text)
         return Typed(~same.expr, BOOLEAN, same.failures, text=text)
 
-    def _between(self, node: Any, text: str) -> Typed:
+    def _between(self, node: Any, text: object) -> Typed:
         if node.args.get("symmetric"):
             raise refused("BETWEEN SYMMETRIC", self.text)
         value = self.value(node.this)
@@ -348,9 +321,9 @@ class _Compiler:
         high = self.compare("<=", value, self.value(node.args["high"]), text)
         return Typed(low.expr & high.expr, BOOLEAN, merged(low, high), text=text)
 
-    def _in(self, node: Any, text: str) -> Typed:
+    def _in(self, node: Any, text: object) -> Typed:
         if node.args.get("query") or node.args.get("unnest") or not node.expressions:
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         value = self.value(node.this)
         kind, parts = self._common([value, *(self.value(e) for e in node.expressions)], text)
         items = parts[1:]
@@ -365,14 +338,18 @@ class _Compiler:
                 found = found | (parts[0].expr == item.expr)
         return Typed(found, BOOLEAN, merged(*parts), text=text)
 
-    def _common(self, values: Sequence[Typed], text: str, *, equality: bool = True) -> tuple[pa.DataType, list[Typed]]:
+    def _common(
+        self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
+    ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
         # Spark reads text next to a date or timestamp as one
         moments = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if moments:
             values = [self._moment(v, moments[0], text) if v.kind == STRING else v for v in values]
         kinds = [
-            pa.decimal128(len(str(abs(v.literal))), 0) if self._counts_as_decimal(v, values) else v.kind for v in values
+            # next to a decimal, in operators alone, an integer literal has the digits that it has
+            pa.decimal128(len(str(abs(v.literal))), 0) if comparing and self._counts_as_decimal(v, values) else v.kind
+            for v in values
         ]
         kind = common(kinds, ansi=self.scope.ansi)
         zones = {k.tz: k for k in kinds if family(k) == "timestamp"}
@@ -392,7 +369,7 @@ class _Compiler:
         integer = value.is_literal and isinstance(value.literal, int) and family(value.kind) == "integer"
         return integer and any(family(v.kind) == "decimal" for v in values)
 
-    def _as(self, value: Typed, kind: pa.DataType, text: str) -> Typed:
+    def _as(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
         import polars as pl
 
         if value.kind == kind:
@@ -417,7 +394,7 @@ class _Compiler:
             return Typed(pl.lit(value.literal, dtype=plain(kind)), kind, literal=value.literal, text=value.text)
         return made
 
-    def _moment(self, value: Typed, kind: pa.DataType, text: str) -> Typed:
+    def _moment(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
         if isinstance(value.literal, str):
             if kind == DATE and date_of_text(value.literal) is not None:
                 return cast(value, DATE, text, self.scope)
@@ -427,7 +404,7 @@ class _Compiler:
                     return cast(value, pa.timestamp("us", zone), text, self.scope)
         raise refused(f"a comparison of {shown(kind)} and a text that is no full date or timestamp", text)
 
-    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: str) -> None:
+    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> None:
         families = {family(k) for k in kinds} - {"void"}
         names = " and ".join(dict.fromkeys(map(shown, kinds)))
         numbers = families & {"integer", "float", "double", "decimal"}
@@ -443,7 +420,7 @@ class _Compiler:
             )
         raise refused(f"{names} together", text)
 
-    def compare(self, symbol: str, left: Typed, right: Typed, text: str) -> Typed:
+    def compare(self, symbol: str, left: Typed, right: Typed, text: object) -> Typed:
         """Compare two values of types that have a common one."""
         for one, other in ((left, right), (right, left)):
             interval = one.literal if isinstance(one.literal, Interval) else None
@@ -451,7 +428,7 @@ class _Compiler:
                 if family(other.kind) in ("integer", "float", "double", "decimal"):
                     self._no_common([one, other], [one.kind, other.kind], text)
                 raise refused("a comparison with an interval of months", text)
-        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"))
+        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"), comparing=True)
         if family(kind) in ("array", "struct") or pa.types.is_nested(kind):
             raise refused(f"a comparison of {shown(kind)}", text)
         expr = {
@@ -462,7 +439,7 @@ class _Compiler:
 
     # --- CASE and its kin
 
-    def _case(self, node: Any, text: str) -> Typed:
+    def _case(self, node: Any, text: object) -> Typed:
         operand = None if node.this is None else self.value(node.this)
         branches = []
         for branch in node.args["ifs"]:
@@ -474,12 +451,12 @@ class _Compiler:
         default = node.args.get("default")
         return self.chosen(branches, typed_literal(None, "NULL") if default is None else self.value(default), text)
 
-    def _if(self, node: Any, text: str) -> Typed:
+    def _if(self, node: Any, text: object) -> Typed:
         otherwise = node.args.get("false")
         last = typed_literal(None, "NULL") if otherwise is None else self.value(otherwise)
         return self.chosen([(self._truth(node.this), self.value(node.args["true"]))], last, text)
 
-    def chosen(self, branches: Sequence[tuple[Typed, Typed]], otherwise: Typed, text: str) -> Typed:
+    def chosen(self, branches: Sequence[tuple[Typed, Typed]], otherwise: Typed, text: object) -> Typed:
         """Give the value of the first branch whose condition is true; a branch fails only where it is taken."""
         import polars as pl
 
@@ -499,7 +476,7 @@ class _Compiler:
         ordered = any(r.ordered for r in results)
         return Typed(expr.otherwise(results[-1].expr), kind, failures, text=text, ordered=ordered)
 
-    def _coalesce(self, values: Sequence[Typed], text: str) -> Typed:
+    def _coalesce(self, values: Sequence[Typed], text: object) -> Typed:
         import polars as pl
 
         kind, parts = self._common(values, text)
@@ -511,7 +488,7 @@ class _Compiler:
         ordered = any(p.ordered for p in parts)
         return Typed(pl.coalesce([p.expr for p in parts]), kind, failures, text=text, ordered=ordered)
 
-    def _extreme(self, name: str, values: Sequence[Typed], text: str) -> Typed:
+    def _extreme(self, name: str, values: Sequence[Typed], text: object) -> Typed:
         import polars as pl
 
         kind, parts = self._common(values, text, equality=False)
@@ -525,7 +502,7 @@ class _Compiler:
 
     # --- text with a grammar of its own
 
-    def _like(self, node: Any, text: str, *, folded: bool = False, escape: str = "\\") -> Typed:
+    def _like(self, node: Any, text: object, *, folded: bool = False, escape: str = "\\") -> Typed:
         value, pattern = self.value(node.this), self.value(node.expression)
         if value.kind != STRING:
             raise refused(f"LIKE of {shown(value.kind)}", text)
@@ -533,20 +510,20 @@ class _Compiler:
         found = ~found if node.args.get("negate") else found
         return Typed(found, BOOLEAN, value.failures, text=text)
 
-    def _ilike(self, node: Any, text: str) -> Typed:
+    def _ilike(self, node: Any, text: object) -> Typed:
         return self._like(node, text, folded=True)
 
-    def _escape(self, node: Any, text: str) -> Typed:
+    def _escape(self, node: Any, text: object) -> Typed:
         escape = value_of(node.expression)
         if type(node.this).__name__ != "Like" or not isinstance(escape, str) or len(escape) != 1 or escape in "%_":
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         return self._like(node.this, text, escape=escape)
 
-    def _regexplike(self, node: Any, text: str) -> Typed:
+    def _regexplike(self, node: Any, text: object) -> Typed:
         made = self.call("rlike", [self.value(node.this), self.value(node.expression)], text)
         return Typed(~made.expr, BOOLEAN, made.failures) if node.args.get("negate") else made
 
-    def _trim(self, node: Any, text: str) -> Typed:
+    def _trim(self, node: Any, text: object) -> Typed:
         side = {"LEADING": "start", "TRAILING": "end"}.get(str(node.args.get("position") or "BOTH").upper(), "both")
         letters = [] if node.expression is None else [self.value(node.expression)]
         args = [*letters, self.value(node.this)]
@@ -554,16 +531,16 @@ class _Compiler:
             raise refused(f"trim of {', '.join(shown(a.kind) for a in args)}", text)
         return texts.trimmed(side)(args, self.scope, text)
 
-    def _substring(self, node: Any, text: str) -> Typed:
+    def _substring(self, node: Any, text: object) -> Typed:
         given = [node.this, node.args.get("start"), node.args.get("length")]
         return self.call("substring", [self.value(g) for g in given if g is not None], text)
 
-    def _strposition(self, node: Any, text: str) -> Typed:
+    def _strposition(self, node: Any, text: object) -> Typed:
         if node.args.get("position") is not None or node.args.get("occurrence") is not None:
-            raise refused(text, self.text)
+            raise refused(str(text), self.text)
         return self.call("instr", [self.value(node.this), self.value(node.args["substr"])], text)
 
-    def _extract(self, node: Any, text: str) -> Typed:
+    def _extract(self, node: Any, text: object) -> Typed:
         field = times.EXTRACTED.get(str(node.this.name).upper())
         value = self.value(node.expression)
         if field is None or family(value.kind) not in ("date", "timestamp", "timestamp_ntz"):
@@ -572,7 +549,7 @@ class _Compiler:
 
     # --- functions
 
-    def _function(self, name: str, arguments: Sequence[Any], text: str) -> Typed:
+    def _function(self, name: str, arguments: Sequence[Any], text: object) -> Typed:
         args = [self.value(a) for a in arguments]
         if (name == "coalesce" and args) or (name in ("nvl", "ifnull") and len(args) == 2):
             return self._coalesce(args, text)
@@ -602,7 +579,7 @@ class _Compiler:
             return cast(args[0], pa.decimal128(10, 0), text, self.scope)
         return self.call(name, args, text)
 
-    def call(self, name: str, args: list[Typed], text: str) -> Typed:
+    def call(self, name: str, args: list[Typed], text: object) -> Typed:
         """Call a function or operator of the table; what it has no row for is refused by name."""
         for row in candidates(name):
             patterns = row.arguments
@@ -614,11 +591,11 @@ class _Compiler:
             found = [g for g in given if g is not None]
             if len(found) == len(given):
                 made = row.make(found, self.scope, text)
-                return Typed(made.expr, made.kind, made.failures, text=text)
+                return replace(made, text=text)
         kinds = ", ".join(shown(a.kind) for a in args)
         raise refused(f"{name}({kinds})", self.text)
 
-    def _argument(self, value: Typed, pattern: str, text: str) -> Typed | None:
+    def _argument(self, value: Typed, pattern: str, text: object) -> Typed | None:
         """Give an argument as a pattern takes it, None where it does not."""
         import polars as pl
 

@@ -154,7 +154,7 @@ def round_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
     power = 10.0 ** abs(digits)
     size = quotient(units, pl.lit(power)) if digits >= 0 else units * power
     # BigDecimal has no negative zero
-    signed = pl.when(expr < 0).then(-size).otherwise(size) + 0.0
+    signed = pl.when((expr < 0) & (size > 0)).then(-size).otherwise(size)
     whole = ~expr.is_finite() | (expr.abs() * (power if digits >= 0 else 0.0) >= _WHOLE)
     return pl.when(whole).then(expr).otherwise(signed), unknown
 

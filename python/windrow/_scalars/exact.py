@@ -6,7 +6,7 @@ library and the machine's round the last bit in their own ways.
 
 Types are families (:func:`~windrow._scalars.types.family`): ``integer`` is tinyint to bigint, ``number`` any number,
 ``floating`` float and double, ``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as
-Spark casts them. A result ``wider`` is the wider of the argument types by Spark's rules, ``first`` the first argument's.
+Spark casts them. A result ``wider`` is the wider of the argument types by Spark's rules, ``first`` the first one's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Exact:
     name: str
     arguments: tuple[str, ...]
     result: str
-    make: Callable[[list[Typed], Scope, str], Typed]
+    make: Callable[[list[Typed], Scope, object], Typed]
     variadic: bool = False
     ulps: int = 0
 
@@ -102,7 +102,6 @@ EXACT: tuple[Exact, ...] = (
     *(Exact(n, ("double",), "double", _D(lambda x: _when(x > 0, x.log())), ulps=1) for n in ("ln", "log")),
     Exact("log", ("double", "double"), "double", _D(_log), ulps=2),
     Exact("log2", ("double",), "double", _D(lambda x: _when(x > 0, quotient(x.log(), _ln2()))), ulps=2),
-    Exact("log10", ("double",), "double", _D(lambda x: _when(x > 0, x.log10())), ulps=1),
     Exact("log1p", ("double",), "double", _D(lambda x: _when(x > -1, x.log1p())), ulps=1),
     *(Exact(n, ("double", "double"), "double", _D(lambda x, y: x.pow(y)), ulps=1) for n in ("pow", "power")),
     *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "floating")),

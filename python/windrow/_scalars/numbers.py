@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["arithmetic", "bitwise", "divided", "floor_or_ceil", "negated", "remainder", "rounded", "whole_quotient"]
 
+# so many integer operations in a chain are each checked by themselves
+_EXACTLY = 12
 _WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
 _DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 
@@ -40,10 +42,10 @@ def _bounds(kind: pa.DataType) -> tuple[int, int]:
     return -(2**bits), 2**bits - 1
 
 
-def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``+``, ``-`` or ``*`` of two numbers."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         left, right = args
@@ -63,10 +65,43 @@ def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
         one, other = (cast(a, kind, text, scope).expr for a in args)
         result = _apply(symbol, one, other)
         if family(kind) == "integer" and scope.ansi:
-            failures += (_overflow(symbol, left, right, one, other, result, kind, text),)
+            return _checked(symbol, left, right, one, other, result, kind, text)
         return Typed(result, kind, failures)
 
     return make
+
+
+def _checked(
+    symbol: str,
+    left: Typed,
+    right: Typed,
+    one: pl.Expr,
+    other: pl.Expr,
+    result: pl.Expr,
+    kind: pa.DataType,
+    text: object,
+) -> Typed:
+    """Say on which rows integers overflow: exactly in short chains; in long ones, where they come near, in one check.
+
+    The exact check of each operation holds the whole chain before it, which for many is too much.
+    """
+    import polars as pl
+
+    operations = left.operations + right.operations + 1
+    sizes = [v.expr.cast(pl.Float64).abs() if v.bound is None else v.bound for v in (left, right)]
+    bound = sizes[0] + sizes[1]
+    if symbol == "*":
+        bound = pl.max_horizontal(sizes[0], 1.0) * pl.max_horizontal(sizes[1], 1.0)
+    checks = left.checks + right.checks
+    if operations <= _EXACTLY:
+        check = _overflow(symbol, left, right, one, other, result, kind, text)
+        failures, checks = (*merged(left, right), check), (*checks, check)
+    else:
+        known = {id(c) for c in checks}
+        near = bound >= float(2 ** (kind.bit_width - 2))
+        check = failing(near, "ARITHMETIC_OVERFLOW, or integers too near to it to be told", text, _WIDEN, overflow=True)
+        failures, checks = (*(f for f in merged(left, right) if id(f) not in known), check), (check,)
+    return Typed(result, kind, failures, checks=checks, operations=operations, bound=bound)
 
 
 def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
@@ -76,7 +111,14 @@ def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
 
 
 def _overflow(
-    symbol: str, left: Typed, right: Typed, one: pl.Expr, other: pl.Expr, result: pl.Expr, kind: pa.DataType, text: str
+    symbol: str,
+    left: Typed,
+    right: Typed,
+    one: pl.Expr,
+    other: pl.Expr,
+    result: pl.Expr,
+    kind: pa.DataType,
+    text: object,
 ) -> Failure:
     """Say on which rows integers overflow; next to a literal one comparison tells."""
     import polars as pl
@@ -105,10 +147,11 @@ def _overflow(
     else:
         # the sign that both summands have, and the sum has not
         rows = ((one ^ result) & ((other ^ result) if symbol == "+" else (one ^ other))) < 0
-    return failing(rows, "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True)
+    name = "ARITHMETIC_OVERFLOW" if kind.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
+    return failing(rows, name, text, _WIDEN, overflow=True)
 
 
-def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
+def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide: doubles, or decimals with the digits that Spark gives."""
     import polars as pl
 
@@ -130,13 +173,15 @@ def divided(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
 
 
-def try_divide(args: list[Typed], scope: Scope, text: str) -> Typed:
+def try_divide(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide, with NULL for a division by zero."""
     made = divided(args, Scope(scope.kinds, False, scope.timezone), text)
     return Typed(made.expr, made.kind, merged(*args))
 
 
-def _nonzero(args: list[Typed], scope: Scope, text: str) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
+def _nonzero(
+    args: list[Typed], scope: Scope, text: object, error: str = "DIVIDE_BY_ZERO"
+) -> tuple[pl.Expr, pl.Expr, pa.DataType, tuple[Failure, ...]]:
     import polars as pl
 
     left, right = args
@@ -146,22 +191,22 @@ def _nonzero(args: list[Typed], scope: Scope, text: str) -> tuple[pl.Expr, pl.Ex
     failures = merged(left, right)
     if not (right.is_literal and right.literal):
         if scope.ansi:
-            failures += (failing((other == 0) & one.is_not_null(), "DIVIDE_BY_ZERO", text, _DIVIDE),)
+            failures += (failing((other == 0) & one.is_not_null(), error, text, _DIVIDE),)
         other = pl.when(other != 0).then(other)
     return one, other, kind, failures
 
 
-def remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give the remainder of integers, which has the sign of the dividend."""
     import polars as pl
 
-    one, other, kind, failures = _nonzero(args, scope, text)
+    one, other, kind, failures = _nonzero(args, scope, text, "REMAINDER_BY_ZERO")
     modulo = one % other  # has the sign of the divisor
     fixed = (modulo != 0) & ((one < 0) ^ (other < 0))
     return Typed(pl.when(fixed).then(modulo - other).otherwise(modulo), kind, failures)
 
 
-def positive_remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
+def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give Spark's pmod of integers."""
     if not args[1].is_literal or not isinstance(args[1].literal, int) or args[1].literal <= 0:
         raise refused("pmod by what is not a positive literal", text)
@@ -169,7 +214,7 @@ def positive_remainder(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(one % other, kind, failures)
 
 
-def whole_quotient(args: list[Typed], scope: Scope, text: str) -> Typed:
+def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Divide integers, cutting the fraction off."""
     import polars as pl
 
@@ -183,10 +228,10 @@ def whole_quotient(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(above).then(floor + 1).otherwise(floor), BIGINT, failures)
 
 
-def negated(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def negated(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``-x`` or ``abs(x)``, of which the least integer has none."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         (arg,) = args
         failures = arg.failures
         if family(arg.kind) == "integer" and scope.ansi and not arg.is_literal:
@@ -196,10 +241,10 @@ def negated(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def bitwise(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``&``, ``|`` or ``^`` of two integers."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         kind = widest_number(args[0].kind, args[1].kind, ansi=scope.ansi)
         assert kind is not None
         one, other = (cast(a, kind, text, scope).expr for a in args)
@@ -209,10 +254,10 @@ def bitwise(symbol: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make ``floor(x)`` or ``ceil(x)``: a bigint, which saturates."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         (arg,) = args
@@ -230,12 +275,16 @@ def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, str], Typed]:
             .then(low)
             .otherwise(whole.cast(pl.Int64, strict=False))
         )
-        return Typed(pl.when(x.is_not_null()).then(made), BIGINT, arg.failures)
+        failures = arg.failures
+        if scope.ansi:
+            outside = ~((whole < 2.0**63) & (whole >= -(2.0**63)))
+            failures += (failing(outside, "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
+        return Typed(pl.when(x.is_not_null()).then(made), BIGINT, failures)
 
     return make
 
 
-def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
+def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Round, halves away from zero."""
     digits = args[1].literal if len(args) == 2 else 0
     if isinstance(digits, bool) or not isinstance(digits, int):
@@ -257,7 +306,7 @@ def rounded(args: list[Typed], scope: Scope, text: str) -> Typed:
     )
 
 
-def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:
+def _rounded_decimal(arg: Typed, digits: int, text: object) -> Typed:
     whole = arg.kind.precision - arg.kind.scale + 1
     scale = min(arg.kind.scale, max(digits, 0))
     if digits < 0:
@@ -269,16 +318,16 @@ def _rounded_decimal(arg: Typed, digits: int, text: str) -> Typed:
     return Typed(expr, to, arg.failures)
 
 
-def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, str], Typed]:
+def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make a function of doubles, which Spark casts all numbers to."""
 
-    def made(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def made(args: list[Typed], scope: Scope, text: object) -> Typed:
         return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
 
     return made
 
 
-def is_nan(args: list[Typed], scope: Scope, text: str) -> Typed:
+def is_nan(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Say whether a number is NaN; NULL is none."""
     (arg,) = args
     if arg.kind in (DOUBLE, FLOAT):

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["concatenated", "located", "matched", "padded", "part", "trimmed"]
 
 
-def _literal(arg: Typed, what: str, text: str) -> str:
+def _literal(arg: Typed, what: str, text: object) -> str:
     if not isinstance(arg.literal, str):
         raise refused(f"{what} that is not a literal", text)
     return arg.literal
 
 
-def as_text(arg: Typed, text: str, scope: Scope) -> Typed:
+def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
     """Give a value as text, as concat and || cast it."""
     import polars as pl
 
@@ -40,7 +40,7 @@ def as_text(arg: Typed, text: str, scope: Scope) -> Typed:
     return Typed(found[0], STRING, failures)
 
 
-def concatenated(args: list[Typed], scope: Scope, text: str) -> Typed:
+def concatenated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Join values as text; NULL makes NULL."""
     parts = [as_text(a, text, scope) for a in args]
     result = parts[0].expr
@@ -49,7 +49,7 @@ def concatenated(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(result, STRING, merged(*parts))
 
 
-def concatenated_with(args: list[Typed], scope: Scope, text: str) -> Typed:
+def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Join texts with a separator between, leaving out NULLs."""
     import polars as pl
 
@@ -60,7 +60,7 @@ def concatenated_with(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.concat_str([p.expr for p in parts], separator=separator, ignore_nulls=True), STRING, merged(*parts))
 
 
-def part(args: list[Typed], scope: Scope, text: str) -> Typed:
+def part(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Take a part of a text: positions count from 1, and from the end where they are negative."""
     import polars as pl
 
@@ -82,7 +82,7 @@ def part(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(position.is_not_null() & length.is_not_null()).then(taken), STRING, merged(*args))
 
 
-def end_of(args: list[Typed], scope: Scope, text: str) -> Typed:
+def end_of(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Take the last letters of a text."""
     import polars as pl
 
@@ -91,10 +91,10 @@ def end_of(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(count.is_not_null() & args[0].expr.is_not_null()).then(kept), STRING, merged(*args))
 
 
-def trimmed(side: str, *, letters_first: bool = True) -> Callable[[list[Typed], Scope, str], Typed]:
+def trimmed(side: str, *, letters_first: bool = True) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make trim, ltrim or rtrim: of spaces, or of the letters given first."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         letters = " " if len(args) == 1 else _literal(args[0], "a set of letters to trim", text)
         string = args[-1].expr
         if not letters:
@@ -105,10 +105,10 @@ def trimmed(side: str, *, letters_first: bool = True) -> Callable[[list[Typed], 
     return make
 
 
-def padded(side: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make lpad or rpad, which also cut what is too long."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         length = args[1].literal
         fill = " " if len(args) == 2 else _literal(args[2], "a text to pad with", text)
         if isinstance(length, bool) or not isinstance(length, int) or len(fill) != 1:
@@ -120,7 +120,7 @@ def padded(side: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def located(args: list[Typed], scope: Scope, text: str) -> Typed:
+def located(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give the position of the second text in the first, counted from 1; 0 where it is not there."""
     import polars as pl
 
@@ -134,15 +134,15 @@ def located(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(pl.when(string.is_not_null() & wanted.is_not_null()).then(found), INT, merged(*args))
 
 
-def located_in(args: list[Typed], scope: Scope, text: str) -> Typed:
+def located_in(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give the position of the first text in the second."""
     return located([args[1], args[0]], scope, text)
 
 
-def compared(method: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def compared(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make contains, startswith or endswith."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         string, wanted = args[0].expr, args[1].expr
         if method == "contains":
             return Typed(string.str.contains(wanted, literal=True), BOOLEAN, merged(*args))
@@ -151,7 +151,7 @@ def compared(method: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def replaced(args: list[Typed], scope: Scope, text: str) -> Typed:
+def replaced(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Replace all of one text by another."""
     old = _literal(args[1], "a text to replace", text)
     new = "" if len(args) == 2 else _literal(args[2], "a replacement", text)
@@ -159,12 +159,12 @@ def replaced(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(result, STRING, merged(*args))
 
 
-def backwards(args: list[Typed], scope: Scope, text: str) -> Typed:
+def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Reverse a text by code points."""
     return Typed(args[0].expr.str.split("").list.reverse().list.join(""), STRING, args[0].failures)
 
 
-def matched(value: Typed, pattern: Typed, text: str, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
+def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
     """Say whether a text is LIKE a literal pattern."""
     like = _literal(pattern, "a pattern", text)
     written, letters = "", iter(like)
@@ -196,7 +196,7 @@ _OTHER = {
 }  # fmt: skip
 
 
-def searched(args: list[Typed], scope: Scope, text: str) -> Typed:
+def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Say whether a regular expression is found in a text: Java's, as far as Rust's means the same by it."""
     pattern = _literal(args[1], "a pattern", text)
     written, at = "", 0

@@ -42,10 +42,10 @@ EXTRACTED = {
 }  # fmt: skip
 
 
-def field(name: str) -> Callable[[list[Typed], Scope, str], Typed]:
+def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make year, month, hour ...: an int, of a zoned timestamp as the session's clock shows it."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         (arg,) = args
@@ -62,10 +62,10 @@ def field(name: str) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make date_add or date_sub, and a date plus or minus an int."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
 
         day, days = args
@@ -76,12 +76,12 @@ def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def days_after(args: list[Typed], scope: Scope, text: str) -> Typed:
+def days_after(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Add a date to a number of days."""
     return moved_by_days(1)([args[1], args[0]], scope, text)
 
 
-def moved_by_months(args: list[Typed], scope: Scope, text: str) -> Typed:
+def moved_by_months(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Add a literal number of months; a day that the month lacks is its last."""
     day, months = args
     if isinstance(months.literal, bool) or not isinstance(months.literal, int):
@@ -89,13 +89,13 @@ def moved_by_months(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
 
 
-def days_between(args: list[Typed], scope: Scope, text: str) -> Typed:
+def days_between(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Count the days from the second date to the first."""
     end, start = args
     return Typed(end.expr.to_physical() - start.expr.to_physical(), INT, merged(*args))
 
 
-def span(args: list[Typed], scope: Scope, text: str) -> Typed:
+def span(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Take one date or timestamp from another: an interval."""
     import polars as pl
 
@@ -109,10 +109,10 @@ def span(args: list[Typed], scope: Scope, text: str) -> Typed:
     return Typed(micros.cast(pl.Duration("us")), INTERVAL, merged(*args))
 
 
-def moved(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make a date or timestamp plus or minus an interval."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         moment, by = args
         zoned = moment.kind != DATE and moment.kind.tz not in (None, "UTC")
         interval = by.literal
@@ -143,15 +143,15 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
     return make
 
 
-def moved_reversed(args: list[Typed], scope: Scope, text: str) -> Typed:
+def moved_reversed(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Add a date or timestamp to an interval."""
     return moved(1)([args[1], args[0]], scope, text)
 
 
-def interval_sum(sign: int) -> Callable[[list[Typed], Scope, str], Typed]:
+def interval_sum(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make an interval plus or minus another."""
 
-    def make(args: list[Typed], scope: Scope, text: str) -> Typed:
+    def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         result = args[0].expr + args[1].expr if sign > 0 else args[0].expr - args[1].expr
         return Typed(result, INTERVAL, merged(*args))
 
@@ -163,7 +163,7 @@ _TRUNCATED = {
 }  # fmt: skip
 
 
-def truncated(args: list[Typed], scope: Scope, text: str) -> Typed:
+def truncated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Cut a date to the first day of its week, month, quarter or year."""
     unit = args[1].literal
     if not isinstance(unit, str) or unit.upper() not in _TRUNCATED:

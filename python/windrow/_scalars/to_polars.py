@@ -10,7 +10,8 @@ import pyarrow as pa
 from .._model.expressions import Column, Host, Literal, Scalar
 from .._parse.limits import OPERATORS
 from ..exceptions import SpecError, UnsupportedError
-from .compiled import compiled, typed_literal
+from .compiled import compiled
+from .literals import typed_literal
 from .typed import Failure
 
 if TYPE_CHECKING:

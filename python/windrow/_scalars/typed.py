@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._model.replace import replace
 from .._model.result_columns import without_places
+from .._parse.grammar import text_of
 from ..exceptions import ArithmeticOverflowError, DataError, UnsupportedError, WindrowError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Failure", "Scope", "Typed", "failing", "merged", "refused", "within"]
+__all__ = ["Failure", "Scope", "Typed", "Written", "failing", "merged", "refused", "within"]
 
 _NO_LITERAL: Any = object()
 
@@ -27,12 +29,38 @@ class Failure:
     ----------
     rows
         Which they are, a boolean expression; null is false.
-    error
-        What is raised where there are some.
+    name
+        What Spark calls the error.
+    text
+        The expression that has no value.
+    way
+        What to write instead.
+    overflow
+        Whether it is an overflow.
     """
 
     rows: pl.Expr
-    error: WindrowError
+    name: str
+    text: object
+    way: str
+    overflow: bool = False
+
+    @property
+    def error(self) -> WindrowError:
+        """What is raised where there are some."""
+        kind: Callable[[str], WindrowError] = ArithmeticOverflowError if self.overflow else DataError
+        return kind(f"{without_places(str(self.text))}: {self.name}; {self.way}")
+
+
+class Written:
+    """The text of a syntax tree, written when it is asked for: that of a deep one at each level takes long."""
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+
+    def __str__(self) -> str:
+        """The text."""
+        return text_of(self._node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +81,23 @@ class Typed:
         How it was written.
     ordered
         Whether it is text that a category's order, and not the alphabet, orders.
+    checks
+        Those of the failures that say where a chain of integer operations overflows.
+    operations
+        How many operations that chain has.
+    bound
+        A double that no result within the chain is beyond.
     """
 
     expr: pl.Expr
     kind: pa.DataType
     failures: tuple[Failure, ...] = ()
     literal: Any = _NO_LITERAL
-    text: str = ""
+    text: object = ""
     ordered: bool = False
+    checks: tuple[Failure, ...] = ()
+    operations: int = 0
+    bound: pl.Expr | None = None
 
     @property
     def is_literal(self) -> bool:
@@ -101,19 +138,18 @@ def merged(*parts: Typed) -> tuple[Failure, ...]:
 
 def within(failures: Sequence[Failure], rows: pl.Expr) -> tuple[Failure, ...]:
     """Give the failures that count where an expression evaluates a part for some rows alone."""
-    return tuple(Failure(f.rows & rows, f.error) for f in failures)
+    return tuple(replace(f, rows=f.rows & rows) for f in failures)
 
 
-def failing(rows: pl.Expr, name: str, text: str, way: str, *, overflow: bool = False) -> Failure:
+def failing(rows: pl.Expr, name: str, text: object, way: str, *, overflow: bool = False) -> Failure:
     """Make a failure, under the name that Spark has for the error."""
-    kind: Callable[[str], WindrowError] = ArithmeticOverflowError if overflow else DataError
-    return Failure(rows, kind(f"{without_places(text)}: {name}; {way}"))
+    return Failure(rows, name, text, way, overflow)
 
 
-def refused(what: str, text: str, way: str = "") -> UnsupportedError:
+def refused(what: str, text: object, way: str = "") -> UnsupportedError:
     """Make the error for what is outside the list of exact expressions."""
     remedy = way or "compute it before with the frame's own library, or on Spark"
     return UnsupportedError(
-        f"{without_places(text)}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
+        f"{without_places(str(text))}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
         f"{remedy}"
     )

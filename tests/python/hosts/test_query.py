@@ -188,6 +188,15 @@ REFUSED = [
     # MISSING_WINDOW_SPECIFICATION
     ("SELECT sum(v) OVER w FROM t", wr.SpecError, "no window 'w'"),
     ("SELECT sum(v) OVER ww FROM t WINDOW w AS (ORDER BY id)", wr.SpecError, "did you mean 'w'"),
+    # the same: Spark's names of windows have their case
+    ("SELECT sum(v) OVER W FROM t WINDOW w AS (ORDER BY id)", wr.SpecError, "no window 'W'; did you mean 'w'"),
+    # REPETITIVE_WINDOW_DEFINITION
+    ("SELECT sum(v) OVER w FROM t WINDOW w AS (ORDER BY id), w AS (ORDER BY v)", wr.SpecError, "defines 'w' twice"),
+    # AMBIGUOUS_REFERENCE
+    ("SELECT id AS a, -v AS A FROM t ORDER BY a", wr.SpecError, "'a' is ambiguous, it names the items id and -v"),
+    ("SELECT *, v + 1 AS V FROM t ORDER BY v", wr.SpecError, "'v' is ambiguous"),
+    ("SELECT id AS a, -v AS A, a + 1 FROM t", wr.SpecError, "'a' is ambiguous"),
+    ("SELECT id AS a, -v AS A FROM t QUALIFY count(*) OVER () > a", wr.SpecError, "'a' is ambiguous"),
     # WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE
     ("SELECT row_number() FROM t", wr.SpecError, r"row_number\(\) has no OVER"),
     ("SELECT id FROM t ORDER BY sum(v)", wr.SpecError, r"sum\(v\) has no OVER"),
@@ -232,6 +241,17 @@ def test_refused_before_any_row_is_read(query, error, says):
     for frame in (table, pl.DataFrame(table).lazy()):
         with pytest.raises(error, match=says):
             wr.sql(query, t=frame)
+
+
+def test_windows_whose_names_differ_in_case_are_two():
+    query = "SELECT sum(id) OVER w AS c, sum(id) OVER W AS d FROM t WINDOW w AS (ORDER BY id), W AS (PARTITION BY id)"
+    out = wr.sql(query, t=pa.table({"id": [10, 20, 30]}))
+    assert out.to_pydict() == {"c": [10, 30, 60], "d": [10, 20, 30]}
+
+
+def test_equal_items_are_one_to_an_alias():
+    out = wr.sql("SELECT id AS a, id AS A, -id AS b FROM t ORDER BY a DESC LIMIT 1", t=table)
+    assert out.to_pylist() == [{"a": 8, "A": 8, "b": -8}]
 
 
 def test_a_query_is_text():

@@ -2,10 +2,13 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from scalar_cases import COLUMNS, EXPRESSIONS, shown, table
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from support.scalar_cases import COLUMNS, EXPRESSIONS, shown, table
 
 ANSWERS = Path(__file__).parent / "spark_answers.json"
 

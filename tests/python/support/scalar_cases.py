@@ -108,7 +108,7 @@ def _rows(wild):
 
 ROWS = {"mild": _rows(False), "wild": _rows(True)}
 
-EXPRESSIONS = (Path(__file__).parent / "expressions.sql").read_text(encoding="utf-8").splitlines()
+EXPRESSIONS = (Path(__file__).parent.parent / "scalars" / "expressions.sql").read_text(encoding="utf-8").splitlines()
 
 
 def shown(value):

@@ -1,0 +1,237 @@
+"""What windrow would read as something else is refused by name: ordered categories, extension types, other rows."""
+
+import itertools
+import random
+import uuid
+
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+
+pl = pytest.importorskip("polars")
+pd = pytest.importorskip("pandas")
+
+LEVELS = ["waiting", "on the way", "delivered"]
+
+
+def frames(rng, rows=12):
+    """Give the same ordered categories on each host."""
+    values = [rng.choice(LEVELS) for _ in range(rows)]
+    indices = pa.array([LEVELS.index(v) for v in values], pa.int8())
+    yield pd.DataFrame({"e": pd.Categorical(values, categories=LEVELS, ordered=True), "v": range(rows)})
+    yield pa.table({"e": pa.DictionaryArray.from_arrays(indices, LEVELS, ordered=True), "v": range(rows)})
+    yield pl.DataFrame({"e": pl.Series(values, dtype=pl.Enum(LEVELS)), "v": range(rows)})
+
+
+COMPARING = [
+    "max_by(v, e) OVER ()",
+    "min_by(v, e) OVER ()",
+    "mode(e) OVER ()",
+    "collect_set(e) OVER ()",
+    "collect_list(v ORDER BY e) OVER ()",
+    "max(lag(e) OVER (ORDER BY v)) OVER ()",
+    "greatest(e, 'x') || (count(*) OVER ())",
+    "CASE WHEN e > 'waiting' THEN count(*) OVER () END",
+    "CASE WHEN e BETWEEN 'a' AND 'b' THEN count(*) OVER () END",
+]
+BY_TEXT_ON_ARROW = ["max(e) OVER ()", "min(e) OVER (ORDER BY v)", "row_number() OVER (ORDER BY e)"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ordered_categories_are_not_compared_as_text(seed):
+    refused = 0
+    for frame in frames(random.Random(seed)):
+        asked = COMPARING if isinstance(frame, pl.DataFrame) else COMPARING + BY_TEXT_ON_ARROW
+        for text in asked:
+            with pytest.raises(wr.UnsupportedError, match="ordered categories"):
+                wr.with_columns(frame, y=text)
+            refused += 1
+    assert refused == 3 * len(COMPARING) + 2 * len(BY_TEXT_ON_ARROW)
+
+
+def test_what_compares_no_categories_stays():
+    for frame in frames(random.Random(1)):
+        out = wr.sql(
+            "SELECT e, v, lag(e) OVER (ORDER BY v) AS p, count(*) OVER (PARTITION BY e) AS n, "
+            "count(DISTINCT e) OVER () AS k FROM t WHERE e = 'waiting' OR e IN ('delivered', 'on the way')",
+            t=frame,
+        )
+        rows = out.rows() if isinstance(out, pl.DataFrame) else list(pa.table(out).to_pandas().itertuples(index=False))
+        assert len(rows) == 12
+        values = [r[0] for r in rows]
+        assert [r[2] for r in rows][1:] == values[:-1]
+        assert [r[3] for r in rows] == [values.count(v) for v in values]
+
+
+def test_an_enum_is_ordered_by_position_where_polars_knows_it():
+    frame = list(frames(random.Random(2)))[2]
+    expected = max(frame["e"].to_list(), key=LEVELS.index)
+    out = wr.with_columns(frame, m=wr.max("e").over(), r=wr.rank().over(wr.window(order_by=pl.col("e").to_physical())))
+    assert out["m"].to_list() == [expected] * 12
+    positions = [LEVELS.index(v) for v in frame["e"]]
+    assert out["r"].to_list() == [1 + sum(p < q for p in positions) for q in positions]
+
+
+def test_extension_types_are_refused_and_pass_through():
+    frame = pd.DataFrame(
+        {
+            "p": pd.period_range("2024-01", periods=3, freq="M"),
+            "i": pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]),
+            "v": [1, 2, 3],
+        }
+    )
+    table = pa.table(
+        {"p": pa.array([uuid.UUID(int=i).bytes for i in range(3)], pa.uuid()), "v": [1, 2, 3]},
+    )
+    nested = table.set_column(0, "p", pa.ListArray.from_arrays(pa.array([0, 1, 2, 3]), table["p"].combine_chunks()))
+    for one, column in [(frame, "p"), (frame, "i"), (table, "p"), (table.to_reader(), "p"), (nested, "p")]:
+        with pytest.raises(wr.UnsupportedError, match=f"column '{column}' is of the extension type"):
+            wr.with_columns(one, y=wr.lag(column).over(wr.window(order_by="v")))
+    with pytest.raises(wr.UnsupportedError, match="extension type"):
+        wr.sql("SELECT v FROM t WHERE p IS NULL", t=table)
+    assert wr.with_columns(table, y=wr.sum("v").over()).schema.field("p").type == pa.uuid()
+    assert wr.with_columns(frame, y=wr.sum("v").over())["p"].dtype == frame["p"].dtype
+
+
+def test_objects_and_wide_integers_of_polars_are_refused():
+    frame = pl.DataFrame(
+        {"o": pl.Series([object()] * 3, dtype=pl.Object), "w": pl.Series([1, 2, 3], dtype=pl.Int128), "v": [1, 2, 3]}
+    )
+    for call in (wr.count().over(wr.window("o")), wr.lag("o").over(wr.window(order_by="v"))):
+        with pytest.raises(wr.UnsupportedError, match="'o' holds Python objects"):
+            wr.with_columns(frame, y=call)
+    with pytest.raises(wr.UnsupportedError, match="'w' is Int128"):
+        wr.with_columns(frame, y=wr.sum("w").over())
+    assert wr.with_columns(frame.drop("o"), y=wr.sum("v").over())["y"].to_list() == [6] * 3
+
+
+V = pl.col("v")
+ACROSS = [
+    V - V.mean(),
+    (V - V.mean()).abs(),
+    V.diff(),
+    V.cum_sum(),
+    V.shift(),
+    V.rank(),
+    V * V.sum(),
+    pl.len() + V,
+    V.fill_null(strategy="forward"),
+    V.is_duplicated(),
+    V.reverse(),
+    V.rolling_mean(2),
+    V.null_count() + V,
+    V.map_batches(lambda s: s - s.mean(), return_dtype=pl.Float64),
+    pl.when(V.median() < V).then(V),
+    V.quantile(0.5) + V,
+    V.first() - V,
+    V.sort(),
+    V.gather(0) + V,
+    V.skew() + V,
+    (V + V.max()).sqrt(),
+    V.interpolate(),
+    V.pct_change(),
+]
+WITHIN = [
+    V + 1,
+    (V * 2).abs(),
+    pl.when(V > 1).then(V).otherwise(0),
+    V.cast(pl.String).str.len_chars(),
+    V.fill_null(0),
+    V.clip(0, 2),
+    pl.coalesce(V, 0),
+    pl.max_horizontal(V, "v"),
+    V.is_between(1, 2).cast(int),
+    V.map_elements(lambda x: int(str(x)), return_dtype=pl.Int64),
+    V - V.mean().over("k"),
+    V.replace({1: 5}),
+    pl.struct("v").struct.field("v"),
+    V.round(),
+    V.is_in([1, 2]).cast(int),
+]
+
+
+def test_expressions_that_read_other_rows_know_no_partitions():
+    frame = pl.DataFrame({"k": ["a", "a", "b", "b"], "v": [1, 2, 3, None]})
+    for expression in ACROSS:
+        for call in (wr.max(expression), wr.count().filter(expression > 1), wr.first_value("v").order_by(expression)):
+            with pytest.raises(wr.UnsupportedError, match="reads other rows than its own"):
+                wr.with_columns(frame, y=call.over(wr.window("k")))
+        with pytest.raises(wr.UnsupportedError, match="one batch of the stream"):
+            wr.with_columns(frame.to_arrow().to_reader(), y=wr.max(expression).over(wr.window(rows=(None, None))))
+    for expression in WITHIN:
+        out = wr.with_columns(frame, y=wr.max(expression).over(wr.window("k")))
+        assert out["y"].to_list() == frame.select(expression.alias("y"), "k").select(V_MAX)["y"].to_list()
+    # without partitions a mean is the frame's, and a key is one of the frame's
+    assert wr.with_columns(frame, y=wr.max(V - V.mean()).over())["y"].to_list() == [1.0] * 4
+    assert wr.with_columns(frame, y=wr.count().over(wr.window(V.mean() < V)))["y"].to_list() == [2, 2, 1, 1]
+
+
+V_MAX = pl.col("y").max().over("k")
+
+
+def test_several_columns_are_not_one():
+    frame = pl.DataFrame({"a": [1], "b": [2]})
+    for expression in (pl.col("a", "b"), pl.all(), pl.col("^.*$")):
+        with pytest.raises(wr.SpecError, match="is several columns"):
+            wr.with_columns(frame, y=wr.sum(expression).over())
+
+
+def labels(rng):
+    pool = [0, 1, 2, "0", "a", "", "column_0", ("x", 1), 2.5, None, "level", "A", "two words", "b`c"]
+    return rng.sample(pool, rng.randrange(2, 6))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pandas_labels(seed):
+    rng = random.Random(seed)
+    names = labels(rng)
+    data = {i: [rng.randrange(9) for _ in range(5)] for i in range(len(names))}
+    frame = pd.DataFrame(data)
+    frame.columns = pd.Index(names, tupleize_cols=False, dtype=object)
+    for position, label in enumerate(names):
+        text = str(label)
+        if [str(n) for n in names].count(text) > 1 and not isinstance(label, str):
+            continue
+        out = wr.with_columns(frame, y=wr.sum(wr.col(text)).over())
+        assert out["y"].tolist() == [sum(data[position])] * 5
+        assert list(out.columns)[:-1] == names
+        if isinstance(label, int):
+            with pytest.raises(wr.SpecError, match=rf"{label} is a number here.*'{label}'|no name of its own"):
+                wr.with_columns(frame, y=wr.sum(label).over())
+        kept = wr.with_columns(frame, {text: wr.max(wr.col(text)).over()})
+        assert list(kept.columns) == names
+    assert list(wr.select(frame, "*", wr.count().over().alias("n")).columns) == [*names, "n"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_star_means_positions(seed):
+    rng = random.Random(seed)
+    names = [rng.choice("aab") for _ in range(rng.randrange(2, 5))]
+    columns = [[rng.randrange(9)] for _ in names]
+    table = pa.Table.from_arrays([pa.array(c) for c in columns], names=names)
+    frame = pd.DataFrame([[c[0] for c in columns]], columns=names)
+    query = "SELECT *, count(*) OVER () AS n FROM t"
+    for out in (wr.sql(query, t=table), wr.select(table, "*", wr.count().over().alias("n"))):
+        assert out.column_names == [*names, "n"]
+        assert [c.to_pylist() for c in out.columns[:-1]] == columns
+    for out in (wr.sql(query, t=frame), wr.select(frame, "*", wr.count().over().alias("n"))):
+        assert list(out.columns) == [*names, "n"]
+        assert out.iloc[0].tolist() == [*itertools.chain(*columns), 1]
+
+
+def test_an_empty_name_is_a_name():
+    data = {"": [1, 2, 3], "column_0": [4, 5, 6], "x": [1, 1, 2]}
+    for frame in (pl.DataFrame(data), pl.DataFrame(data).lazy(), pa.table(data), pd.DataFrame(data)):
+        for call in (wr.sum(""), wr.sum(wr.expr("`` + 0")), wr.sum(pl.col("")), wr.sum(wr.expr("`column_0` - 3"))):
+            out = wr.with_columns(frame, s=call.over(wr.window("x")))
+            out = out.collect() if isinstance(out, pl.LazyFrame) else out
+            assert list(out.columns if not isinstance(out, pa.Table) else out.column_names) == [
+                "",
+                "column_0",
+                "x",
+                "s",
+            ]
+            assert list(pa.table(out)["s"].to_pylist() if not isinstance(out, pd.DataFrame) else out["s"]) == [3, 3, 3]
+    with pytest.raises(wr.SpecError, match=r"two outputs are called 'x'|two columns of the result are called 'x'"):
+        wr.select(pl.DataFrame(data), "x", wr.sum("x").over().alias("x"))
