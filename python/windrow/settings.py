@@ -110,9 +110,9 @@ def _spill_dir(value: Any) -> str:
     except TypeError:
         path = None
     if not isinstance(path, str) or not path:
-        raise SpecError(f"spill_dir={value!r} is not a directory's path")
+        raise SpecError(f"spill_dir={shown(value)} is not a directory's path")
     if not os.path.isdir(path):
-        raise SpecError(f"spill_dir={value!r} is not a directory that exists")
+        raise SpecError(f"spill_dir={shown(value)} is not a directory that exists")
     return path
 
 
@@ -124,7 +124,7 @@ def _boolean(name: str) -> Callable[[Any], bool]:
             return value
         if isinstance(value, str) and value.strip().lower() in words:
             return words[value.strip().lower()]
-        raise SpecError(f"{name}={value!r} is neither true nor false")
+        raise SpecError(f"{name}={shown(value)} is neither true nor false")
 
     return read
 
@@ -141,15 +141,14 @@ def _timezone(value: Any) -> str:
         hint = suggest(value, known) if known else ""
         raise SpecError(
             f"timezone={shown(value)} is unknown; write a zone such as 'Europe/Berlin' or 'UTC', or an offset from "
-            "'-18:00' to '+18:00'"
-            + (hint if hint.startswith("; did") else "")
+            "'-18:00' to '+18:00'" + (hint if hint.startswith("; did") else "")
         ) from None
 
 
 def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
     def read(value: Any) -> str:
-        if value not in known:
-            raise SpecError(f"{name}={value!r} is unknown; write one of {', '.join(map(repr, known))}")
+        if not isinstance(value, str) or value not in known:
+            raise SpecError(f"{name}={shown(value)} is unknown; write one of {', '.join(map(repr, known))}")
         return str(value)
 
     return read

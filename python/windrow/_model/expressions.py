@@ -344,7 +344,7 @@ def literal_sql(value: Any) -> str:
         return format(value, "f")
     if isinstance(value, tuple):
         return f"array({', '.join(map(literal_sql, value))})"
-    return str(value)
+    return shown(value) if isinstance(value, int) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,9 @@ def check_text(text: str, role: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise SpecError(f"{role} {text[:200]!r} is no text: character {error.start} is half of a surrogate pair") from None
+        raise SpecError(
+            f"{role} {text[:200]!r} is no text: character {error.start} is half of a surrogate pair"
+        ) from None
     return text
 
 

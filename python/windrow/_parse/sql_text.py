@@ -323,11 +323,7 @@ def _frame(spec: Any, ordered: bool) -> Frame:
         return default_frame(ordered, excluded)
     start = _bound(spec.args.get("start"), spec.args.get("start_side"))
     # ROWS n PRECEDING, with one bound, ends at the current row
-    end = (
-        Bound("current_row")
-        if spec.args.get("end") is None
-        else _bound(spec.args["end"], spec.args.get("end_side"))
-    )
+    end = Bound("current_row") if spec.args.get("end") is None else _bound(spec.args["end"], spec.args.get("end_side"))
     return Frame(kind.lower(), start, end, excluded)
 
 

@@ -22,7 +22,7 @@ from .._parse.query import Query
 from .._plan.bind import bind
 from .._plan.layout import arrange
 from .._plan.levels import levels
-from ..exceptions import DataError
+from ..exceptions import DataError, SpecError
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["PandasHost"]
+
+# what pyarrow raises over a column that it has no type for: complex and sparse ones, integers past 64 bits
+_UNREADABLE = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 class PandasHost(MemoryHost):
@@ -43,7 +46,14 @@ class PandasHost(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
-        return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+        try:
+            return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+        except _UNREADABLE:
+            names = names_of(value)
+            columns = _Columns(value, names)
+            for index in range(len(names)):
+                columns[index]  # which names the column
+            raise
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
@@ -109,7 +119,16 @@ def run_pandas(
     """
     names = names_of(frame)
     outputs = read_items(items, named, names, selecting=selecting)
-    _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    try:
+        _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    except SpecError as error:
+        level = next((n for n in frame.index.names if n and f"column {n!r} is unknown" in str(error)), None)
+        if level is None:
+            raise
+        raise SpecError(
+            f"{str(error).partition(';')[0]}; {level!r} is a level of the index, and calls read columns: write "
+            "frame.reset_index()"
+        ) from None
     slots = arrange(names, outputs, selecting=selecting)
     old = [s for s in slots if not s.new]
     result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
@@ -148,9 +167,10 @@ class _Columns:
     def __getitem__(self, index: int) -> Any:
         try:
             return pa.Array.from_pandas(self._frame.iloc[:, index])
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except _UNREADABLE as error:
             raise DataError(
-                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type: {error}"
+                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type of "
+                f"Arrow's: {error}; cast it first, such as with astype"
             ) from None
 
 
