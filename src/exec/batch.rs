@@ -71,7 +71,7 @@ impl Plan {
 /// The calls' columns for the rows of `batch`.
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
-    let threads = Threads::new(plan.options.threads, cancel);
+    let threads = Threads::new(plan.options.threads, cancel).at_most_for(batch.num_rows());
     let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {

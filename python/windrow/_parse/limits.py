@@ -1,8 +1,9 @@
 """How deep and how long SQL text may be, and what sqlglot's grammar lets pass though it is no SQL.
 
 sqlglot, Polars and Spark walk an expression with one stack frame or more for each level, so a deep one would end in a
-``RecursionError`` or overflow the stack of the process. Depth is limited here, where text comes in, by numbers that hold
-in a thread with half a megabyte of stack. Chains of AND, OR and ``||`` may be of any length: they become balanced trees.
+``RecursionError`` or overflow the stack of the process. Depth is limited here, where text comes in, by numbers that
+hold in a thread with half a megabyte of stack. Chains of AND, OR and ``||`` may be of any length: they become balanced
+trees.
 """
 
 from __future__ import annotations

@@ -191,7 +191,8 @@ def read_table(value: Any) -> pa.Table:
         kind = type(value).__name__
         if "non-struct type" in str(error):
             raise SpecError(
-                f"{kind} is one column, and windrow takes frames; write pa.table({{'name': values}}), or series.to_frame()"
+                f"{kind} is one column, and windrow takes frames; write pa.table({{'name': values}}), or "
+                "series.to_frame()"
             ) from None
         raise DataError(f"{kind} cannot be read as an Arrow table: {error}") from error
 

@@ -284,7 +284,8 @@ def _as_arrow(frame: pl.DataFrame) -> pa.Table:
         for name, dtype in frame.schema.items():
             if re.search("U?Int128|Float16", str(dtype)):
                 raise SpecError(
-                    f"column {name!r} is {dtype}, which Arrow does not have; cast it first, to pl.Int64 or pl.Decimal(38, 0)"
+                    f"column {name!r} is {dtype}, which Arrow does not have; cast it first, to pl.Int64 or "
+                    "pl.Decimal(38, 0)"
                 ) from None
         raise DataError(f"the frame cannot be read as Arrow: {error}") from error
 
