@@ -53,11 +53,12 @@ def ewm_mean(x: Any, alpha: float | None = None, *, half_life: float | None = No
     if (alpha is None) == (half_life is None):
         raise SpecError("ewm_mean takes alpha or half_life, and one of them")
     if half_life is not None:
+        given: Any = half_life
         try:
-            rows = float(half_life)
+            rows = math.nan if isinstance(given, str) else float(given)
         except (TypeError, ValueError, OverflowError):
             rows = math.nan
-        if isinstance(half_life, str) or not rows > 0:
+        if not rows > 0:
             raise SpecError(f"the half_life of ewm_mean is a number of rows above 0, not {shown(half_life)}")
         alpha = -math.expm1(-math.log(2) / rows)
     return call("ewm_mean", x, alpha) if flag(adjust, "ewm_mean(): adjust") else call("ewm_mean", x, alpha, False)
