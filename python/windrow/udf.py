@@ -153,7 +153,7 @@ def vectorized(function: Callable[..., Any], *args: Any, returns: Any, name: str
     >>> wr.with_columns(table, m=wr.vectorized(moving_mean, "x", returns=float).over(w))["m"].to_pylist()
     [2.0, 3.0, 6.5]
     """
-    name = _name(name or _name_of(function))
+    name = _name(_name_of(function) if name is None else name)
     _takes(function, len(args) + 2, f"{name}()", "begin and end", len(args))
     return _call(Frames(function, arrow_type(returns, name), name), args)
 
@@ -201,7 +201,7 @@ def partition_function(function: Callable[..., Any], *args: Any, returns: Any, n
     >>> wr.with_columns(table, s=call)["s"].to_pylist()
     [0.75, 0.25, 1.0]
     """
-    name = _name(name or _name_of(function))
+    name = _name(_name_of(function) if name is None else name)
     _takes(function, len(args), f"{name}()", None, len(args))
     return _call(Partitions(function, arrow_type(returns, name), name), args)
 
