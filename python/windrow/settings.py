@@ -135,7 +135,7 @@ def _timezone(value: Any) -> str:
     import zoneinfo
 
     try:
-        return zoneinfo.ZoneInfo(value).key
+        return zoneinfo.ZoneInfo(value if isinstance(value, str) else "").key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError, AttributeError):
         known = zoneinfo.available_timezones() if isinstance(value, str) else ()
         hint = suggest(value, known) if known else ""
