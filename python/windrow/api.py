@@ -11,7 +11,7 @@ from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
 from ._plan.layout import arrange
-from .exceptions import SpecError, UnsupportedError, suggest
+from .exceptions import SpecError, UnsupportedError, shown, suggest
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .hosts.explanation import Explanation, explain_outputs
 from .settings import current
@@ -334,7 +334,9 @@ def explain(
     3
     """
     if not isinstance(metrics, bool):
-        raise SpecError(f"metrics={metrics!r} is neither True nor False; to call a column so, write {{'metrics': ...}}")
+        raise SpecError(
+            f"metrics={shown(metrics)} is neither True nor False; to call a column so, write {{'metrics': ...}}"
+        )
     if not _is_schema(frame):
         return host_of(frame).explain(frame, exprs, named, ComputeArguments(sort, engine, spread), metrics=metrics)
     if metrics:

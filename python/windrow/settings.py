@@ -112,9 +112,9 @@ def _spill_dir(value: Any) -> str:
     except TypeError:
         path = None
     if not isinstance(path, str) or not path:
-        raise SpecError(f"spill_dir={value!r} is not a directory's path")
+        raise SpecError(f"spill_dir={shown(value)} is not a directory's path")
     if not os.path.isdir(path):
-        raise SpecError(f"spill_dir={value!r} is not a directory that exists")
+        raise SpecError(f"spill_dir={shown(value)} is not a directory that exists")
     return path
 
 
@@ -126,7 +126,7 @@ def _boolean(name: str) -> Callable[[Any], bool]:
             return value
         if isinstance(value, str) and value.strip().lower() in words:
             return words[value.strip().lower()]
-        raise SpecError(f"{name}={value!r} is neither true nor false")
+        raise SpecError(f"{name}={shown(value)} is neither true nor false")
 
     return read
 
@@ -137,7 +137,7 @@ def _timezone(value: Any) -> str:
     import zoneinfo
 
     try:
-        return zoneinfo.ZoneInfo(value).key
+        return zoneinfo.ZoneInfo(value if isinstance(value, str) else "").key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError, AttributeError):
         known = zoneinfo.available_timezones() if isinstance(value, str) else ()
         hint = suggest(value, known) if known else ""
@@ -149,8 +149,8 @@ def _timezone(value: Any) -> str:
 
 def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
     def read(value: Any) -> str:
-        if value not in known:
-            raise SpecError(f"{name}={value!r} is unknown; write one of {', '.join(map(repr, known))}")
+        if not isinstance(value, str) or value not in known:
+            raise SpecError(f"{name}={shown(value)} is unknown; write one of {', '.join(map(repr, known))}")
         return str(value)
 
     return read

@@ -11,7 +11,7 @@ from ._model.calls import Call
 from ._model.catalog import function_names
 from ._model.expressions import as_expr
 from ._parse.types import arrow_type
-from .exceptions import SpecError
+from .exceptions import SpecError, shown
 
 __all__ = ["aggregate", "partition_function", "vectorized"]
 
@@ -153,7 +153,7 @@ def vectorized(function: Callable[..., Any], *args: Any, returns: Any, name: str
     >>> wr.with_columns(table, m=wr.vectorized(moving_mean, "x", returns=float).over(w))["m"].to_pylist()
     [2.0, 3.0, 6.5]
     """
-    name = _name(name or _name_of(function))
+    name = _name(_name_of(function) if name is None else name)
     _takes(function, len(args) + 2, f"{name}()", "begin and end", len(args))
     return _call(Frames(function, arrow_type(returns, name), name), args)
 
@@ -201,7 +201,7 @@ def partition_function(function: Callable[..., Any], *args: Any, returns: Any, n
     >>> wr.with_columns(table, s=call)["s"].to_pylist()
     [0.75, 0.25, 1.0]
     """
-    name = _name(name or _name_of(function))
+    name = _name(_name_of(function) if name is None else name)
     _takes(function, len(args), f"{name}()", None, len(args))
     return _call(Partitions(function, arrow_type(returns, name), name), args)
 
@@ -224,7 +224,7 @@ def _methods(given: Any, name: str) -> None:
 
 def _takes(method: Any, count: int, what: str, first: str | None = None, values: int | None = None) -> None:
     if not callable(method):
-        raise SpecError(f"{method!r} is no function")
+        raise SpecError(f"{shown(method)} is no function")
     try:
         signature = inspect.signature(method)
     except (TypeError, ValueError):
@@ -245,7 +245,7 @@ def _name_of(function: Any) -> str:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise SpecError(f"name={name!r} is no name")
+        raise SpecError(f"name={shown(name)} is no name")
     if name in function_names():
         raise SpecError(f"{name!r} is a function of windrow's; give yours another name with name=...")
     return name

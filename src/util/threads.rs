@@ -50,6 +50,12 @@ impl Threads {
         if asked == 0 { *ALL } else { asked }
     }
 
+    /// No more of these threads than the machine has and so many rows are worth, whichever is more.
+    #[must_use]
+    pub(crate) fn at_most_for(self, rows: usize) -> Self {
+        Self { count: self.count.min(Self::count(0).max(rows / MIN_ROWS)), ..self }
+    }
+
     /// These threads, or the caller's own where so few rows are not worth the start of another.
     pub(crate) fn for_rows(&self, rows: usize) -> Self {
         if rows < 2 * MIN_ROWS { self.alone() } else { self.clone() }
@@ -177,6 +183,15 @@ mod tests {
         places(2 * MIN_ROWS);
         assert!(threads.helpers.get().is_some());
         assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+    }
+
+    #[test]
+    fn no_more_threads_are_taken_than_rows_are_worth() {
+        let counted = |asked, rows| Threads::new(asked, &Cancel::default()).at_most_for(rows).count;
+        assert_eq!(counted(1, 300_000), 1);
+        assert_eq!(counted(4096, 300_000), Threads::count(0).max(9));
+        assert_eq!(counted(4096, 10), Threads::count(0));
+        assert_eq!(counted(3, 100 * MIN_ROWS), 3);
     }
 
     /// Two items wait for each other, so two threads must have them; and within each the same again.

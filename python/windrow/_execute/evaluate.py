@@ -223,7 +223,7 @@ def evaluating(temporaries: Sequence[Temporary]) -> Iterator[None]:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
         texts = ", ".join(t.text for t in temporaries)
-        if isinstance(error, pl.exceptions.DuplicateError):
+        if isinstance(error, pl.exceptions.DuplicateError) or "is duplicate" in str(error):
             raise SpecError(
                 f"{texts} stands for several columns, and an argument, a key or a condition is one; write a call for "
                 "each column"

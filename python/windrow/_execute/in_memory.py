@@ -95,6 +95,7 @@ class _Working:
         self._own = len(names)
         self._fields: list[pa.Field] = []
         self._results: list[pa.ChunkedArray] = []
+        self._places: dict[str, int] = {}
 
     def __getitem__(self, index: int) -> Any:
         if index >= self._own:
@@ -108,12 +109,13 @@ class _Working:
         return self._schema if self._schema is None or not self._fields else pa.schema([*self._schema, *self._fields])
 
     def add(self, places: Sequence[str], fields: Sequence[pa.Field], columns: Sequence[pa.ChunkedArray]) -> None:
+        self._places |= {at: len(self._results) + i for i, at in enumerate(places)}
         self.names += places
         self._fields += fields
         self._results += columns
 
     def result(self, at: str) -> tuple[pa.Field, pa.ChunkedArray]:
-        index = self.names.index(at, self._own) - self._own
+        index = self._places[at]
         return self._fields[index], self._results[index]
 
 

@@ -248,6 +248,13 @@ def call(function: str, *args: Any) -> Call:
     return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
 
 
+def flag(value: Any, what: str) -> bool:
+    """Give an argument that says yes or no as a bool; an expression or an array is neither."""
+    if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise SpecError(f"{what}={shown(value)} is neither True nor False")
+
+
 def literal_flag(value: Expr) -> bool | None:
     """Give the bool of a literal, None where the expression is none."""
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None

@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+# no type holds more digits than 76, and Python writes no int of more than 4,300
+_LARGEST = 10**76
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
 
 
@@ -259,6 +261,8 @@ def lit(value: Any) -> Literal:
             raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
         if isinstance(item, str):
             check_text(item, "lit()")
+        if isinstance(item, int) and abs(item) > _LARGEST:
+            raise SpecError(f"lit(): {shown(item)} is no number that windrow can hold")
     return Literal(value)
 
 
@@ -281,6 +285,8 @@ def as_expr(value: Any, role: str) -> Expr:
         return value
     if isinstance(value, str):
         return Column(check_text(value, role))
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise SpecError(f"{role}: {shown(value)} is no number that windrow can hold")
     if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
         return Literal(value)
     if isinstance(value, Item):
@@ -359,7 +365,7 @@ def literal_sql(value: Any) -> str:
         return format(value, "f")
     if isinstance(value, tuple):
         return f"array({', '.join(map(literal_sql, value))})"
-    return str(value)
+    return shown(value) if isinstance(value, int) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -313,9 +313,9 @@ def normalise_exclude(value: str | None) -> str:
     """Give the exclusion's one name: ``"Current row"`` and ``"current_row"`` are the same."""
     if value is None:
         return "no_others"
-    name = "_".join(str(value).lower().split())
+    name = "_".join(value.lower().split()) if isinstance(value, str) else ""
     if name not in EXCLUDES:
-        raise SpecError(f"exclude={value!r} is unknown; write one of {', '.join(map(repr, EXCLUDES))}")
+        raise SpecError(f"exclude={shown(value)} is unknown; write one of {', '.join(map(repr, EXCLUDES))}")
     return name
 
 
@@ -375,7 +375,7 @@ def relative(value: Any, *, start: bool) -> Bound:
 def _frame(units: Units, bounds: Any, exclude: str) -> Frame:
     if isinstance(bounds, (str, bytes)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise SpecError(
-            f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {bounds!r}"
+            f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {shown(bounds)}"
         )
     start, end = relative(bounds[0], start=True), relative(bounds[1], start=False)
     # frames of literals that SQL allows, and that are empty on every row: the sign was forgotten
@@ -428,10 +428,10 @@ def _offset(value: Any) -> Expr:
     amount = expression.value
     if isinstance(amount, bool) or not isinstance(amount, (int, float, Decimal, dt.timedelta, Interval)):
         raise SpecError(
-            f"{amount!r} cannot bound a frame; write a number, a duration such as '7 days', a timedelta, "
+            f"{shown(amount)} cannot bound a frame; write a number, a duration such as '7 days', a timedelta, "
             "wr.interval(...), wr.col('name') or None for unbounded"
         )
-    if isinstance(amount, (float, Decimal)) and math.isnan(amount):
+    if amount.is_nan() if isinstance(amount, Decimal) else isinstance(amount, float) and math.isnan(amount):
         raise SpecError("NaN cannot bound a frame")
     return expression
 
@@ -467,8 +467,8 @@ def as_order(value: Any) -> Order:
 
 
 def _nulls_first(nulls: str) -> bool:
-    if nulls not in ("first", "last"):
-        raise SpecError(f"nulls={nulls!r} is unknown; write 'first' or 'last'")
+    if not isinstance(nulls, str) or nulls not in ("first", "last"):
+        raise SpecError(f"nulls={shown(nulls)} is unknown; write 'first' or 'last'")
     return nulls == "first"
 
 

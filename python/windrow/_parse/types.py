@@ -109,7 +109,8 @@ class _Ddl:
         self.depth += 1
         if self.depth > LEVELS:
             raise SpecError(
-                f"{self.what}: returns={excerpt(self.text)} is nested too deep: types may be nested {LEVELS} levels deep"
+                f"{self.what}: returns={excerpt(self.text)} is nested too deep: types may be nested {LEVELS} "
+                "levels deep"
             )
         made = self._one_type()
         self.depth -= 1
@@ -199,6 +200,6 @@ class _Ddl:
 
     def _unknown(self) -> SpecError:
         return SpecError(
-            f"{self.what}: returns={excerpt(self.text)} is no type; write Spark's DDL, such as 'bigint', 'decimal(18, 2)' or "
-            "'struct<a: int, b: array<string>>', or a pyarrow type"
+            f"{self.what}: returns={excerpt(self.text)} is no type; write Spark's DDL, such as 'bigint', "
+            "'decimal(18, 2)' or 'struct<a: int, b: array<string>>', or a pyarrow type"
         )

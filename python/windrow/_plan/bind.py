@@ -80,6 +80,8 @@ class _Binder:
     read: set[int] = field(default_factory=set)
     display: str = ""
     partitioned: bool = False
+    found: dict[str, list[int]] = field(default_factory=dict)
+    made: dict[Any, str] = field(default_factory=dict)
 
     def lower(self, name: str, call: Call) -> dict[str, Any]:
         self.display = call.sql
@@ -172,16 +174,18 @@ class _Binder:
         return self.names[index]
 
     def _find(self, name: str) -> int | None:
-        found = columns_named(name, self.columns, folded=self.folded)
+        found = self.found.get(name)
+        if found is None:
+            found = self.found[name] = columns_named(name, self.columns, folded=self.folded)
         if len(found) > 1:
             ambiguous(name, found, self.display)
         return found[0] if found else None
 
     def _temporary(self, expression: Scalar, text: str) -> str:
-        for temporary in self.temporaries:
-            if _same(temporary.expression, expression):
-                return temporary.name
-        name = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
+        key = _key(expression)
+        if key in self.made:
+            return self.made[key]
+        name = self.made[key] = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
         self.temporaries.append(Temporary(name, expression, text))
         return name
 
@@ -236,10 +240,11 @@ def _is_decimal(value: Decimal) -> bool:
     return abs(value.adjusted()) <= DIGITS and smallest_decimal(value)[0] <= DIGITS
 
 
-def _same(one: Scalar, other: Scalar) -> bool:
-    if isinstance(one, Host) and isinstance(other, Host):
-        return one.value is other.value
-    if isinstance(one, Sql) and isinstance(other, Sql):
-        return one.text == other.text
+def _key(expression: Scalar) -> tuple[str, Any]:
+    """Give a key that equal expressions share."""
+    if isinstance(expression, Host):
+        return "host", id(expression.value)
+    if isinstance(expression, Sql):
+        return "sql", expression.text
     # literals are compared with their types: 1, 1.0 and True are equal in Python
-    return type(one) is type(other) and repr(one) == repr(other)
+    return type(expression).__name__, repr(expression)

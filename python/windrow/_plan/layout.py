@@ -42,14 +42,19 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
     new = [o for o in outputs if o.item is not None]
     if selecting:
         slots: list[Slot] = []
+        positions: dict[str, list[int]] = {}
+        for index, column in enumerate(columns):
+            positions.setdefault(column, []).append(index)
+        made = 0
         for output in outputs:
             if output.item is not None:
-                slots.append(Slot(output.name, True, new.index(output)))
+                slots.append(Slot(output.name, True, made))
+                made += 1
             elif output.position is not None:
                 slots.append(Slot(output.name, False, output.position))
             else:
                 source = output.name if output.column is None else output.column
-                slots.extend(Slot(output.name, False, i) for i, c in enumerate(columns) if c == source)
+                slots.extend(Slot(output.name, False, i) for i in positions.get(source, ()))
         return slots
     by_name = {fold(o.name): i for i, o in enumerate(new)}
     replaced = {fold(c) for c in columns}

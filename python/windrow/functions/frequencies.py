@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._model.calls import Call, call
+from .._model.calls import Call, call, flag
 
 __all__ = ["approx_count_distinct", "entropy", "histogram_numeric", "mode"]
 
@@ -41,7 +41,7 @@ def mode(x: Any, deterministic: bool = False) -> Call:
     >>> wr.with_columns(table, m=wr.mode("x").over(w))["m"].to_pylist()
     ['b', 'a', 'b', 'a']
     """
-    return call("mode", x, True) if deterministic else call("mode", x)
+    return call("mode", x, True) if flag(deterministic, "mode(): deterministic") else call("mode", x)
 
 
 def entropy(x: Any) -> Call:

@@ -247,7 +247,7 @@ def percentile_approx(x: Any, p: float | Sequence[float], accuracy: int = 10000)
     >>> wr.with_columns(table, p=wr.percentile_approx("x", 0.5).over(wr.window()))["p"].to_pylist()[0]
     20
     """
-    args = (x, lit(p)) if accuracy == 10000 else (x, lit(p), accuracy)
+    args = (x, lit(p)) if type(accuracy) is int and accuracy == 10000 else (x, lit(p), accuracy)
     return call("percentile_approx", *args)
 
 
@@ -268,7 +268,7 @@ def approx_percentile(x: Any, p: float | Sequence[float], accuracy: int = 10000)
     Call
         See :func:`percentile_approx`.
     """
-    args = (x, lit(p)) if accuracy == 10000 else (x, lit(p), accuracy)
+    args = (x, lit(p)) if type(accuracy) is int and accuracy == 10000 else (x, lit(p), accuracy)
     return call("approx_percentile", *args)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._model.calls import Call, call
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 
 __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]
 
@@ -198,5 +198,5 @@ def ntile(n: Any = 1) -> Call:
     [1, 1, 1, 2, 2]
     """
     if isinstance(n, str):
-        raise SpecError(f"ntile() takes a number of buckets, not {n!r}")
+        raise SpecError(f"ntile() takes a number of buckets, not {shown(n)}")
     return call("ntile", n)

@@ -255,5 +255,5 @@ def _offset_call(function: str, x: Any, offset: Any, default: Any) -> Call:
         offset = Column(offset)
     given = as_expr(default, f"{function}()'s default")
     if isinstance(given, Literal) and given.value is None:
-        return call(function, x) if offset == 1 and not isinstance(offset, bool) else call(function, x, offset)
+        return call(function, x) if type(offset) is int and offset == 1 else call(function, x, offset)
     return call(function, x, offset, given)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._model.calls import Call, call
-from ..exceptions import SpecError
+from .._model.calls import Call, call, flag
+from ..exceptions import SpecError, shown
 
 __all__ = ["ewm_mean", "ewm_mean_by"]
 
@@ -53,10 +53,15 @@ def ewm_mean(x: Any, alpha: float | None = None, *, half_life: float | None = No
     if (alpha is None) == (half_life is None):
         raise SpecError("ewm_mean takes alpha or half_life, and one of them")
     if half_life is not None:
-        if not half_life > 0:
-            raise SpecError(f"the half_life of ewm_mean is a number of rows above 0, not {half_life!r}")
-        alpha = -math.expm1(-math.log(2) / half_life)
-    return call("ewm_mean", x, alpha) if adjust else call("ewm_mean", x, alpha, False)
+        given: Any = half_life
+        try:
+            rows = math.nan if isinstance(given, str) else float(given)
+        except (TypeError, ValueError, OverflowError):
+            rows = math.nan
+        if not rows > 0:
+            raise SpecError(f"the half_life of ewm_mean is a number of rows above 0, not {shown(half_life)}")
+        alpha = -math.expm1(-math.log(2) / rows)
+    return call("ewm_mean", x, alpha) if flag(adjust, "ewm_mean(): adjust") else call("ewm_mean", x, alpha, False)
 
 
 def ewm_mean_by(x: Any, times: Any, half_life: Any) -> Call:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query
-from ..exceptions import SpecError
+from ..exceptions import DataError, SpecError, shown
 from .explanation import Explanation, explain_outputs
 
 __all__ = [
@@ -58,10 +58,12 @@ class ComputeArguments:
             For a value that is Spark's, or none at all.
         """
         if self.sort is not None and not isinstance(self.sort, bool):
-            raise SpecError(f"sort={self.sort!r} is neither True, False nor None; 'spark' is for Spark frames")
+            raise SpecError(f"sort={shown(self.sort)} is neither True, False nor None; 'spark' is for Spark frames")
         for name, value in (("engine", self.engine), ("spread", self.spread)):
             if value is not None:
-                raise SpecError(f"{name}={value!r} is for Spark frames; to call a column so, write {{{name!r}: ...}}")
+                raise SpecError(
+                    f"{name}={shown(value)} is for Spark frames; to call a column so, write {{{name!r}: ...}}"
+                )
         return self.sort
 
 
@@ -156,11 +158,11 @@ class ReadAsTable(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
-        return FrameSchema(pa.table(value).schema)
+        return FrameSchema(read_table(value).schema)
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
-        return list(pa.table(frame).schema.names)
+        return list(read_table(frame).schema.names)
 
     def run(
         self,
@@ -172,13 +174,27 @@ class ReadAsTable(MemoryHost):
         selecting: bool,
     ) -> pa.Table:
         """Compute calls on a frame."""
-        table = pa.table(frame)
+        table = read_table(frame)
         return host_of(table).run(table, items, named, arguments, selecting=selecting)
 
     def answer(self, frame: Any, query: Query) -> pa.Table:
         """Answer a query over a frame."""
-        table = pa.table(frame)
+        table = read_table(frame)
         return host_of(table).answer(table, query)
+
+
+def read_table(value: Any) -> pa.Table:
+    """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
+    try:
+        return pa.table(value)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        kind = type(value).__name__
+        if "non-struct type" in str(error):
+            raise SpecError(
+                f"{kind} is one column, and windrow takes frames; write pa.table({{'name': values}}), or "
+                "series.to_frame()"
+            ) from None
+        raise DataError(f"{kind} cannot be read as an Arrow table: {error}") from error
 
 
 _HOSTS: list[Host] = []
@@ -215,6 +231,11 @@ def host_of(frame: Any) -> Host:
     for host in (*_installed(), *_FALLBACKS):
         if host.accepts(frame):
             return host
+    if type(frame).__module__.startswith("pyarrow._dataset"):
+        raise SpecError(
+            f"{type(frame).__name__} is read piece by piece; write dataset.to_table(), or "
+            "dataset.scanner().to_reader() to stream it"
+        )
     raise SpecError(
         f"{type(frame).__name__} is not a frame windrow knows: it takes polars, pyarrow, pandas and PySpark frames and "
         "objects with __arrow_c_stream__"
@@ -236,7 +257,10 @@ def schema_of(value: Any) -> FrameSchema:
     """
     for host in _HOSTS:
         if host.accepts_schema(value):
-            return host.schema(value)
+            try:
+                return host.schema(value)
+            except pa.ArrowException:
+                return FrameSchema(read_table(value).schema)  # says what it is instead of a schema
     return host_of(value).schema(value)
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PandasHost"]
 
+# what pyarrow raises over a column that it has no type for: complex and sparse ones, integers past 64 bits
+_UNREADABLE = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
 
 class PandasHost(MemoryHost):
     """pandas' DataFrames."""
@@ -45,7 +48,14 @@ class PandasHost(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
-        return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+        try:
+            return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
+        except _UNREADABLE:
+            names = names_of(value)
+            columns = _Columns(value, names)
+            for index in range(len(names)):
+                columns[index]  # which names the column
+            raise
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
@@ -112,7 +122,16 @@ def run_pandas(
     names = names_of(frame)
     outputs = read_items(items, named, names, selecting=selecting)
     refuse_numbers(outputs, frame, names)
-    _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    try:
+        _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
+    except SpecError as error:
+        level = next((n for n in frame.index.names if n and f"column {n!r} is unknown" in str(error)), None)
+        if level is None:
+            raise
+        raise SpecError(
+            f"{str(error).partition(';')[0]}; {level!r} is a level of the index, and calls read columns: write "
+            "frame.reset_index()"
+        ) from None
     slots = arrange(names, outputs, selecting=selecting)
     old = [s for s in slots if not s.new]
     result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
@@ -195,9 +214,10 @@ class _Columns:
     def __getitem__(self, index: int) -> Any:
         try:
             return pa.Array.from_pandas(self._frame.iloc[:, index])
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except _UNREADABLE as error:
             raise DataError(
-                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type: {error}"
+                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type of "
+                f"Arrow's: {error}; cast it first, such as with astype"
             ) from None
 
 

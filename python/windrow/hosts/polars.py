@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -25,7 +26,7 @@ from .._plan.bound import BoundCalls, Temporary
 from .._plan.layout import arrange
 from .._plan.levels import levels
 from .._scalars.to_polars import within_limits
-from ..exceptions import SpecError, UnsupportedError
+from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .polars_rows import other_rows
@@ -145,7 +146,10 @@ class PolarsHost(MemoryHost):
 
     def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
         """Pass over some rows, and keep some of the rest."""
-        return frame.slice(offset, limit)
+        import polars as pl
+
+        rows = 2**32 - 1 if pl.get_index_type() == pl.UInt32 else 2**62  # more than a frame can have
+        return frame.slice(min(offset, rows), None if limit is None or limit > rows else limit)
 
 
 def _is_lazy(frame: Any) -> bool:
@@ -242,7 +246,9 @@ def _compute(
         else:
             _, columns = window_columns(table, bound, options)
         run.metrics.sections += 1
-        computed = pl.DataFrame(pa.table(columns, names=list(calls)))
+        computed = pl.DataFrame(
+            pa.table([_decimals(c, calls[at]) for c, at in zip(columns, calls, strict=True)], names=list(calls))
+        )
         working = working.hstack(
             [
                 _restore(series, calls[series.name], working.schema).alias(series.name)
@@ -332,7 +338,30 @@ def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
-    return pa.table(wanted)
+    return _as_arrow(wanted)
+
+
+def _as_arrow(frame: pl.DataFrame) -> pa.Table:
+    try:
+        return pa.table(frame)
+    except pa.ArrowException as error:
+        for name, dtype in frame.schema.items():
+            if re.search("U?Int128|Float16", str(dtype)):
+                raise SpecError(
+                    f"column {name!r} is {dtype}, which Arrow does not have; cast it first, to pl.Int64 or "
+                    "pl.Decimal(38, 0)"
+                ) from None
+        raise DataError(f"the frame cannot be read as Arrow: {error}") from error
+
+
+def _decimals(column: pa.ChunkedArray, call: Call) -> pa.ChunkedArray:
+    """Give decimals as Polars has them, with at most 38 digits."""
+    kind = column.type
+    if not pa.types.is_decimal256(kind):
+        return column
+    if kind.precision > 38:
+        raise SpecError(f"{call.sql} gives {kind}, and Polars' decimals have 38 digits; cast the argument to fewer")
+    return column.cast(pa.decimal128(kind.precision, kind.scale))
 
 
 def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
@@ -425,4 +454,4 @@ def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
     import polars as pl
 
     frame = schema if isinstance(schema, pl.DataFrame) else pl.DataFrame(schema=schema)
-    return pa.table(frame.clear()).schema
+    return _as_arrow(frame.clear()).schema

@@ -1,0 +1,83 @@
+"""Whatever a public call is given, what comes out is an answer or windrow's own error."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import windrow as wr
+
+TABLE = pa.table({"x": [1, 2, 3], "y": [1.5, None, 2.0], "k": ["a", "b", None]})
+FRAMES: list[Any] = [TABLE, TABLE.to_batches()[0], pl.from_arrow(TABLE), TABLE.to_pandas()]
+ILL: list[Any] = [
+    None, True, 0, -1, 2**63, 2**70, 10**50, 10**5000, 1.5, float("nan"), float("inf"), decimal.Decimal("sNaN"),
+    decimal.Decimal("1e1000"), "", "x", "\u00b2", "9" * 5000, "\ud800", "a\0b", "*", "sum(x", "7 days", b"\xff", [],
+    ["x", ["x"]],
+    (2**63, 0), (1, 2, 3), {}, {1: 2}, {"x"}, object(), np.int64(3), np.array([1, 2]), np.datetime64("NaT"), pd.NA,
+    pd.Series([1]), pl.Series([1]), pl.col("x", "y"), pl.all(), pl.col("nope"), pa.array([1]), int, dt.timedelta.max,
+    1j, range(3), ..., wr.expr("1e40BD"), wr.expr("cast(x as decimal(39, 2))"), wr.expr("1" * 5000),
+    wr.expr("nonsense("),
+    wr.window(), wr.sum("x"), wr.asc("x"), wr.preceding(1),
+]  # fmt: skip
+FUNCTIONS = [
+    wr.sum,
+    wr.max,
+    wr.lag,
+    wr.nth_value,
+    wr.percentile_approx,
+    wr.ewm_mean,
+    wr.collect_list,
+    wr.mode,
+    wr.ntile,
+]
+SETTINGS = ("threads", "memory_limit", "spill_dir", "ansi", "timezone", "strategy", "engine", "spread", "progress")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ill_values_give_answers_or_our_errors(seed: int) -> None:
+    draw = random.Random(seed)
+    refused = 0
+    for _ in range(250):
+        function = draw.choice(FUNCTIONS)
+        arguments = [draw.choice(ILL) if draw.random() < 0.6 else "x" for _ in range(1 if function is wr.ntile else 2)]
+        keys = {
+            name: draw.choice(ILL)
+            for name in ("partition_by", "order_by", "rows", "range", "groups", "exclude", "min_rows")
+            if draw.random() < 0.15
+        }
+        try:
+            call = function(*arguments[: 1 if function in (wr.sum, wr.max, wr.collect_list) else 2])
+            if draw.random() < 0.2:
+                call = call.filter(draw.choice(ILL))
+            wr.with_columns(draw.choice(FRAMES), y=call.over(wr.window(**keys)))
+        except wr.WindrowError:
+            refused += 1
+        try:
+            with wr.config(**{draw.choice(SETTINGS): draw.choice(ILL)}):  # type: ignore[misc]
+                pass
+        except wr.WindrowError:
+            refused += 1
+    assert refused > 150
+
+
+def test_frames_that_are_none_say_what_to_write() -> None:
+    for frame, words in (
+        (pd.Series([1]), "to_frame"),
+        (pa.array([1]), "one column"),
+        (pd.DataFrame({"x": [2**70]}), "'x'"),
+        (pd.DataFrame({"x": [1j]}), "'x'"),
+        (pl.DataFrame({"x": pl.Series([1], dtype=pl.Int128)}), "Int128"),
+        (pd.DataFrame({"y": [1]}, index=pd.Index([1], name="x")), "reset_index"),
+    ):
+        with pytest.raises(wr.WindrowError, match=words):
+            wr.with_columns(frame, y=wr.sum("x").over())
+    with pytest.raises(wr.SpecError, match="several columns"):
+        wr.with_columns(pl.from_arrow(TABLE), z=wr.max(pl.col("x", "y")).over())
