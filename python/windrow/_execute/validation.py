@@ -92,7 +92,7 @@ class Checker:
                 made = self._look(chunk, (name,))
             except _HiddenError:
                 # what is null is copied as nothing
-                made = self._look(chunk.take(pa.array(range(len(chunk)), pa.int64())), (name,))
+                made = self._look(_without_hidden(chunk), (name,))
             if not nullable:
                 _refuse_nulls(chunk, None)
         except (pa.ArrowException, _BrokenError, _HiddenError) as error:
@@ -102,7 +102,7 @@ class Checker:
             raise DataError(
                 f"column {name!r} is broken{at}: {why}; whatever made this {chunk.type} column wrote wrong Arrow data"
             ) from None
-        return made
+        return _without_offsets(made)
 
     def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
@@ -134,12 +134,13 @@ class Checker:
             self._full(array)
             begin, count = array.find_physical_offset(), array.find_physical_length()
             ends, offset = array.run_ends, array.offset
-            self._inside(
-                array,
-                array.values.slice(begin, count),
-                (*path, 0),
-                lambda run: ends[begin + run - 1].as_py() - offset if run else 0,
+            shown = array.values.slice(begin, count)
+            made = self._inside(
+                array, shown, (*path, 0), lambda run: ends[begin + run - 1].as_py() - offset if run else 0, rebuilt=True
             )
+            if made is not shown:
+                values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
+                return pa.Array.from_buffers(kind, len(array), [None], offset=offset, children=[ends, values])
         elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _has_offsets(kind):
             return self._bytes(array)
         else:
@@ -151,11 +152,23 @@ class Checker:
             raise _HiddenError
 
     def _inside(
-        self, around: pa.Array, values: pa.Array, path: tuple[Any, ...], row_of: Callable[[int], int | None]
-    ) -> None:
-        """Look at what an array is made of; a fault there is at the row that shows it."""
+        self,
+        around: pa.Array,
+        values: pa.Array,
+        path: tuple[Any, ...],
+        row_of: Callable[[int], int | None],
+        *,
+        rebuilt: bool = False,
+    ) -> pa.Array:
+        """Look at what an array is made of; a fault there is at the row that shows it.
+
+        Gives the values, made anew only if the array can be ``rebuilt`` of them.
+        """
         try:
-            self._within(values, path)
+            made = self._look(values, path)
+            if made is not values and not rebuilt:
+                raise _HiddenError
+            return made
         except _BrokenError as error:
             row = None if error.row is None else row_of(error.row)
             if error.row is not None and (row is None or not around[row].is_valid):
@@ -248,6 +261,28 @@ class Checker:
     def _full(self, array: pa.Array) -> None:
         """Have Arrow look at all but text, whose rows it does not tell."""
         array.view(as_bytes(array.type)).validate(full=True)
+
+
+def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
+    """Move the offsets of structs within structs into their fields: Rust's Arrow cuts those twice."""
+    kind = array.type
+    if not pa.types.is_struct(kind):
+        return array
+    fields = [array.field(i) for i in range(kind.num_fields)]
+    made = [_without_offsets(f, inner=True) for f in fields]
+    is_moved = array.offset > 0 and (inner or any(pa.types.is_struct(f.type) for f in fields))
+    if not is_moved and all(a is b for a, b in zip(made, fields, strict=True)):
+        return array
+    nulls = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(made, fields=list(kind), mask=nulls)
+
+
+def _without_hidden(array: pa.Array) -> pa.Array:
+    """Copy an array; of what is null nothing is copied."""
+    try:
+        return array.take(pa.array(range(len(array)), pa.int64()))
+    except pa.ArrowNotImplementedError:
+        raise _HiddenError from None
 
 
 def _has_offsets(kind: pa.DataType) -> bool:
