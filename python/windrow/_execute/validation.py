@@ -119,7 +119,7 @@ class Checker:
         elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
             self._list(array, path)
         elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-            self._list_view(array, path)
+            return self._list_view(array, path)
         elif pa.types.is_fixed_size_list(kind):
             array.validate()
             size = kind.list_size
@@ -178,7 +178,7 @@ class Checker:
     def _bytes(self, array: pa.Array) -> pa.Array:
         kind = array.type
         plain = array.view(as_bytes(kind))
-        plain.validate()
+        _validate(plain)
         fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
         if fault is None:
             return array
@@ -209,9 +209,9 @@ class Checker:
                 row = pc.list_parent_indices(array).filter(pc.is_null(values))[0].as_py()
                 raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
 
-    def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+    def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         if not len(array):
-            return
+            return array
         begins, sizes = array.offsets.cast(pa.int64()), array.sizes.cast(pa.int64())
         ends = pc.add_checked(begins, sizes)
         outside = pc.or_(pc.less(pc.min_element_wise(begins, sizes), 0), pc.greater(ends, len(array.values)))
@@ -223,7 +223,14 @@ class Checker:
             shows = pc.and_(pc.less_equal(begins, least + value), pc.greater(ends, least + value))
             return _first(pc.and_(shows, array.is_valid()), True)
 
-        self._inside(array, array.values.slice(least, most - least), (*path, 0), row_of)
+        shown = array.values.slice(least, most - least)
+        made = self._inside(array, shown, (*path, 0), row_of, rebuilt=True)
+        if made is shown:
+            return array
+        values = pa.concat_arrays([array.values.slice(0, least), made, array.values.slice(most)])
+        return pa.Array.from_buffers(
+            array.type, len(array), array.buffers()[:3], offset=array.offset, children=[values]
+        )
 
     def _dictionary(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         array.validate()
@@ -260,7 +267,20 @@ class Checker:
 
     def _full(self, array: pa.Array) -> None:
         """Have Arrow look at all but text, whose rows it does not tell."""
-        array.view(as_bytes(array.type)).validate(full=True)
+        _validate(array.view(as_bytes(array.type)), full=True)
+
+
+def _validate(array: pa.Array, *, full: bool = False) -> None:
+    """Have Arrow look at an array, and find the row for it."""
+    try:
+        array.validate(full=full)
+    except pa.ArrowException as error:
+        for row in range(len(array)):
+            try:
+                array.slice(row, 1).validate(full=full)
+            except pa.ArrowException:
+                raise _BrokenError(row, str(error)) from None
+        raise
 
 
 def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:

@@ -38,6 +38,8 @@ def draw(random, rows):
         fault = "none"
     if fault in ("offsets", "indices") and kind in ("struct", "list", "list_view", "run_ends"):
         fault = "utf8"
+    if fault == "offsets" and row == rows - 1:
+        fault = "utf8"  # Arrow itself looks at the last offset
     if fault in ("utf8", "hidden"):
         values[row] = random.choice(BAD)
     if fault == "split":
@@ -47,6 +49,8 @@ def draw(random, rows):
         del values[rows:]
         if row + 1 >= rows:
             fault, values[row] = "utf8", b"\xc3"
+    if fault == "indices":
+        values[row] = values[row] or b"x"
     nulls = [v is None for v in values]
     if fault == "hidden":
         nulls[row] = True
