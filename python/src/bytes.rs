@@ -67,7 +67,7 @@ fn offsets_fault<O: OffsetSizeTrait>(array: &GenericBinaryArray<O>, text: bool) 
     let offsets: &[O] = array.value_offsets();
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return None };
     // One pass without a branch, and another that finds the row where something is wrong.
-    if offsets.windows(2).fold(false, |back, pair| back | (pair[1] < pair[0])) {
+    if offsets.windows(2).filter(|pair| pair[1] < pair[0]).count() > 0 {
         return Some((offsets.windows(2).position(|pair| pair[1] < pair[0]), OFFSETS));
     }
     if !text {

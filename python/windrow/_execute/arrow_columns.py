@@ -62,7 +62,24 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
 
 def empty_table(schema: pa.Schema) -> pa.Table:
     """Give a table without rows; pyarrow's own method knows no unions and no run ends within other types."""
-    return pa.Table.from_arrays([pa.nulls(0, t) for t in schema.types], schema=schema)
+    return pa.Table.from_arrays([_empty(t) for t in schema.types], schema=schema)
+
+
+def _empty(kind: pa.DataType) -> pa.Array:
+    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0 or pa.types.is_union(kind):
+        return pa.nulls(0, kind)
+    if pa.types.is_run_end_encoded(kind):
+        children = [pa.array([], kind.run_end_type), _empty(kind.value_type)]
+        return pa.Array.from_buffers(kind, 0, [None], children=children)
+    slots = pa.py_buffer(bytes(8))  # an offset of any width
+    if pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind):
+        buffers = [None]
+    elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        buffers = [None, slots, slots]
+    else:
+        buffers = [None, slots]
+    children = [_empty(kind.field(i).type) for i in range(kind.num_fields)]
+    return pa.Array.from_buffers(kind, 0, buffers, children=children)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -72,7 +72,7 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
             total += _list_view_size(column)
             continue
         if not (pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type)):
-            total += column.nbytes
+            total += _size(column)
             continue
         total += len(column) * _VIEW
         for buffer in column.buffers()[2:]:
@@ -80,6 +80,13 @@ def size(batch: pa.RecordBatch, seen: set[int]) -> int:
                 seen.add(buffer.address)
                 total += buffer.size
     return total
+
+
+def _size(column: pa.Array) -> int:
+    try:
+        return int(column.nbytes)
+    except pa.ArrowException:  # nobody has looked yet whether it is sound
+        return sum(b.size for b in column.buffers() if b is not None)
 
 
 def _list_view_size(column: pa.Array) -> int:

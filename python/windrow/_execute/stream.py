@@ -403,6 +403,10 @@ class Operator:
         try:
             batch.validate()
         except pa.ArrowException as error:
+            checker = Checker()
+            checker.passed(first_row)
+            for name, column in zip(self.bound.names, batch.columns, strict=True):
+                checker.checked(column, name, text=False)
             raise DataError(f"a batch came broken: {error}") from None
         for field, column in zip(fields, batch.columns, strict=True):
             if not field.nullable and column.null_count:

@@ -92,7 +92,7 @@ class Checker:
                 made = self._look(chunk, (name,))
             except _HiddenError:
                 # what is null is copied as nothing
-                made = self._look(chunk.take(pa.array(range(len(chunk)), pa.int64())), (name,))
+                made = self._look(_without_hidden(chunk), (name,))
             if not nullable:
                 _refuse_nulls(chunk, None)
         except (pa.ArrowException, _BrokenError, _HiddenError) as error:
@@ -102,7 +102,7 @@ class Checker:
             raise DataError(
                 f"column {name!r} is broken{at}: {why}; whatever made this {chunk.type} column wrote wrong Arrow data"
             ) from None
-        return made
+        return _without_offsets(made)
 
     def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
@@ -119,7 +119,7 @@ class Checker:
         elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
             self._list(array, path)
         elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-            self._list_view(array, path)
+            return self._list_view(array, path)
         elif pa.types.is_fixed_size_list(kind):
             array.validate()
             size = kind.list_size
@@ -134,12 +134,13 @@ class Checker:
             self._full(array)
             begin, count = array.find_physical_offset(), array.find_physical_length()
             ends, offset = array.run_ends, array.offset
-            self._inside(
-                array,
-                array.values.slice(begin, count),
-                (*path, 0),
-                lambda run: ends[begin + run - 1].as_py() - offset if run else 0,
+            shown = array.values.slice(begin, count)
+            made = self._inside(
+                array, shown, (*path, 0), lambda run: ends[begin + run - 1].as_py() - offset if run else 0, rebuilt=True
             )
+            if made is not shown:
+                values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
+                return pa.Array.from_buffers(kind, len(array), [None], offset=offset, children=[ends, values])
         elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _has_offsets(kind):
             return self._bytes(array)
         else:
@@ -151,11 +152,23 @@ class Checker:
             raise _HiddenError
 
     def _inside(
-        self, around: pa.Array, values: pa.Array, path: tuple[Any, ...], row_of: Callable[[int], int | None]
-    ) -> None:
-        """Look at what an array is made of; a fault there is at the row that shows it."""
+        self,
+        around: pa.Array,
+        values: pa.Array,
+        path: tuple[Any, ...],
+        row_of: Callable[[int], int | None],
+        *,
+        rebuilt: bool = False,
+    ) -> pa.Array:
+        """Look at what an array is made of; a fault there is at the row that shows it.
+
+        Gives the values, made anew only if the array can be ``rebuilt`` of them.
+        """
         try:
-            self._within(values, path)
+            made = self._look(values, path)
+            if made is not values and not rebuilt:
+                raise _HiddenError
+            return made
         except _BrokenError as error:
             row = None if error.row is None else row_of(error.row)
             if error.row is not None and (row is None or not around[row].is_valid):
@@ -165,7 +178,7 @@ class Checker:
     def _bytes(self, array: pa.Array) -> pa.Array:
         kind = array.type
         plain = array.view(as_bytes(kind))
-        plain.validate()
+        _validate(plain)
         fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
         if fault is None:
             return array
@@ -196,9 +209,9 @@ class Checker:
                 row = pc.list_parent_indices(array).filter(pc.is_null(values))[0].as_py()
                 raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
 
-    def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+    def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         if not len(array):
-            return
+            return array
         begins, sizes = array.offsets.cast(pa.int64()), array.sizes.cast(pa.int64())
         ends = pc.add_checked(begins, sizes)
         outside = pc.or_(pc.less(pc.min_element_wise(begins, sizes), 0), pc.greater(ends, len(array.values)))
@@ -210,7 +223,14 @@ class Checker:
             shows = pc.and_(pc.less_equal(begins, least + value), pc.greater(ends, least + value))
             return _first(pc.and_(shows, array.is_valid()), True)
 
-        self._inside(array, array.values.slice(least, most - least), (*path, 0), row_of)
+        shown = array.values.slice(least, most - least)
+        made = self._inside(array, shown, (*path, 0), row_of, rebuilt=True)
+        if made is shown:
+            return array
+        values = pa.concat_arrays([array.values.slice(0, least), made, array.values.slice(most)])
+        return pa.Array.from_buffers(
+            array.type, len(array), array.buffers()[:3], offset=array.offset, children=[values]
+        )
 
     def _dictionary(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         array.validate()
@@ -247,7 +267,42 @@ class Checker:
 
     def _full(self, array: pa.Array) -> None:
         """Have Arrow look at all but text, whose rows it does not tell."""
-        array.view(as_bytes(array.type)).validate(full=True)
+        _validate(array.view(as_bytes(array.type)), full=True)
+
+
+def _validate(array: pa.Array, *, full: bool = False) -> None:
+    """Have Arrow look at an array, and find the row for it."""
+    try:
+        array.validate(full=full)
+    except pa.ArrowException as error:
+        for row in range(len(array)):
+            try:
+                array.slice(row, 1).validate(full=full)
+            except pa.ArrowException:
+                raise _BrokenError(row, str(error)) from None
+        raise
+
+
+def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
+    """Move the offsets of structs within structs into their fields: Rust's Arrow cuts those twice."""
+    kind = array.type
+    if not pa.types.is_struct(kind):
+        return array
+    fields = [array.field(i) for i in range(kind.num_fields)]
+    made = [_without_offsets(f, inner=True) for f in fields]
+    is_moved = array.offset > 0 and (inner or any(pa.types.is_struct(f.type) for f in fields))
+    if not is_moved and all(a is b for a, b in zip(made, fields, strict=True)):
+        return array
+    nulls = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(made, fields=list(kind), mask=nulls)
+
+
+def _without_hidden(array: pa.Array) -> pa.Array:
+    """Copy an array; of what is null nothing is copied."""
+    try:
+        return array.take(pa.array(range(len(array)), pa.int64()))
+    except pa.ArrowNotImplementedError:
+        raise _HiddenError from None
 
 
 def _has_offsets(kind: pa.DataType) -> bool:
