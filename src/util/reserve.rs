@@ -59,15 +59,11 @@ pub(crate) fn probe_start(rows: usize) -> Result<()> {
 /// # Errors
 /// They could not be allocated.
 pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
-    let bytes = match column.data_type().primitive_width() {
-        Some(width) => rows.saturating_mul(width),
-        // About as long as those there are.
-        None => {
-            let all = column.to_data().get_slice_memory_size().unwrap_or(0);
-            rows.saturating_mul(all.div_ceil(column.len().max(1)))
-        }
-    };
-    probe(bytes)
+    let width = column.data_type().primitive_width().unwrap_or_else(|| {
+        // Values are about as long as those there are.
+        column.to_data().get_slice_memory_size().unwrap_or(0).div_ceil(column.len().max(1))
+    });
+    probe(rows.saturating_mul(width))
 }
 
 /// As [`probe`], for columns that are put one behind the other.

@@ -98,8 +98,8 @@ def parse(text: str) -> Any:
     unknown = tree.find(syntax().Placeholder)
     if unknown is not None:
         raise SpecError(
-            f"{excerpt(text)} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a field "
-            f"of a variant variant_get(v, '$.{unknown.name}')"
+            f"{excerpt(text)} cannot be read as SQL: :{unknown.name} has no value here; write the value, and for a "
+            f"field of a variant variant_get(v, '$.{unknown.name}')"
         )
     return tree
 

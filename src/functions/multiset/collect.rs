@@ -90,9 +90,9 @@ impl<G: Gather> InRowOrder<G> {
         each_frame(frames, rows, cancel, |_, pieces| {
             let runs = pieces.map(|piece| self.places.of(piece));
             if self.naive {
-                total.add_all(&self.gather, runs)
+                total.add_all(&self.gather, runs);
             } else {
-                total.add(&self.gather, runs)
+                total.add(&self.gather, runs);
             }
             Ok(())
         })?;
