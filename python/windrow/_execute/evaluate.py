@@ -71,7 +71,9 @@ def evaluate(
         for name in made.needed:
             refuse_extension(name, columns[name].type)
         data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
-        frame = pl.DataFrame([_series(name, column).alias(name) for name, column in data.items()])
+        # by position: Polars gives an empty name another here
+        frame = pl.DataFrame({str(i): _series(name, column) for i, (name, column) in enumerate(data.items())})
+        frame.columns = list(data)
         result = made.computed(frame).select([t.name for t in temporaries])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
 

@@ -149,7 +149,7 @@ class _Binder:
             scalar = expression.expression
         else:
             assert not isinstance(expression, Item)
-            scalar = expression
+            scalar = Literal(self._literal(expression.value)) if isinstance(expression, Literal) else expression
         index = None
         if isinstance(scalar, Host):
             self.check_host(scalar)

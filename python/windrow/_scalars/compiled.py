@@ -17,12 +17,14 @@ from .._model.intervals import Interval
 from .._model.replace import replace
 from .._model.result_columns import without_places
 from .._parse.grammar import function_name, parse
+from .._parse.limits import excerpt
 from .._parse.literals import NO_VALUE, value_of
 from .._parse.sql_text import refuse_bare_functions
-from ..exceptions import SpecError, suggest
+from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
 from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
+from .growth import operations
 from .literals import typed_literal
 from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["columns_in", "compiled"]
+
+# How large an expression may become when it is written for Polars: so many operations, and so many for each of its own.
+_OPERATIONS = 10_000
+_GROWTH = 20
 
 _OPERATORS = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "IntDiv": "div", "Mod": "%", "BitwiseAnd": "&", "BitwiseOr": "|",
@@ -65,7 +71,16 @@ def columns_in(text: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool, timezone: str | None) -> Typed:
-    return _Compiler(Scope(dict(kinds), ansi, timezone), text).root(tree_of(text))
+    tree = tree_of(text)
+    made = _Compiler(Scope(dict(kinds), ansi, timezone), text).root(tree)
+    # functions that are written with an argument twice double it once more in each other
+    most = _OPERATIONS + _GROWTH * sum(1 for _ in tree.walk())
+    if any(operations(e, most) > most for e in (made.expr, *(f.rows for f in made.failures))):
+        raise UnsupportedError(
+            f"{excerpt(without_places(text))} would be more than {most:,} operations in Polars, which evaluates "
+            "expressions here; compute the inner part as a column first"
+        )
+    return made
 
 
 def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None) -> Typed:
