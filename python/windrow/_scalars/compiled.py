@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_in", "compiled"]
 
 # How large an expression may become when it is written for Polars: so many operations, and so many for each of its own.
-_OPERATIONS = 10_000
+_OPERATIONS = 50_000
 _GROWTH = 20
 
 _OPERATORS = {
