@@ -178,7 +178,7 @@ class _Compiler:
     def _operated(self, node: Any, left: Typed) -> Typed:
         right, text, name = self.value(node.expression), Written(node), type(node).__name__
         if name in ("And", "Or"):
-            return self._joined(name, self._true(left), self._true(right), text)
+            return self._logical(name, self._true(left), self._true(right), text)
         literal = value_of(node) if left.is_literal and right.is_literal else NO_VALUE
         if literal is not NO_VALUE and not isinstance(literal, Decimal):  # a sum of decimals has a type of its own
             return typed_literal(literal, text)
@@ -299,7 +299,7 @@ class _Compiler:
             )
         return value
 
-    def _joined(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
+    def _logical(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
         # the right side is evaluated where the left one does not decide
         undecided = left.expr.fill_null(True) if name == "And" else ~left.expr.fill_null(False)
         expr = left.expr & right.expr if name == "And" else left.expr | right.expr
