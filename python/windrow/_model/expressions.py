@@ -382,7 +382,7 @@ def _plain(value: Any) -> Any:
         else:
             value = list(value)
     elif module == "pandas" and isinstance(value, (dt.datetime, dt.timedelta)):
-        return _pandas_time(value, moment=isinstance(value, dt.datetime))
+        return _pandas_time(value, is_timestamp=isinstance(value, dt.datetime))
     return tuple(_plain(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
@@ -405,13 +405,13 @@ def _numpy_time(value: Any) -> Any:
     return plain
 
 
-def _pandas_time(value: Any, *, moment: bool) -> Any:
+def _pandas_time(value: Any, *, is_timestamp: bool) -> Any:
     """Give a pandas Timestamp or Timedelta as Python's; None for NaT."""
     if value != value:
         return None
-    if getattr(value, "nanosecond" if moment else "nanoseconds", 0):
+    if getattr(value, "nanosecond" if is_timestamp else "nanoseconds", 0):
         raise _too_fine(value)
-    return value.to_pydatetime() if moment else value.to_pytimedelta()
+    return value.to_pydatetime() if is_timestamp else value.to_pytimedelta()
 
 
 def _too_fine(value: Any) -> SpecError:

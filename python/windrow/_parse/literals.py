@@ -106,10 +106,6 @@ def _cast(text: str, to: Any, *, of_text: bool) -> Any:
 def _decimal(text: str, digits: list[int]) -> Any:
     """Read ``1.5BD``, which is a cast to the smallest type that holds it; other casts have types of their own."""
     precision, scale = [*digits, 0][:2]
-    if not 1 <= precision <= _DIGITS or not 0 <= scale <= precision:
-        raise SpecError(
-            f"DECIMAL({precision}, {scale}) is no type: it has 1 to {_DIGITS} digits, of which the scale are some"
-        )
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..exceptions import SpecError
 from .decimals import as_double, decimal_of_double, quotient, rescaled
-from .typed import Failure, Scope, Typed, failing, refused
+from .typed import ELSEWHERE, Failure, Scope, Typed, failing, refused
 from .types import (
     BIGINT,
     BOOLEAN,
@@ -78,18 +77,13 @@ def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
 
     Raises
     ------
-    SpecError
-        For a decimal that cannot be.
     UnsupportedError
         For a type outside the list.
     """
     name = getattr(node.this, "value", str(node.this))
     if name == "DECIMAL":
         parts = [str(p.this.this) for p in node.expressions] or ["10"]
-        precision, scale = (int(p) for p in [*parts, "0"][:2])
-        if not 1 <= precision <= 38 or not 0 <= scale <= precision:
-            raise SpecError(f"{text}: a decimal has 1 to 38 digits and a scale of no more, not ({precision}, {scale})")
-        return pa.decimal128(precision, scale)
+        return pa.decimal128(*(int(p) for p in [*parts, "0"][:2]))  # whose digits were checked when it was read
     if name in ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ") and (zone := scope.zone()) is not None:
         return pa.timestamp("us", zone)
     if name not in _NAMES or node.expressions:
@@ -134,14 +128,13 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
         return Typed(pl.lit(float(value.literal)), to, value.failures, float(value.literal), text)
     source, target = family(kind), family(to)
     made = _MAKERS.get((source, target), _MAKERS.get((source, "*")))
-    found = None if made is None else made(value, to, scope, tried or not scope.ansi)
+    found = None if made is None else made(value, to, scope)
     if found is None:
         raise refused(f"a cast of {shown(kind)} to {shown(to)}", text)
     expr, lost, unknown = found
     failures = list(value.failures)
     if unknown is not None:
-        way = "compute it before with the frame's own library, or on Spark"
-        failures.append(failing(unknown, "a value that is not cast exactly here", text, way))
+        failures.append(failing(unknown, "a value that is not cast exactly here", text, ELSEWHERE))
     if lost is not None and not tried and scope.ansi:
         failures.append(_lost(value, lost, source, target, text))
     return Typed(expr, to, tuple(failures), text=text)
@@ -162,17 +155,17 @@ def _new_nulls(expr: pl.Expr, value: Typed) -> pl.Expr:
     return expr.is_null() & value.expr.is_not_null()
 
 
-def _to_boolean(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _to_boolean(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     return value.expr != 0, None, None
 
 
-def _boolean_to(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _boolean_to(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     if family(to) not in ("integer", "float", "double"):
         return None
     return value.expr.cast(plain(to)), None, None
 
 
-def _integer_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _integer_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     if to.bit_width >= value.kind.bit_width:
         return value.expr.cast(plain(to)), None, None
     if not scope.ansi:
@@ -181,11 +174,11 @@ def _integer_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool
     return expr, _new_nulls(expr, value), None
 
 
-def _to_floating(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _to_floating(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     return value.expr.cast(plain(to)), None, None
 
 
-def _floating_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _floating_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     if not scope.ansi:
@@ -198,21 +191,21 @@ def _floating_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: boo
     return expr, _new_nulls(expr, value), None
 
 
-def _decimal_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _decimal_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     if not scope.ansi:
         return None
     expr = value.expr.cast(plain(to), strict=False)
     return expr, _new_nulls(expr, value), None
 
 
-def _decimal_to_floating(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _decimal_to_floating(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     expr = as_double(value.expr, value.kind) if to == DOUBLE else value.expr.cast(pl.String).cast(pl.Float32)
     return expr, None, None
 
 
-def _integer_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _integer_to_decimal(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     wide = decimal_of_integer(value.kind)
@@ -220,19 +213,19 @@ def _integer_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool
     return None if expr is None else (expr, _new_nulls(expr, value), None)
 
 
-def _decimal_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _decimal_to_decimal(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     expr = rescaled(value.expr, value.kind, to)
     return None if expr is None else (expr, _new_nulls(expr, value), None)
 
 
-def _double_to_decimal(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _double_to_decimal(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     if to.scale > 22 or to.precision + to.scale > 38:
         return None
     expr, unknown = decimal_of_double(value.expr, to)
     return expr, _new_nulls(expr, value) & ~unknown & value.expr.is_finite(), unknown
 
 
-def _text_to_boolean(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _text_to_boolean(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     word = value.expr.str.strip_chars(_BLANKS).str.to_lowercase()
@@ -240,7 +233,7 @@ def _text_to_boolean(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -
     return expr, _new_nulls(expr, value), None
 
 
-def _text_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _text_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     number = value.expr.str.strip_chars(_BLANKS)
@@ -251,7 +244,7 @@ def _text_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -
     return expr, _new_nulls(expr, value), unknown
 
 
-def _text_to_double(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _text_to_double(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     number = value.expr.str.strip_chars(_BLANKS)
@@ -285,7 +278,7 @@ def timestamp_of_text(text: str) -> dt.datetime | None:
         return None
 
 
-def _text_to_date(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _text_to_date(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     if value.is_literal:
@@ -299,7 +292,7 @@ def _text_to_date(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _
     return pl.when(plainly).then(expr), (expr.is_null() | ~plainly) & text.is_not_null() & ~other, other
 
 
-def _text_to_timestamp(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _text_to_timestamp(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     found = timestamp_of_text(value.literal) if value.is_literal and isinstance(value.literal, str) else None
@@ -310,11 +303,11 @@ def _text_to_timestamp(value: Typed, to: pa.DataType, scope: Scope, nulls: bool)
     return pl.lit(found, dtype=pl.Datetime("us")), None, None
 
 
-def _date_to_ntz(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _date_to_ntz(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     return value.expr.cast(plain(to)), None, None
 
 
-def _utc_only(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _utc_only(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     if to.tz != "UTC":  # elsewhere there are hours that a day has twice, or not at all
@@ -331,17 +324,17 @@ def local(value: Typed, scope: Scope) -> pl.Expr | None:
     return None if zone is None else expr.dt.convert_time_zone(zone).dt.replace_time_zone(None)
 
 
-def _timestamp_to_date(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _timestamp_to_date(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     shown_as = local(value, scope)
     return None if shown_as is None else (shown_as.dt.date(), None, None)
 
 
-def _timestamp_to_ntz(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _timestamp_to_ntz(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     shown_as = local(value, scope)
     return None if shown_as is None else (shown_as.dt.cast_time_unit("us"), None, None)
 
 
-def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     seconds = value.expr.dt.epoch("us") // 1_000_000
     if to not in (INT, BIGINT) or not scope.ansi:
         return None
@@ -349,20 +342,20 @@ def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope, nulls: bo
     return expr, _new_nulls(expr, value), None
 
 
-def _timestamp_to_double(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _timestamp_to_double(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     return quotient(value.expr.dt.epoch("us").cast(pl.Float64), pl.lit(1e6)), None, None
 
 
-def _integer_to_timestamp(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _integer_to_timestamp(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     expr = value.expr.cast(pl.Int64)
     # Spark's seconds saturate at the ends of the type
     unknown = (expr > 9_223_372_036_854) | (expr < -9_223_372_036_854)
-    moments = pl.when(~unknown).then(expr) * 1_000_000
-    return moments.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(to.tz), None, unknown
+    micros = pl.when(~unknown).then(expr) * 1_000_000
+    return micros.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(to.tz), None, unknown
 
 
 def to_text(value: Typed, scope: Scope) -> tuple[pl.Expr, pl.Expr | None] | None:
@@ -401,7 +394,7 @@ def to_text(value: Typed, scope: Scope) -> tuple[pl.Expr, pl.Expr | None] | None
     return None
 
 
-def _to_text(value: Typed, to: pa.DataType, scope: Scope, nulls: bool) -> _Made:
+def _to_text(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     found = to_text(value, scope)
     return None if found is None else (found[0], None, found[1])
 
@@ -424,7 +417,7 @@ _MAKERS = {
     ("date", "timestamp_ntz"): _date_to_ntz, ("date", "timestamp"): _utc_only,
     ("timestamp_ntz", "timestamp"): _utc_only, ("timestamp", "timestamp_ntz"): _timestamp_to_ntz,
     ("timestamp_ntz", "timestamp_ntz"): _timestamp_to_ntz,
-    ("timestamp", "timestamp"): lambda value, to, scope, nulls: (value.expr.cast(plain(to)), None, None),
+    ("timestamp", "timestamp"): lambda value, to, scope: (value.expr.cast(plain(to)), None, None),
     ("timestamp", "date"): _timestamp_to_date, ("timestamp_ntz", "date"): _timestamp_to_date,
     ("timestamp", "integer"): _timestamp_to_integer, ("timestamp", "double"): _timestamp_to_double,
     **{(k, "string"): _to_text for k in ("integer", "boolean", "decimal", "date", "timestamp", "timestamp_ntz")},

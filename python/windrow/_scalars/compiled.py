@@ -24,7 +24,7 @@ from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
 from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
-from .growth import operations
+from .growth import extent
 from .literals import typed_literal
 from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
@@ -75,7 +75,7 @@ def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool,
     made = _Compiler(Scope(dict(kinds), ansi, timezone), text).root(tree)
     # functions that are written with an argument twice double it once more in each other
     most = _OPERATIONS + _GROWTH * sum(1 for _ in tree.walk())
-    if any(operations(e, most) > most for e in (made.expr, *(f.rows for f in made.failures))):
+    if any(extent(e, most)[0] > most for e in (made.expr, *(f.rows for f in made.failures))):
         raise UnsupportedError(
             f"{excerpt(without_places(text))} would be more than {most:,} operations in Polars, which evaluates "
             "expressions here; compute the inner part as a column first"
@@ -189,11 +189,9 @@ class _Compiler:
     def _column(self, node: Any, text: object) -> Typed:
         import polars as pl
 
-        names = [i.name for i in node.find_all(self.exp.Identifier)] if isinstance(node, self.exp.Column) else []
-        if isinstance(node, self.exp.Column):
-            names = [p.name for p in node.parts]
-        else:
+        if not isinstance(node, self.exp.Column):  # a field of what is no column
             raise refused(str(text), self.text)
+        names = [p.name for p in node.parts]
         if names[0] not in self.scope.kinds:
             raise _UnknownError(names[0])
         expr, kind = pl.col(names[0]), self.scope.kinds[names[0]]
@@ -358,9 +356,9 @@ class _Compiler:
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
         # Spark reads text next to a date or timestamp as one
-        moments = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
-        if moments:
-            values = [self._moment(v, moments[0], text) if v.kind == STRING else v for v in values]
+        datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
+        if datetimes:
+            values = [self._text_as_time(v, datetimes[0], text) if v.kind == STRING else v for v in values]
         kinds = [
             # next to a decimal, in operators alone, an integer literal has the digits that it has
             pa.decimal128(len(str(abs(v.literal))), 0) if comparing and self._counts_as_decimal(v, values) else v.kind
@@ -369,7 +367,7 @@ class _Compiler:
         kind = common(kinds, ansi=self.scope.ansi)
         zones = {k.tz: k for k in kinds if family(k) == "timestamp"}
         if kind is None and len(zones) > 0 and all(family(k) in ("timestamp", "void") for k in kinds):
-            kind = next(iter(zones.values()))  # one moment, whatever the zone it is shown in
+            kind = next(iter(zones.values()))  # the same instant, whatever the zone it is shown in
             if len({k.unit for k in kinds if k != VOID}) > 1:
                 kind = pa.timestamp("ns" if any(k != VOID and k.unit == "ns" for k in kinds) else "us", kind.tz)
         if kind is None and all(family(k) in ("timestamp_ntz", "date", "void") for k in kinds):
@@ -409,7 +407,7 @@ class _Compiler:
             return Typed(pl.lit(value.literal, dtype=plain(kind)), kind, literal=value.literal, text=value.text)
         return made
 
-    def _moment(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
+    def _text_as_time(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
         if isinstance(value.literal, str):
             if kind == DATE and date_of_text(value.literal) is not None:
                 return cast(value, DATE, text, self.scope)

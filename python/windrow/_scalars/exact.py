@@ -19,6 +19,7 @@ from typing import Any
 from . import numbers, texts, times
 from .decimals import quotient
 from .typed import Scope, Typed
+from .types import INT, STRING
 
 __all__ = ["EXACT", "Exact", "candidates"]
 
@@ -66,7 +67,7 @@ def _log(base: Any, x: Any) -> Any:
 
 EXACT: tuple[Exact, ...] = (
     # arithmetic
-    *(Exact(s, (a, b), "wider", numbers.arithmetic(s)) for s in "+-*" for a, b in (("number", "number"),)),
+    *(Exact(s, ("number", "number"), "wider", numbers.arithmetic(s)) for s in "+-*"),
     Exact("+", ("date", "int"), "date", times.moved_by_days(1)),
     Exact("+", ("int", "date"), "date", times.days_after),
     Exact("-", ("date", "int"), "date", times.moved_by_days(-1)),
@@ -74,13 +75,13 @@ EXACT: tuple[Exact, ...] = (
     Exact("-", ("timestamp", "timestamp"), "interval", times.span),
     Exact("-", ("timestamp_ntz", "timestamp_ntz"), "interval", times.span),
     *(
-        Exact(symbol, (moment, "interval"), "first", times.moved(1 if symbol == "+" else -1))
+        Exact(symbol, (kind, "interval"), "first", times.moved(1 if symbol == "+" else -1))
         for symbol in "+-"
-        for moment in ("date", "timestamp", "timestamp_ntz")
+        for kind in ("date", "timestamp", "timestamp_ntz")
     ),
     *(
-        Exact("+", ("interval", moment), "second", times.moved_reversed)
-        for moment in ("date", "timestamp", "timestamp_ntz")
+        Exact("+", ("interval", kind), "second", times.moved_reversed)
+        for kind in ("date", "timestamp", "timestamp_ntz")
     ),
     Exact("+", ("interval", "interval"), "interval", times.interval_sum(1)),
     Exact("-", ("interval", "interval"), "interval", times.interval_sum(-1)),
@@ -118,11 +119,12 @@ EXACT: tuple[Exact, ...] = (
     Exact("isnan", ("number",), "boolean", numbers.is_nan),
     # text
     *(
-        Exact(n, ("string",), "string", _T)
-        for n, _T in (
-            *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_uppercase())) for n in ("upper", "ucase")),
-            *((n, lambda args, scope, text: _text(args, args[0].expr.str.to_lowercase())) for n in ("lower", "lcase")),
-        )
+        Exact(n, ("string",), "string", lambda args, scope, text: _text(args, args[0].expr.str.to_uppercase()))
+        for n in ("upper", "ucase")
+    ),
+    *(
+        Exact(n, ("string",), "string", lambda args, scope, text: _text(args, args[0].expr.str.to_lowercase()))
+        for n in ("lower", "lcase")
     ),
     *(
         Exact(n, ("string",), "int", lambda args, scope, text: _count(args, args[0].expr.str.len_chars()))
@@ -181,23 +183,17 @@ EXACT: tuple[Exact, ...] = (
 
 
 def _text(args: list[Typed], expr: Any) -> Typed:
-    from .types import STRING
-
     return Typed(expr, STRING, args[0].failures)
 
 
 def _count(args: list[Typed], expr: Any) -> Typed:
     import polars as pl
 
-    from .types import INT
-
     return Typed(expr.cast(pl.Int32), INT, args[0].failures)
 
 
 def _one() -> Typed:
     import polars as pl
-
-    from .types import INT
 
     return Typed(pl.lit(1, dtype=pl.Int32), INT, literal=1)
 

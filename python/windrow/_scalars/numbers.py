@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from . import decimals
 from .casts import cast, plain
-from .typed import Failure, Scope, Typed, failing, merged, refused
+from .typed import ELSEWHERE, Failure, Scope, Typed, failing, merged, refused
 from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
 
 if TYPE_CHECKING:
@@ -65,43 +66,50 @@ def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
         one, other = (cast(a, kind, text, scope).expr for a in args)
         result = _apply(symbol, one, other)
         if family(kind) == "integer" and scope.ansi:
-            return _checked(symbol, left, right, one, other, result, kind, text)
+            return _checked(_Operation(symbol, left, right, one, other, result, kind, text))
         return Typed(result, kind, failures)
 
     return make
 
 
-def _checked(
-    symbol: str,
-    left: Typed,
-    right: Typed,
-    one: pl.Expr,
-    other: pl.Expr,
-    result: pl.Expr,
-    kind: pa.DataType,
-    text: object,
-) -> Typed:
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """``+``, ``-`` or ``*`` of two integers, which are ``one`` and ``other`` in the type of the result."""
+
+    symbol: str
+    left: Typed
+    right: Typed
+    one: pl.Expr
+    other: pl.Expr
+    result: pl.Expr
+    kind: pa.DataType
+    text: object
+
+
+def _checked(operation: _Operation) -> Typed:
     """Say on which rows integers overflow: exactly in short chains; in long ones, where they come near, in one check.
 
     The exact check of each operation holds the whole chain before it, which for many is too much.
     """
     import polars as pl
 
+    left, right, kind = operation.left, operation.right, operation.kind
     operations = left.operations + right.operations + 1
     sizes = [v.expr.cast(pl.Float64).abs() if v.bound is None else v.bound for v in (left, right)]
     bound = sizes[0] + sizes[1]
-    if symbol == "*":
+    if operation.symbol == "*":
         bound = pl.max_horizontal(sizes[0], 1.0) * pl.max_horizontal(sizes[1], 1.0)
     checks = left.checks + right.checks
     if operations <= _EXACTLY:
-        check = _overflow(symbol, left, right, one, other, result, kind, text)
+        check = _overflow(operation)
         failures, checks = (*merged(left, right), check), (*checks, check)
     else:
         known = {id(c) for c in checks}
         near = bound >= float(2 ** (kind.bit_width - 2))
-        check = failing(near, "ARITHMETIC_OVERFLOW, or integers too near to it to be told", text, _WIDEN, overflow=True)
+        name = "ARITHMETIC_OVERFLOW, or integers too near to it to be told"
+        check = failing(near, name, operation.text, _WIDEN, overflow=True)
         failures, checks = (*(f for f in merged(left, right) if id(f) not in known), check), (check,)
-    return Typed(result, kind, failures, checks=checks, operations=operations, bound=bound)
+    return Typed(operation.result, kind, failures, checks=checks, operations=operations, bound=bound)
 
 
 def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
@@ -110,19 +118,12 @@ def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
     return one - other if symbol == "-" else one * other
 
 
-def _overflow(
-    symbol: str,
-    left: Typed,
-    right: Typed,
-    one: pl.Expr,
-    other: pl.Expr,
-    result: pl.Expr,
-    kind: pa.DataType,
-    text: object,
-) -> Failure:
+def _overflow(operation: _Operation) -> Failure:
     """Say on which rows integers overflow; next to a literal one comparison tells."""
     import polars as pl
 
+    symbol, left, right, kind = operation.symbol, operation.left, operation.right, operation.kind
+    one, other, result = operation.one, operation.other, operation.result
     low, high = _bounds(kind)
     constant = right.literal if right.is_literal else left.literal if left.is_literal and symbol != "-" else None
     value = one if right.is_literal else other
@@ -148,7 +149,7 @@ def _overflow(
         # the sign that both summands have, and the sum has not
         rows = ((one ^ result) & ((other ^ result) if symbol == "+" else (one ^ other))) < 0
     name = "ARITHMETIC_OVERFLOW" if kind.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
-    return failing(rows, name, text, _WIDEN, overflow=True)
+    return failing(rows, name, operation.text, _WIDEN, overflow=True)
 
 
 def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -298,11 +299,10 @@ def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
     if kind != "double" or not -22 <= digits <= 22:
         raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
     result, unknown = decimals.round_double(arg.expr, digits)
-    way = "compute it before with the frame's own library, or on Spark"
     return Typed(
         result,
         DOUBLE,
-        (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, way)),
+        (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, ELSEWHERE)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .casts import to_text
-from .typed import Scope, Typed, failing, merged, refused
+from .typed import ELSEWHERE, Scope, Typed, failing, merged, refused
 from .types import BOOLEAN, INT, STRING, family, shown
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
         raise refused(f"{shown(arg.kind)} as text", text)
     failures = arg.failures
     if found[1] is not None:
-        way = "compute it before with the frame's own library, or on Spark"
-        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, way),)
+        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, ELSEWHERE),)
     return Typed(found[0], STRING, failures)
 
 
@@ -91,7 +90,7 @@ def end_of(args: list[Typed], scope: Scope, text: object) -> Typed:
     return Typed(pl.when(count.is_not_null() & args[0].expr.is_not_null()).then(kept), STRING, merged(*args))
 
 
-def trimmed(side: str, *, letters_first: bool = True) -> Callable[[list[Typed], Scope, object], Typed]:
+def trimmed(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make trim, ltrim or rtrim: of spaces, or of the letters given first."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:

@@ -113,32 +113,32 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make a date or timestamp plus or minus an interval."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
-        moment, by = args
-        zoned = moment.kind != DATE and moment.kind.tz not in (None, "UTC")
+        time, by = args
+        zoned = time.kind != DATE and time.kind.tz not in (None, "UTC")
         interval = by.literal
         if not isinstance(interval, Interval):
-            if moment.kind == DATE or zoned:
-                raise refused(f"{shown(moment.kind)} and an interval that is not a literal", text)
-            result = moment.expr + by.expr if sign > 0 else moment.expr - by.expr
-            return Typed(result, moment.kind, merged(*args))
+            if time.kind == DATE or zoned:
+                raise refused(f"{shown(time.kind)} and an interval that is not a literal", text)
+            result = time.expr + by.expr if sign > 0 else time.expr - by.expr
+            return Typed(result, time.kind, merged(*args))
         months, days, micros = (sign * p for p in (interval.months, interval.days, interval.microseconds))
         if months and (days or micros):
             raise refused("an interval of months and days", text, "add one after the other")
-        if moment.kind == DATE:
+        if time.kind == DATE:
             if micros:
                 raise refused("a date and an interval of hours", text, "cast the date to a timestamp first")
             amount = f"{months}mo" if months else f"{days}d"
-            return Typed(moment.expr.dt.offset_by(amount), DATE, merged(*args))
-        if zoned and (scope.zone() != moment.kind.tz or months or days or abs(micros) >= _DAY):
+            return Typed(time.expr.dt.offset_by(amount), DATE, merged(*args))
+        if zoned and (scope.zone() != time.kind.tz or months or days or abs(micros) >= _DAY):
             raise refused("a zoned timestamp and an interval of days or months", text)
-        if (moment.kind.unit == "s" and micros % 1_000_000) or (moment.kind.unit == "ms" and micros % 1000):
-            raise refused(f"an interval finer than timestamps in {moment.kind.unit}", text)
+        if (time.kind.unit == "s" and micros % 1_000_000) or (time.kind.unit == "ms" and micros % 1000):
+            raise refused(f"an interval finer than timestamps in {time.kind.unit}", text)
         if months:
-            return Typed(moment.expr.dt.offset_by(f"{months}mo"), moment.kind, merged(*args))
+            return Typed(time.expr.dt.offset_by(f"{months}mo"), time.kind, merged(*args))
         import polars as pl
 
         step = pl.lit(days * _DAY + micros).cast(pl.Duration("us"))
-        return Typed((moment.expr + step.cast(pl.Duration(moment.kind.unit))), moment.kind, merged(*args))
+        return Typed((time.expr + step.cast(pl.Duration(time.kind.unit))), time.kind, merged(*args))
 
     return make
 

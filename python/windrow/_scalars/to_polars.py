@@ -11,6 +11,7 @@ from .._model.expressions import Column, Host, Literal, Scalar
 from .._parse.limits import OPERATORS
 from ..exceptions import SpecError, UnsupportedError
 from .compiled import compiled
+from .growth import extent
 from .literals import typed_literal
 from .typed import Failure
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["require", "to_polars", "within_limits"]
 
-# How many operations an expression may have: what it uses twice counts twice, as Polars goes through it twice.
-_NODES = 100_000
+# How many operations an expression of the user's may have.
+_OPERATIONS = 100_000
 
 
 def require() -> None:
@@ -92,19 +93,17 @@ def within_limits(expression: pl.Expr) -> pl.Expr:
     SpecError
         If it is too deep or too large. The message does not show it: printing it goes as deep.
     """
-    level, nodes = [expression], 1
-    for _ in range(OPERATORS + 1):
-        level = [inner for outer in level for inner in outer.meta.pop()]
-        nodes += len(level)
-        if nodes > _NODES:
-            raise SpecError(
-                f"a Polars expression has more than {_NODES:,} operations, where what it uses twice counts twice; "
-                "compute a part of it as a column first, with with_columns"
-            )
-        if not level:
-            return expression
-    raise SpecError(
-        f"a Polars expression is too deep: at most {OPERATORS} operations may follow one another, as in x + 1 + 1; use "
-        "pl.sum_horizontal, pl.all_horizontal, pl.any_horizontal or pl.concat_str, or compute a part of it as a column "
-        "first, with with_columns"
-    )
+    most = OPERATORS + 1  # the column at the end counts as well
+    operations, levels = extent(expression, _OPERATIONS, most)
+    if operations > _OPERATIONS:
+        raise SpecError(
+            f"a Polars expression has more than {_OPERATIONS:,} operations, where what it uses twice counts twice; "
+            "compute a part of it as a column first, with with_columns"
+        )
+    if levels > most:
+        raise SpecError(
+            f"a Polars expression is too deep: at most {OPERATORS} operations may follow one another, as in x + 1 + 1; "
+            "use pl.sum_horizontal, pl.all_horizontal, pl.any_horizontal or pl.concat_str, or compute a part of it as "
+            "a column first, with with_columns"
+        )
+    return expression

@@ -16,7 +16,10 @@ from ..exceptions import ArithmeticOverflowError, DataError, UnsupportedError, W
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Failure", "Scope", "Typed", "Written", "failing", "merged", "refused", "within"]
+__all__ = ["ELSEWHERE", "Failure", "Scope", "Typed", "Written", "failing", "merged", "refused", "within"]
+
+#: What to do about an expression that is not exact here.
+ELSEWHERE = "compute it before with the frame's own library, or on Spark"
 
 _NO_LITERAL: Any = object()
 
@@ -146,10 +149,9 @@ def failing(rows: pl.Expr, name: str, text: object, way: str, *, overflow: bool 
     return Failure(rows, name, text, way, overflow)
 
 
-def refused(what: str, text: object, way: str = "") -> UnsupportedError:
+def refused(what: str, text: object, way: str = ELSEWHERE) -> UnsupportedError:
     """Make the error for what is outside the list of exact expressions."""
-    remedy = way or "compute it before with the frame's own library, or on Spark"
     return UnsupportedError(
         f"{without_places(str(text))}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
-        f"{remedy}"
+        f"{way}"
     )
