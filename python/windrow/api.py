@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._execute.stream import Chain, Operator as _Operator, make_operator
+from ._model.names import columns_named
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
@@ -258,11 +259,9 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
     parts = [p.name for p in table.parts]
     name = ".".join(parts)
     if len(parts) == 1:
-        found = [f for n, f in frames.items() if n == name] or [
-            f for n, f in frames.items() if n.lower() == name.lower()
-        ]
+        found = columns_named(name, list(frames), folded=True)
         if len(found) == 1:
-            return found[0]
+            return list(frames.values())[found[0]]
     session = spark
     if session is None and "pyspark.sql" in sys.modules:
         session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()

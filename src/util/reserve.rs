@@ -59,11 +59,13 @@ pub(crate) fn probe_start(rows: usize) -> Result<()> {
 /// # Errors
 /// They could not be allocated.
 pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
-    let width = column.data_type().primitive_width().unwrap_or_else(|| {
-        // Values are about as long as those there are.
-        column.to_data().get_slice_memory_size().unwrap_or(0).div_ceil(column.len().max(1))
-    });
+    let width = column.data_type().primitive_width().unwrap_or_else(|| mean_bytes(column));
     probe(rows.saturating_mul(width))
+}
+
+/// The bytes that a value of a column takes, on average over its own.
+pub(crate) fn mean_bytes(column: &dyn Array) -> usize {
+    column.to_data().get_slice_memory_size().unwrap_or(0).div_ceil(column.len().max(1))
 }
 
 /// As [`probe`], for columns that are put one behind the other.

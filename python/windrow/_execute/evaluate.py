@@ -23,7 +23,7 @@ from .validation import Checker
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Expressions", "evaluate", "evaluating", "refuse_neighbours"]
+__all__ = ["ColumnTypes", "Expressions", "evaluate", "evaluating", "refuse_neighbours"]
 
 
 def evaluate(
@@ -66,7 +66,7 @@ def evaluate(
     import polars as pl
 
     with evaluating(temporaries):
-        made = Expressions(temporaries, _Kinds(columns), options)
+        made = Expressions(temporaries, _types_of(columns), options)
         check = (checker or Checker()).checked
         for name in made.needed:
             refuse_extension(name, columns[name].type)
@@ -157,25 +157,41 @@ class Expressions:
         return call(check, return_dtype=pl.Boolean, is_elementwise=True)
 
 
-class _Kinds(Mapping[str, pa.DataType]):
-    """The types of columns by name; a column is made only when its type is asked for."""
+class ColumnTypes(Mapping[str, pa.DataType]):
+    """The types of columns by name, each told when it is asked for.
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = columns
+    Parameters
+    ----------
+    names
+        A collection that knows which names there are.
+    type_of
+        Gives the type of a name that there is, or refuses it.
+    """
+
+    def __init__(self, names: Collection[str], type_of: Callable[[str], pa.DataType]) -> None:
+        self._names = names
+        self._type_of = type_of
 
     def __getitem__(self, name: str) -> pa.DataType:
-        kind: pa.DataType = self._columns[name].type
+        return self._type_of(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _types_of(columns: Mapping[str, Any]) -> ColumnTypes:
+    def type_of(name: str) -> pa.DataType:
+        kind: pa.DataType = columns[name].type
         refuse_extension(name, kind)
         return kind
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
+    return ColumnTypes(columns, type_of)
 
 
 def _is_decimal(temporary: Temporary) -> bool:

@@ -16,7 +16,8 @@ from .._plan.bound import BoundCalls, Temporary
 from .._plan.levels import levels
 from ..settings import Options, current
 from .evaluate import evaluate
-from .native import input_table, make_plan, output_fields, window_columns, with_order
+from .native import input_table, make_plan, output_fields, window_columns
+from .ordered_categories import with_order
 from .run_metrics import Run, in_memory
 from .validation import Checker
 

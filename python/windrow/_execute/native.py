@@ -10,23 +10,21 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.names import fresh
-from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .lossless import fits
+from .ordered_categories import refuse_comparison, with_order
 from .validation import Checker
 
 __all__ = [
     "ROWS",
     "input_table",
     "make_plan",
-    "ordered_results",
     "output_fields",
     "refuse_extension",
     "window_columns",
-    "with_order",
 ]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
@@ -52,7 +50,7 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     """
     for call in calls:
         _check_default(schema, call)
-        _check_order(schema, call)
+        refuse_comparison(schema, call)
     return Plan(schema, list(calls), options.native())
 
 
@@ -70,35 +68,6 @@ def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
             f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
             "or cast the column to a wider type"
         )
-
-
-# functions whose answer depends on the order of an argument's values, by the argument's position
-_ORDERED_ARGUMENTS = {
-    "min": 0, "max": 0, "mode": 0, "collect_set": 0, "min_by": 1, "max_by": 1, "arg_min": 1, "arg_max": 1,
-    "percentile_disc": 0, "quantile_disc": 0,
-}  # fmt: skip
-
-
-def _check_order(schema: pa.Schema, call: dict[str, Any]) -> None:
-    """Refuse categories with an order of their own where values are compared: there they are text."""
-    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
-    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-    if position is not None and position < len(call["args"]):
-        compared.append(call["args"][position].get("column"))
-    for name in compared:
-        index = -1 if name is None else schema.get_field_index(name)
-        if index >= 0 and _has_ordered_categories(schema.field(index).type):
-            raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
-                "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
-                "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
-            )
-
-
-def _has_ordered_categories(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
-    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def refuse_extension(name: str, kind: pa.DataType) -> None:
@@ -210,45 +179,3 @@ def window_columns(
     """
     result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
     return with_order(table.schema, bound, list(result.schema), result.columns)
-
-
-def with_order(
-    schema: pa.Schema, bound: BoundCalls, fields: list[pa.Field], columns: list[pa.ChunkedArray]
-) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
-    """Give results that are values of ordered categories their order back; the rest as it is."""
-    for index in ordered_results(schema, bound.native, fields):
-        columns[index] = _with_order(columns[index])
-        fields[index] = fields[index].with_type(columns[index].type)
-    return fields, columns
-
-
-def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
-    """List the calls that give values of ordered categories, which the native module knows as categories alone.
-
-    Parameters
-    ----------
-    schema
-        The columns that the calls read.
-    calls
-        The native calls.
-    fields
-        The fields of their results.
-
-    Returns
-    -------
-    list of int
-        Their positions.
-    """
-    found = []
-    for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
-        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
-        index = -1 if name is None else schema.get_field_index(name)
-        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
-            found.append(position)
-    return found
-
-
-def _with_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
-    chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
-    return pa.chunked_array(chunks, type=kind)

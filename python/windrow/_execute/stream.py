@@ -29,7 +29,8 @@ from .arrow_columns import as_bytes, compact, empty_table, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, ordered_results, output_fields
+from .native import ROWS, input_table, make_plan, output_fields
+from .ordered_categories import ordered_results
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
 from .user_functions import telling

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import Expressions, evaluating
+from .._execute.evaluate import ColumnTypes, Expressions, evaluating
 from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
 from .._execute.run_metrics import Run, in_memory, listener
@@ -274,33 +274,22 @@ def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary], options: Opt
     if not temporaries:
         return {}
     with evaluating(temporaries):
-        evaluated = Expressions(temporaries, _Kinds(frame.schema), options).computed(frame)
+        evaluated = Expressions(temporaries, _types_of(frame.schema), options).computed(frame)
     return {t.name: evaluated[t.name] for t in temporaries}
 
 
-class _Kinds(Mapping[str, pa.DataType]):
-    """The Arrow types of a frame's columns by name; an Enum is a dictionary that is ordered."""
+def _types_of(schema: Mapping[str, pl.DataType]) -> ColumnTypes:
+    """Give the Arrow types of a frame's columns; an Enum is a dictionary that is ordered."""
+    import polars as pl
 
-    def __init__(self, schema: Mapping[str, pl.DataType]) -> None:
-        self._schema = schema
-
-    def __getitem__(self, name: str) -> pa.DataType:
-        import polars as pl
-
-        dtype = self._schema[name]
+    def type_of(name: str) -> pa.DataType:
+        dtype = schema[name]
         _refuse_unreadable(name, dtype)
         if isinstance(dtype, (pl.Enum, pl.Categorical)):
             return pa.dictionary(pa.uint32(), pa.large_string(), isinstance(dtype, pl.Enum))
         return _arrow_type(dtype)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._schema
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __len__(self) -> int:
-        return len(self._schema)
+    return ColumnTypes(schema, type_of)
 
 
 @cache
@@ -334,7 +323,7 @@ def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     schema = frame.schema
     for name in names:
         _refuse_unreadable(name, schema[name])
-    wanted = Expressions(bound.temporaries, _Kinds(schema), options).computed(frame) if bound.temporaries else frame
+    wanted = Expressions(bound.temporaries, _types_of(schema), options).computed(frame) if bound.temporaries else frame
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
@@ -442,7 +431,7 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options:
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
     with evaluating([temporary]):
-        expressions = Expressions([temporary], _Kinds(schema), options)
+        expressions = Expressions([temporary], _types_of(schema), options)
         dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")

@@ -9,7 +9,7 @@ __all__ = ["other_rows"]
 
 # Polars serialises an expression as a tree; these nodes, functions and families of functions are of one row each.
 # What is not listed counts as one that reads other rows: a refusal names it, a wrong answer would not.
-_NODES: Final = {"Alias", "BinaryExpr", "Cast", "Column", "KeepName", "Literal", "RenameAlias", "Ternary"}
+_NODES: Final = {"Alias", "BinaryExpr", "Cast", "Column", "Eval", "KeepName", "Literal", "RenameAlias", "Ternary"}
 _FUNCTIONS: Final = {
     "Abs", "AsStruct", "Atan2", "Ceil", "Clip", "Coalesce", "Cut", "Erf", "Erfc", "Exp", "FillNull", "Floor", "Hash",
     "Log", "Log1p", "MaxHorizontal", "MeanHorizontal", "MinHorizontal", "Negate", "Pow", "RepeatBy", "Replace",
@@ -76,25 +76,20 @@ def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
     if name == "Agg":
         found[next(iter(content)) if isinstance(content, dict) else str(content)] = None
         return []
-    if name == "Eval":
-        return [content["expr"]]
     if name not in _NODES:
         found[name] = None
         return []
     if name in ("Column", "Literal"):
-        return [] if not (isinstance(content, dict) and "Series" in content) else [_Series]
+        if isinstance(content, dict) and "Series" in content:
+            found["a Series"] = None
+        return []
     if name == "Ternary":
         return [content[k] for k in ("predicate", "truthy", "falsy")]
     if name == "BinaryExpr":
         return [content["left"], content["right"]]
-    if name == "Cast":
-        return [content["expr"]]
-    if name == "RenameAlias":
+    if name in ("Cast", "Eval", "RenameAlias"):
         return [content["expr"]]
     return [content[0] if isinstance(content, list) else content]
-
-
-_Series: Final = "a Series"
 
 
 def _named(function: Any) -> str | None:

@@ -266,8 +266,7 @@ impl Lists {
 
     /// The bytes of so many values and of their places.
     fn bytes(&self, values: usize) -> usize {
-        let all = self.values.to_data().get_slice_memory_size().unwrap_or(0);
-        values.saturating_mul(size_of::<u32>() + all.div_ceil(self.values.len().max(1)))
+        values.saturating_mul(size_of::<u32>() + reserve::mean_bytes(&self.values))
     }
 }
 

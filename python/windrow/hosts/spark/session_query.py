@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._model.names import columns_named
 from ..base import host_of
 from .accelerate import accelerate, is_known_release
 from .jvm import (
@@ -97,9 +98,7 @@ def _used(names: Sequence[str], frames: Mapping[str, Any]) -> dict[str, Any] | N
     used: dict[str, Any] = {}
     written: dict[str, str] = {}
     for name in names:
-        found = [f for n, f in frames.items() if n == name] or [
-            f for n, f in frames.items() if n.lower() == name.lower()
-        ]
+        found = [list(frames.values())[i] for i in columns_named(name, list(frames), folded=True)]
         first = written.setdefault(name.lower(), name)
         if len(found) > 1 or (found and used.get(first, found[0]) is not found[0]):
             return None

@@ -1,0 +1,112 @@
+"""Ordered categories: dictionaries whose codes order the values, which the native module knows as their texts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from .._model.result_columns import without_places
+from .._plan.bound import BoundCalls
+from ..exceptions import UnsupportedError
+
+__all__ = ["ordered_results", "refuse_comparison", "with_order"]
+
+# functions whose answer depends on the order of an argument's values, by the argument's position
+_ORDERED_ARGUMENTS = {
+    "min": 0, "max": 0, "mode": 0, "collect_set": 0, "min_by": 1, "max_by": 1, "arg_min": 1, "arg_max": 1,
+    "percentile_disc": 0, "quantile_disc": 0,
+}  # fmt: skip
+
+
+def refuse_comparison(schema: pa.Schema, call: dict[str, Any]) -> None:
+    """Refuse a call that compares categories with an order of their own: the native module compares their text.
+
+    Parameters
+    ----------
+    schema
+        The columns that the call reads.
+    call
+        The native call.
+
+    Raises
+    ------
+    UnsupportedError
+        If it does.
+    """
+    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
+    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
+    if position is not None and position < len(call["args"]):
+        compared.append(call["args"][position].get("column"))
+    for name in compared:
+        index = -1 if name is None else schema.get_field_index(name)
+        if index >= 0 and _has_ordered_categories(schema.field(index).type):
+            raise UnsupportedError(
+                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
+                "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
+                "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
+            )
+
+
+def _has_ordered_categories(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
+    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
+    """List the calls that give values of ordered categories, which the native module knows as categories alone.
+
+    Parameters
+    ----------
+    schema
+        The columns that the calls read.
+    calls
+        The native calls.
+    fields
+        The fields of their results.
+
+    Returns
+    -------
+    list of int
+        Their positions.
+    """
+    found = []
+    for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
+        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
+        index = -1 if name is None else schema.get_field_index(name)
+        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+            found.append(position)
+    return found
+
+
+def with_order(
+    schema: pa.Schema, bound: BoundCalls, fields: list[pa.Field], columns: list[pa.ChunkedArray]
+) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
+    """Give results that are values of ordered categories their order back.
+
+    Parameters
+    ----------
+    schema
+        The columns that the calls read.
+    bound
+        The calls.
+    fields, columns
+        Their results, of which those are exchanged.
+
+    Returns
+    -------
+    tuple of list
+        The fields and the columns.
+    """
+    for index in ordered_results(schema, bound.native, fields):
+        columns[index] = _with_order(columns[index])
+        fields[index] = fields[index].with_type(columns[index].type)
+    return fields, columns
+
+
+def _with_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
+    chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
+    return pa.chunked_array(chunks, type=kind)
