@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_bytes", "compact", "empty_table", "whole"]
+__all__ = ["as_bytes", "compact", "empty_table", "shown_values", "whole"]
 
 # Text as the bytes that it is.
 _BYTES = {
@@ -91,6 +91,27 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if column.num_chunks == 0:
         return pa.array([], type=column.type)
     return pa.concat_arrays(column.chunks)
+
+
+def shown_values(array: pa.Array) -> pa.Array:
+    """Copy a slice of lists or structs, as some readers look at the values of all rows that it was cut from.
+
+    Parameters
+    ----------
+    array
+        The array.
+
+    Returns
+    -------
+    pyarrow.Array
+        The array itself where it hides no values, or Arrow cannot take rows of its type.
+    """
+    if array.type.num_fields == 0 or array.get_total_buffer_size() <= array.nbytes:
+        return array
+    try:
+        return array.take(pa.array(range(len(array)), pa.int64()))
+    except pa.ArrowNotImplementedError:
+        return array
 
 
 def compact(column: pa.Array) -> pa.Array:

@@ -17,6 +17,7 @@ from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
 from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
 from ..settings import Options
+from .arrow_columns import shown_values
 from .native import refuse_extension
 from .validation import Checker
 
@@ -82,6 +83,8 @@ def _series(name: str, column: Any) -> pl.Series:
     """Give a column to Polars, which has no series of some Arrow types, and panics on some."""
     import polars as pl
 
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    column = pa.chunked_array([shown_values(chunk) for chunk in chunks], type=column.type)
     try:
         made: pl.Series = pl.from_arrow(column)  # type: ignore[assignment]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException) as error:

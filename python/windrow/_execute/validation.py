@@ -131,12 +131,15 @@ class Checker:
             self._full(array)
             self._union(array, path)
         elif pa.types.is_run_end_encoded(kind):
-            self._full(array)
-            begin, count = array.find_physical_offset(), array.find_physical_length()
             ends, offset = array.run_ends, array.offset
+            # the runs alone: Arrow says of the values' faults where they are among these
+            runs = [ends, pa.nulls(len(array.values))]
+            runs_only = pa.run_end_encoded(kind.run_end_type, pa.null())
+            pa.Array.from_buffers(runs_only, len(array), [None], offset=offset, children=runs).validate(full=True)
+            begin, count = array.find_physical_offset(), array.find_physical_length()
             shown = array.values.slice(begin, count)
-            made = self._inside(
-                array, shown, (*path, 0), lambda run: ends[begin + run - 1].as_py() - offset if run else 0, rebuilt=True
+            made = self._inside(  # run ends have no nulls but those of their values
+                None, shown, (*path, 0), lambda run: ends[begin + run - 1].as_py() - offset if run else 0, rebuilt=True
             )
             if made is not shown:
                 values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
@@ -153,14 +156,14 @@ class Checker:
 
     def _inside(
         self,
-        around: pa.Array,
+        around: pa.Array | None,
         values: pa.Array,
         path: tuple[Any, ...],
         row_of: Callable[[int], int | None],
         *,
         rebuilt: bool = False,
     ) -> pa.Array:
-        """Look at what an array is made of; a fault there is at the row that shows it.
+        """Look at what an array is made of; a fault there is at the row that shows it, where ``around`` is not null.
 
         Gives the values, made anew only if the array can be ``rebuilt`` of them.
         """
@@ -171,7 +174,7 @@ class Checker:
             return made
         except _BrokenError as error:
             row = None if error.row is None else row_of(error.row)
-            if error.row is not None and (row is None or not around[row].is_valid):
+            if error.row is not None and (row is None or not _is_valid(around, row)):
                 raise _HiddenError from None
             raise _BrokenError(row, str(error)) from None
 
@@ -307,6 +310,11 @@ def _without_hidden(array: pa.Array) -> pa.Array:
 
 def _has_offsets(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _is_valid(array: pa.Array | None, row: int) -> bool:
+    """Whether a row is not null, without a scalar of it, which would read what a broken one points to."""
+    return array is None or bool(pc.is_valid(array.slice(row, 1))[0].as_py())
 
 
 def _first(values: pa.Array, value: Any) -> int | None:

@@ -36,8 +36,6 @@ def draw(random, rows):
         fault = "utf8"
     if fault == "offsets" and view:
         fault = "none"
-    if fault in ("offsets", "indices") and kind in ("struct", "list", "list_view", "run_ends"):
-        fault = "utf8"
     if fault == "offsets" and row == rows - 1:
         fault = "utf8"  # Arrow itself looks at the last offset
     if fault in ("utf8", "hidden"):
