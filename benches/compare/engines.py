@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import warnings
 from abc import ABC, abstractmethod
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -145,6 +144,5 @@ ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (Windrow, 
 
 def versions() -> dict[str, str]:
     """Give the versions of all engines, of Python and of pyarrow."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return {"python": platform.python_version(), **{name: version(name) for name in ("pyarrow", *ENGINES)}}
+    distributions = {name: name for name in ("pyarrow", *ENGINES)} | {Windrow.name: "windrow-arrow"}
+    return {"python": platform.python_version(), **{name: version(of) for name, of in distributions.items()}}
