@@ -1,5 +1,6 @@
 """What the tests share: markers, one Spark session, the order of files, the count of comparisons."""
 
+import importlib
 import logging
 import os
 import sys
@@ -10,6 +11,10 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 # Each JVM lives for minutes: what the second compiler and parallel collectors do for it costs more than it brings.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# In CI everything is installed: what cannot be imported there is a failure.
+if os.environ.get("CI"):
+    pytest.importorskip = lambda name, *_, **__: importlib.import_module(name)
 
 # The Spark that answers are compared with interprets its plans: small data, many different queries.
 ORACLE_SETTINGS = {
