@@ -286,7 +286,7 @@ def run_round(number):
             (theirs,) = duckdb_answers(connected(t), [ask])
         compare(answers, ask, ours, theirs, t, ids)
     connection.close()
-    answers.settle()
+    answers.settle(len(asks) // 2)
     return answers
 
 

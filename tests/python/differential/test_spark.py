@@ -163,7 +163,7 @@ def run_round(spark, number):
     if number % HOSTS_EVERY == 1:
         with wr.config(timezone=zone):
             on_polars(answers, both, theirs, table, ids)
-    answers.settle()
+    answers.settle(len(asks) // 2)
     return answers
 
 
@@ -264,7 +264,7 @@ def test_overflow(oracle_spark, ansi):
                     continue
                 compare(answers, ask, ours, answer, BRINK, [1, 2, 3, 4])
     oracle_spark.conf.set("spark.sql.ansi.enabled", "true")
-    answers.settle()
+    answers.settle(len(BRINK_FRAMES) * len(BRINK_CALLS) // 3)
 
 
 NESTED_CALLS = [
@@ -318,7 +318,8 @@ def test_nested_keys_and_values(oracle_spark, seed):
         ours = our_answer(table, ask)
         if isinstance(theirs, Refused) or isinstance(ours, wr.WindrowError):
             compare(answers, ask, ours, theirs, table, [])
-        elif repr(ours[1].to_pylist()) != repr(theirs[1].to_pylist()):
+            continue
+        answers.answered += 1
+        if repr(ours[1].to_pylist()) != repr(theirs[1].to_pylist()):
             answers.fault(ask, f"ours {ours[1].to_pylist()[:5]}, theirs {theirs[1].to_pylist()[:5]}")
-        assert not isinstance(theirs, Refused), ask.text
-    answers.settle()
+    answers.settle(len(asks))

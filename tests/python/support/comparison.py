@@ -137,6 +137,7 @@ class Answers:
     def __init__(self, engine: str) -> None:
         self.engine = engine
         self.compared = 0
+        self.answered = 0
         self.values = 0
         self.faults: list[str] = []
 
@@ -146,6 +147,7 @@ class Answers:
     def check(self, ask: Ask, ours: list[Any], theirs: list[Any], data: pa.Table, ids: list[int]) -> None:
         """Compare two columns, given in the order of ``ids``."""
         self.compared += 1
+        self.answered += 1
         self.values += len(ours)
         agree = RULES.get(ask.rule) or partial(same, signed_zeros=ask.total)
         wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not agree(a, b)]
@@ -163,10 +165,11 @@ class Answers:
         total[0] += compared
         total[1] += different
 
-    def settle(self) -> None:
-        """Add up what was compared, and fail where anything differs."""
+    def settle(self, least: int) -> None:
+        """Add up what was compared; fail where anything differs, or both answer fewer than ``least`` calls."""
         self.add(self.engine, self.compared, len(self.faults))
         assert not self.faults, self.report()
+        assert self.answered >= least, f"{self.answered} of {self.compared} calls were answered by both"
 
     def report(self) -> str:
         return f"{len(self.faults)} of {self.compared} calls differ:\n" + "\n".join(self.faults[:40])

@@ -376,7 +376,7 @@ def any_way(trials, number, ways):
                 out = wr.select(frame.repartition(tasks), "id", named, spread=asked).toArrow()
             told = f"{tasks} partitions, batches of {batch}, {threads} threads, memory_limit={limit}, spread={spread!r}"
             hold_against(answers, table, asks, out, told)
-    answers.settle()
+    answers.settle(len(asks) * len(ways))
 
 
 def slots_unknown():
