@@ -62,13 +62,22 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """One value for all rows."""
+    """One value for all rows.
+
+    Parameters
+    ----------
+    value
+        The value.
+    text
+        The SQL that it was written in, where its type is another one than its value would have: ``7L``, ``0.1 + 0.2``.
+    """
 
     value: Any
+    text: str | None = None
 
     def __str__(self) -> str:
         """The value as SQL writes it."""
-        return literal_sql(self.value)
+        return literal_sql(self.value) if self.text is None else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,9 +119,8 @@ class _Binder:
         """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
-            if not value or not isinstance(literal, Decimal):
+            if not value or not (isinstance(literal, Decimal) or expression.text):
                 return {"literal": literal}
-            expression = Literal(literal)
         return {"column": self._column(expression)}
 
     def _literal(self, value: Any) -> Any:
@@ -149,7 +148,9 @@ class _Binder:
             scalar = expression.expression
         else:
             assert not isinstance(expression, Item)
-            scalar = Literal(self._literal(expression.value)) if isinstance(expression, Literal) else expression
+            scalar = expression
+            if isinstance(scalar, Literal):
+                scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
         if isinstance(scalar, Host):
             self.check_host(scalar)

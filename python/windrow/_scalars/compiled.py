@@ -18,7 +18,7 @@ from .._model.replace import replace
 from .._model.result_columns import without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
-from .._parse.literals import NO_VALUE, value_of
+from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
@@ -49,6 +49,7 @@ _CAST_FUNCTIONS = {
     "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
+_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: INT, 64: BIGINT}
 _INTS = {"tinyint", "smallint", "int"}
 
 
@@ -161,7 +162,7 @@ class _Compiler:
         if (function := function_name(node)) is not None:
             return self._function(function, node.expressions, text)
         if (literal := value_of(node)) is not NO_VALUE:
-            return typed_literal(literal, text)
+            return self._typed_by_tree(node, literal, text)
         raise refused(str(text), self.text)
 
     def _chain(self, node: Any) -> Typed:
@@ -181,7 +182,7 @@ class _Compiler:
             return self._logical(name, self._true(left), self._true(right), text)
         literal = value_of(node) if left.is_literal and right.is_literal else NO_VALUE
         if literal is not NO_VALUE and not isinstance(literal, Decimal):  # a sum of decimals has a type of its own
-            return typed_literal(literal, text)
+            return self._typed_by_tree(node, literal, text)
         return self.call(_OPERATORS[name], [left, right], text)
 
     # --- columns and fields
@@ -267,6 +268,11 @@ class _Compiler:
     def _is_time_literal(self, node: Any) -> bool:
         return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
 
+    def _typed_by_tree(self, node: Any, value: Any, text: object) -> Typed:
+        """Give a literal, an integer in the type that it was written in."""
+        made = typed_literal(value, text)
+        return self._of_literal(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
+
     def _of_literal(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
         """Keep that a cast literal is one: ``7L`` is a bigint."""
         import polars as pl
@@ -276,8 +282,9 @@ class _Compiler:
         return cast(made, kind, text, self.scope)
 
     def _neg(self, node: Any, text: object) -> Typed:
-        if (literal := value_of(node)) is not NO_VALUE:
-            return typed_literal(literal, text)
+        literal = value_of(node)
+        if literal is not NO_VALUE and not (isinstance(literal, Decimal) and has_own_type(node, literal)):
+            return self._typed_by_tree(node, literal, text)
         return self.call("negative", [self.value(node.this)], text)
 
     def _bitwisenot(self, node: Any, text: object) -> Typed:

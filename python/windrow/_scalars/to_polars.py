@@ -69,9 +69,9 @@ def to_polars(
         return expression.value, ()
     if isinstance(expression, Column):
         return pl.col(expression.name), ()
-    if isinstance(expression, Literal):
+    if isinstance(expression, Literal) and expression.text is None:
         return typed_literal(expression.value, str(expression)).expr, ()
-    made = compiled(expression.text, kinds, ansi=ansi, timezone=timezone)
+    made = compiled(str(expression), kinds, ansi=ansi, timezone=timezone)
     return made.expr, made.failures
 
 
