@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from .._model.expressions import DIGITS as _DIGITS, smallest_decimal
+from .._model.expressions import DIGITS as _DIGITS, EXACTLY, negated, smallest_decimal
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
 
@@ -44,7 +44,7 @@ def value_of(node: Any) -> Any:
         return _interval(node)
     if isinstance(node, exp.Neg):
         value = value_of(node.this)
-        return -value if isinstance(value, (int, float, Decimal, Interval)) else NO_VALUE
+        return negated(value) if isinstance(value, (int, float, Decimal, Interval)) else NO_VALUE
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
@@ -100,7 +100,11 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
         return Interval(left.months + right.months, left.days + right.days, left.microseconds + right.microseconds)
     if type(left) is not type(right) or not isinstance(left, (int, Decimal)) or isinstance(left, bool):
         return NO_VALUE
-    if isinstance(node, exp.Add):
+    result: Any
+    if isinstance(left, Decimal):
+        compute = EXACTLY.add if isinstance(node, exp.Add) else EXACTLY.subtract
+        result = (EXACTLY.multiply if isinstance(node, exp.Mul) else compute)(left, right)
+    elif isinstance(node, exp.Add):
         result = left + right
     else:
         result = left - right if isinstance(node, exp.Sub) else left * right
