@@ -13,6 +13,7 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
+from .._model.intervals import Interval
 from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
@@ -119,6 +120,8 @@ class _Binder:
         """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
+            if value and isinstance(literal, Interval) and literal.months and self.host != "spark":
+                raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
                 return {"literal": literal}
         return {"column": self._column(expression)}

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.replace import replace
-from .._model.result_columns import without_places
+from .._model.result_columns import is_place, without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
 from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
@@ -26,7 +26,7 @@ from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
+from .typed import Failure, Scope, Typed, Written, failing, merged, not_months, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
@@ -114,9 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        raise SpecError(
-            f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}"
-        ) from None
+        near = suggest(error.name, (k for k in kinds if not is_place(k)))
+        raise SpecError(f"expression {without_places(text)}: column {error.name!r} is unknown{near}") from None
 
 
 class _UnknownError(Exception):
@@ -143,7 +142,7 @@ class _Compiler:
             if node.name not in self.scope.kinds:
                 raise _UnknownError(node.name)
             return Typed(pl.col(node.name), self.scope.kinds[node.name], text=self.text)
-        return self.value(node)
+        return not_months(self.value(node), self.text)
 
     def value(self, node: Any) -> Typed:
         exp = self.exp
@@ -362,6 +361,7 @@ class _Compiler:
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
+        values = [not_months(v, text) for v in values]
         # Spark reads text next to a date or timestamp as one
         datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if datetimes:

@@ -13,7 +13,7 @@ from ..exceptions import SpecError, UnsupportedError
 from .compiled import compiled
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure
+from .typed import Failure, not_months
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +70,7 @@ def to_polars(
     if isinstance(expression, Column):
         return pl.col(expression.name), ()
     if isinstance(expression, Literal) and expression.text is None:
-        return typed_literal(expression.value, str(expression)).expr, ()
+        return not_months(typed_literal(expression.value, str(expression)), expression).expr, ()
     made = compiled(str(expression), kinds, ansi=ansi, timezone=timezone)
     return made.expr, made.failures
 
