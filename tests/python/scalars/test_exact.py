@@ -130,6 +130,8 @@ def test_every_row_of_the_list_is_among_the_expressions():
         "s rlike '(?=a)b'",
         "s rlike 'a*+'",
         "lpad(s, 4, 'ab')",
+        "lpad(s, 99999999999, 'x')",
+        "rpad(s, 2147483647)",
         "date_format(d, 'y')",
         "unix_timestamp(ts)",
         "struct(a, b)",
