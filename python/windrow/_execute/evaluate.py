@@ -198,7 +198,8 @@ def _types_of(columns: Mapping[str, Any]) -> ColumnTypes:
 
 
 def _is_decimal(temporary: Temporary) -> bool:
-    return isinstance(temporary.expression, Literal) and isinstance(temporary.expression.value, Decimal)
+    literal = temporary.expression
+    return isinstance(literal, Literal) and isinstance(literal.value, Decimal) and literal.text is None
 
 
 def _repeated(expression: Any, rows: int) -> pa.ChunkedArray:

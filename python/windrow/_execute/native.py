@@ -17,7 +17,7 @@ from ..settings import Options
 from .arrow_columns import BYTES
 from .lossless import fits
 from .ordered_categories import refuse_comparison, with_order
-from .validation import Checker
+from .validation import Checker, aligned
 
 __all__ = [
     "ROWS",
@@ -165,7 +165,7 @@ def input_table(
     if not arrays:
         arrays.append(pa.nulls(rows))
         fields.append(pa.field(fresh(ROWS, set(bound.names)), pa.null()))
-    return pa.table(arrays, schema=pa.schema(fields))
+    return aligned(pa.table(arrays, schema=pa.schema(fields)))
 
 
 def window_columns(

@@ -72,11 +72,18 @@ def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: 
     list of int
         Their positions.
     """
+    return _ordered_results(schema, calls, fields)
+
+
+def _ordered_results(
+    schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field], *, lists: bool = False
+) -> list[int]:
     found = []
     for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
         name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
         index = -1 if name is None else schema.get_field_index(name)
-        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+        kind = field.type.value_type if lists and _is_list(field.type) else field.type
+        if pa.types.is_dictionary(kind) and index >= 0 and _has_ordered_categories(schema.field(index).type):
             found.append(position)
     return found
 
@@ -100,13 +107,27 @@ def with_order(
     tuple of list
         The fields and the columns.
     """
-    for index in ordered_results(schema, bound.native, fields):
-        columns[index] = _with_order(columns[index])
-        fields[index] = fields[index].with_type(columns[index].type)
+    for index in _ordered_results(schema, bound.native, fields, lists=True):
+        kind = _ordered_type(columns[index].type)
+        columns[index] = pa.chunked_array([_with_order(c, kind) for c in columns[index].chunks], type=kind)
+        fields[index] = fields[index].with_type(kind)
     return fields, columns
 
 
-def _with_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = pa.dictionary(column.type.index_type, column.type.value_type, ordered=True)
-    chunks = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
-    return pa.chunked_array(chunks, type=kind)
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_list_view(kind))
+
+
+def _ordered_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
+    item = kind.value_field.with_type(_ordered_type(kind.value_type))
+    return pa.list_view(item) if pa.types.is_list_view(kind) else pa.list_(item)
+
+
+def _with_order(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(array.indices, array.dictionary, ordered=True)
+    items = _with_order(array.values, kind.value_type)
+    own = array.buffers()[: 3 if pa.types.is_list_view(kind) else 2]
+    return pa.Array.from_buffers(kind, len(array), own, offset=array.offset, children=[items])

@@ -17,7 +17,7 @@ from .._windrow import broken_bytes, without_hidden_bytes
 from ..exceptions import DataError
 from .arrow_columns import as_bytes
 
-__all__ = ["Checker"]
+__all__ = ["Checker", "aligned"]
 
 
 class _BrokenError(Exception):
@@ -286,18 +286,77 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
         raise
 
 
-def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
-    """Move the offsets of structs within structs into their fields: Rust's Arrow cuts those twice."""
+def _without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
+    """Move the offsets of structs within structs and fixed-size lists into their fields: Rust's Arrow cuts those twice.
+
+    Whether the array itself is a field or an item of such lists, ``cut`` says.
+    """
     kind = array.type
-    if not pa.types.is_struct(kind):
+    if not _has_struct(kind):
         return array
-    fields = [array.field(i) for i in range(kind.num_fields)]
-    made = [_without_offsets(f, inner=True) for f in fields]
-    is_moved = array.offset > 0 and (inner or any(pa.types.is_struct(f.type) for f in fields))
-    if not is_moved and all(a is b for a, b in zip(made, fields, strict=True)):
+    if pa.types.is_struct(kind):
+        fields = [array.field(i) for i in range(kind.num_fields)]
+        made = [_without_offsets(f, cut=True) for f in fields]
+        if (not cut or array.offset == 0) and all(a is b for a, b in zip(made, fields, strict=True)):
+            return array
+        return pa.StructArray.from_arrays(made, fields=list(kind), mask=_null_mask(array))
+    if pa.types.is_fixed_size_list(kind):
+        values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
+        items = _without_offsets(values, cut=True)
+        if array.offset == 0 and items is values:
+            return array
+        return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=_null_mask(array))
+    if pa.types.is_dictionary(kind):
+        items = _without_offsets(array.dictionary)
+        same = items is array.dictionary
+        return array if same else pa.DictionaryArray.from_arrays(array.indices, items, ordered=kind.ordered)
+    values = array.values
+    items = _without_offsets(values)
+    if items is values:
         return array
-    nulls = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(made, fields=list(kind), mask=nulls)
+    own = array.buffers()[: 3 if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind) else 2]
+    return pa.Array.from_buffers(kind, len(array), own, offset=array.offset, children=[items])
+
+
+def _null_mask(array: pa.Array) -> pa.Array | None:
+    return array.is_null() if array.null_count else None
+
+
+def _has_struct(kind: pa.DataType) -> bool:
+    """Whether a type has a struct in it, at a place where offsets can be moved."""
+    if pa.types.is_struct(kind):
+        return True
+    if pa.types.is_dictionary(kind):
+        return _has_struct(kind.value_type)
+    if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
+        return False
+    if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
+        return False
+    return any(_has_struct(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def aligned(table: pa.Table) -> pa.Table:
+    """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
+
+    Parameters
+    ----------
+    table
+        Checked columns, in pieces of any lengths.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table itself where it has no structs, or all columns are cut alike.
+    """
+    if table.num_columns < 2 or not any(_has_struct(t) for t in table.schema.types):
+        return table
+    if len({tuple(map(len, column.chunks)) for column in table.columns}) == 1:
+        return table
+    batches = [
+        pa.RecordBatch.from_arrays([_without_offsets(c) for c in batch.columns], schema=batch.schema)
+        for batch in table.to_batches()
+    ]
+    return pa.Table.from_batches(batches, schema=table.schema)
 
 
 def _without_hidden(array: pa.Array) -> pa.Array:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..exceptions import SpecError, shown
@@ -47,6 +47,8 @@ SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta
 
 #: How many digits a decimal has at most, as in Spark.
 DIGITS = 38
+#: Python rounds what it computes with decimals to 28 digits; here nothing is.
+EXACTLY = Context(prec=200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,22 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """One value for all rows."""
+    """One value for all rows.
+
+    Parameters
+    ----------
+    value
+        The value.
+    text
+        The SQL that it was written in, where its type is another one than its value would have: ``7L``, ``0.1 + 0.2``.
+    """
 
     value: Any
+    text: str | None = None
 
     def __str__(self) -> str:
         """The value as SQL writes it."""
-        return literal_sql(self.value)
+        return literal_sql(self.value) if self.text is None else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +235,16 @@ def col(name: str) -> Column:
 
 def smallest_decimal(value: Decimal) -> tuple[int, int]:
     """Give the precision and scale of the smallest decimal type that holds a finite value, as Spark does."""
-    exponent = value.as_tuple().exponent
+    _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     scale = max(0, -exponent)
-    return max(len(str(abs(int(value.scaleb(scale)))).lstrip("0")), scale, 1), scale
+    used = len("".join(map(str, digits)).lstrip("0"))
+    return max(used + max(exponent, 0) if used else 0, scale, 1), scale
+
+
+def negated(value: Any) -> Any:
+    """Negate a value, a decimal with all its digits."""
+    return EXACTLY.minus(value) if isinstance(value, Decimal) else -value
 
 
 def lit(value: Any) -> Literal:

@@ -26,6 +26,11 @@ _PLACE = "__windrow_w"
 _TOLD = frozenset((NoneType, bool, int, float, str))
 
 
+def is_place(name: str) -> bool:
+    """Whether a name is one that :func:`place` gives."""
+    return name.startswith(_PLACE)
+
+
 def place(call: Call) -> str:
     """Name the column that will hold a call's result: the same name for equal calls, and for no others.
 

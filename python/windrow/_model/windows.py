@@ -11,7 +11,7 @@ from operator import index
 from typing import Any, Literal as OneOf
 
 from ..exceptions import SpecError, shown
-from .expressions import Column, Expr, Host, Literal, Sql, as_expr, reader_of
+from .expressions import Column, Expr, Host, Literal, Sql, as_expr, negated, reader_of
 from .intervals import Interval, length_key, parse_duration
 
 __all__ = [
@@ -369,7 +369,7 @@ def relative(value: Any, *, start: bool) -> Bound:
         negative = amount < (dt.timedelta(0) if isinstance(amount, dt.timedelta) else 0)
     if not amount:
         return Bound("current_row")
-    return Bound("preceding", Literal(-amount)) if negative else Bound("following", offset)
+    return Bound("preceding", Literal(negated(amount))) if negative else Bound("following", offset)
 
 
 def _frame(units: Units, bounds: Any, exclude: str) -> Frame:

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from .._model.expressions import DIGITS as _DIGITS, smallest_decimal
+from .._model.expressions import DIGITS as _DIGITS, EXACTLY, negated, smallest_decimal
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
 
-__all__ = ["NO_VALUE", "value_of"]
+__all__ = ["NO_VALUE", "bits_of", "has_own_type", "value_of"]
 
 #: What :func:`value_of` gives for what is no literal; None is one.
 NO_VALUE: Any = object()
@@ -44,7 +44,7 @@ def value_of(node: Any) -> Any:
         return _interval(node)
     if isinstance(node, exp.Neg):
         value = value_of(node.this)
-        return -value if isinstance(value, (int, float, Decimal, Interval)) else NO_VALUE
+        return negated(value) if isinstance(value, (int, float, Decimal, Interval)) else NO_VALUE
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
@@ -55,6 +55,43 @@ def value_of(node: Any) -> Any:
     return NO_VALUE
 
 
+def bits_of(node: Any) -> int:
+    """Give the bits of the type that an integer literal, or arithmetic between some, has in Spark."""
+    from sqlglot import exp
+
+    if isinstance(node, (exp.Paren, exp.Neg)):
+        return bits_of(node.this)
+    if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
+        return max(bits_of(node.this), bits_of(node.expression))
+    if isinstance(node, exp.Cast):
+        return _BITS.get(getattr(node.to.this, "value", ""), 64)
+    return 32 if abs(value_of(node)) < 2**31 else 64
+
+
+def has_own_type(node: Any, value: Any) -> bool:
+    """Whether a number's type in Spark is another one than its value alone would have.
+
+    Parameters
+    ----------
+    node
+        The tree that the number was written as.
+    value
+        What :func:`value_of` gives for it.
+
+    Returns
+    -------
+    bool
+        True for integers with a type's letter, and for sums and products of decimals, which have more digits.
+    """
+    from sqlglot import exp
+
+    if isinstance(value, Decimal):
+        return node.find(exp.Add, exp.Sub, exp.Mul) is not None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    return bits_of(node) != (32 if -(2**31) <= value < 2**31 else 64)
+
+
 def _fold(node: Any, left: Any, right: Any) -> Any:
     from sqlglot import exp
 
@@ -63,12 +100,16 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
         return Interval(left.months + right.months, left.days + right.days, left.microseconds + right.microseconds)
     if type(left) is not type(right) or not isinstance(left, (int, Decimal)) or isinstance(left, bool):
         return NO_VALUE
-    if isinstance(node, exp.Add):
+    result: Any
+    if isinstance(left, Decimal):
+        compute = EXACTLY.add if isinstance(node, exp.Add) else EXACTLY.subtract
+        result = (EXACTLY.multiply if isinstance(node, exp.Mul) else compute)(left, right)
+    elif isinstance(node, exp.Add):
         result = left + right
     else:
         result = left - right if isinstance(node, exp.Sub) else left * right
     if isinstance(left, int):
-        bits = 32 if max(left.bit_length(), right.bit_length()) < 32 else 64
+        bits = bits_of(node)
         if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
             raise SpecError(
                 f"{left} and {right} are {bits}-bit integers, and their result {result} is not; widen one with a cast"

@@ -19,7 +19,7 @@ from .._model.result_columns import place
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 from ..exceptions import SpecError, shown
 from .grammar import function_name, parse, syntax, text_of
-from .literals import NO_VALUE, value_of
+from .literals import NO_VALUE, has_own_type, value_of
 
 __all__ = [
     "call_of_parts",
@@ -366,7 +366,7 @@ def _expression(node: Any) -> Expr:
     if isinstance(node, exp.Column) and not node.table:
         return Column(node.name)
     if (value := value_of(node)) is not NO_VALUE:
-        return Literal(value)
+        return Literal(value, text_of(node) if has_own_type(node, value) else None)
     return Sql(text_of(node))
 
 

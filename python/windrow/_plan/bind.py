@@ -13,6 +13,7 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
+from .._model.intervals import Interval
 from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
@@ -119,9 +120,10 @@ class _Binder:
         """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
-            if not value or not isinstance(literal, Decimal):
+            if value and isinstance(literal, Interval) and literal.months and self.host != "spark":
+                raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
+            if not value or not (isinstance(literal, Decimal) or expression.text):
                 return {"literal": literal}
-            expression = Literal(literal)
         return {"column": self._column(expression)}
 
     def _literal(self, value: Any) -> Any:
@@ -149,7 +151,9 @@ class _Binder:
             scalar = expression.expression
         else:
             assert not isinstance(expression, Item)
-            scalar = Literal(self._literal(expression.value)) if isinstance(expression, Literal) else expression
+            scalar = expression
+            if isinstance(scalar, Literal):
+                scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
         if isinstance(scalar, Host):
             self.check_host(scalar)

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.replace import replace
-from .._model.result_columns import without_places
+from .._model.result_columns import is_place, without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
-from .._parse.literals import NO_VALUE, value_of
+from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
@@ -26,7 +26,7 @@ from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
 from .exact import candidates
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
+from .typed import Failure, Scope, Typed, Written, failing, merged, not_months, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ _CAST_FUNCTIONS = {
     "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
+_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: INT, 64: BIGINT}
 _INTS = {"tinyint", "smallint", "int"}
 
 
@@ -113,9 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        raise SpecError(
-            f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}"
-        ) from None
+        near = suggest(error.name, (k for k in kinds if not is_place(k)))
+        raise SpecError(f"expression {without_places(text)}: column {error.name!r} is unknown{near}") from None
 
 
 class _UnknownError(Exception):
@@ -142,7 +142,7 @@ class _Compiler:
             if node.name not in self.scope.kinds:
                 raise _UnknownError(node.name)
             return Typed(pl.col(node.name), self.scope.kinds[node.name], text=self.text)
-        return self.value(node)
+        return not_months(self.value(node), self.text)
 
     def value(self, node: Any) -> Typed:
         exp = self.exp
@@ -161,7 +161,7 @@ class _Compiler:
         if (function := function_name(node)) is not None:
             return self._function(function, node.expressions, text)
         if (literal := value_of(node)) is not NO_VALUE:
-            return typed_literal(literal, text)
+            return self._typed_by_tree(node, literal, text)
         raise refused(str(text), self.text)
 
     def _chain(self, node: Any) -> Typed:
@@ -181,7 +181,7 @@ class _Compiler:
             return self._logical(name, self._true(left), self._true(right), text)
         literal = value_of(node) if left.is_literal and right.is_literal else NO_VALUE
         if literal is not NO_VALUE and not isinstance(literal, Decimal):  # a sum of decimals has a type of its own
-            return typed_literal(literal, text)
+            return self._typed_by_tree(node, literal, text)
         return self.call(_OPERATORS[name], [left, right], text)
 
     # --- columns and fields
@@ -267,6 +267,11 @@ class _Compiler:
     def _is_time_literal(self, node: Any) -> bool:
         return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
 
+    def _typed_by_tree(self, node: Any, value: Any, text: object) -> Typed:
+        """Give a literal, an integer in the type that it was written in."""
+        made = typed_literal(value, text)
+        return self._of_literal(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
+
     def _of_literal(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
         """Keep that a cast literal is one: ``7L`` is a bigint."""
         import polars as pl
@@ -276,8 +281,9 @@ class _Compiler:
         return cast(made, kind, text, self.scope)
 
     def _neg(self, node: Any, text: object) -> Typed:
-        if (literal := value_of(node)) is not NO_VALUE:
-            return typed_literal(literal, text)
+        literal = value_of(node)
+        if literal is not NO_VALUE and not (isinstance(literal, Decimal) and has_own_type(node, literal)):
+            return self._typed_by_tree(node, literal, text)
         return self.call("negative", [self.value(node.this)], text)
 
     def _bitwisenot(self, node: Any, text: object) -> Typed:
@@ -355,6 +361,7 @@ class _Compiler:
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
+        values = [not_months(v, text) for v in values]
         # Spark reads text next to a date or timestamp as one
         datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if datetimes:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from . import decimals
 from .casts import cast, plain
+from .growth import evaluated_once
 from .typed import ELSEWHERE, Failure, Scope, Typed, failing, merged, refused
 from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
 
@@ -298,7 +299,10 @@ def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
         return _rounded_decimal(arg, digits, text)
     if kind != "double" or not -22 <= digits <= 22:
         raise refused(f"round of {shown(arg.kind)} to {digits} digits", text)
-    result, unknown = decimals.round_double(arg.expr, digits)
+    result, unknown = (
+        evaluated_once(arg.expr, lambda x, part=part: decimals.round_double(x, digits)[part])  # type: ignore[misc]
+        for part in (0, 1)
+    )
     return Typed(
         result,
         DOUBLE,

@@ -104,6 +104,10 @@ def trimmed(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     return make
 
 
+# what a row may be padded to: far more fills the memory before it can be told
+_LONGEST = 1_000_000
+
+
 def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make lpad or rpad, which also cut what is too long."""
 
@@ -112,6 +116,8 @@ def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
         fill = " " if len(args) == 2 else _literal(args[2], "a text to pad with", text)
         if isinstance(length, bool) or not isinstance(length, int) or len(fill) != 1:
             raise refused("padding with more than one letter, or to a length that is not a literal", text)
+        if length > _LONGEST:
+            raise refused(f"padding to more than {_LONGEST:,} letters", text)
         length = max(length, 0)
         pad = args[0].expr.str.pad_start if side == "start" else args[0].expr.str.pad_end
         return Typed(pad(length, fill).str.slice(0, length), STRING, merged(*args))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._model.intervals import Interval
 from .casts import local
-from .typed import Scope, Typed, merged, refused
+from .typed import Scope, Typed, merged, not_months, refused
 from .types import DATE, INT, INTERVAL, family, shown
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ def interval_sum(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make an interval plus or minus another."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
+        args = [not_months(a, text) for a in args]
         result = args[0].expr + args[1].expr if sign > 0 else args[0].expr - args[1].expr
         return Typed(result, INTERVAL, merged(*args))
 

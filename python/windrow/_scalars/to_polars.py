@@ -13,7 +13,7 @@ from ..exceptions import SpecError, UnsupportedError
 from .compiled import compiled
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure
+from .typed import Failure, not_months
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,9 +69,9 @@ def to_polars(
         return expression.value, ()
     if isinstance(expression, Column):
         return pl.col(expression.name), ()
-    if isinstance(expression, Literal):
-        return typed_literal(expression.value, str(expression)).expr, ()
-    made = compiled(expression.text, kinds, ansi=ansi, timezone=timezone)
+    if isinstance(expression, Literal) and expression.text is None:
+        return not_months(typed_literal(expression.value, str(expression)), expression).expr, ()
+    made = compiled(str(expression), kinds, ansi=ansi, timezone=timezone)
     return made.expr, made.failures
 
 

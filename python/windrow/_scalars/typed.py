@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._model.intervals import Interval
 from .._model.replace import replace
 from .._model.result_columns import without_places
 from .._parse.grammar import text_of
@@ -16,7 +17,7 @@ from ..exceptions import ArithmeticOverflowError, DataError, UnsupportedError, W
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ELSEWHERE", "Failure", "Scope", "Typed", "Written", "failing", "merged", "refused", "within"]
+__all__ = ["ELSEWHERE", "Failure", "Scope", "Typed", "Written", "failing", "merged", "not_months", "refused", "within"]
 
 #: What to do about an expression that is not exact here.
 ELSEWHERE = "compute it before with the frame's own library, or on Spark"
@@ -147,6 +148,13 @@ def within(failures: Sequence[Failure], rows: pl.Expr) -> tuple[Failure, ...]:
 def failing(rows: pl.Expr, name: str, text: object, way: str, *, overflow: bool = False) -> Failure:
     """Make a failure, under the name that Spark has for the error."""
     return Failure(rows, name, text, way, overflow)
+
+
+def not_months(value: Typed, text: object) -> Typed:
+    """Refuse an interval of months where it is a value: here intervals are durations, and a month is none."""
+    if isinstance(value.literal, Interval) and value.literal.months:
+        raise refused("an interval of months that is not added to a date or timestamp", text)
+    return value
 
 
 def refused(what: str, text: object, way: str = ELSEWHERE) -> UnsupportedError:

@@ -9,7 +9,8 @@ of an Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -75,7 +76,8 @@ class PandasHost(MemoryHost):
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
-        return answer(self, frame, query)
+        with _index_levels_told(frame):
+            return answer(self, frame, query)
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
@@ -120,18 +122,10 @@ def run_pandas(
         With the same index.
     """
     names = names_of(frame)
-    outputs = read_items(items, named, names, selecting=selecting)
-    refuse_numbers(outputs, frame, names)
-    try:
+    with _index_levels_told(frame):
+        outputs = read_items(items, named, names, selecting=selecting)
+        refuse_numbers(outputs, frame, names)
         _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
-    except SpecError as error:
-        level = next((n for n in frame.index.names if n and f"column {n!r} is unknown" in str(error)), None)
-        if level is None:
-            raise
-        raise SpecError(
-            f"{str(error).partition(';')[0]}; {level!r} is a level of the index, and calls read columns: write "
-            "frame.reset_index()"
-        ) from None
     slots = arrange(names, outputs, selecting=selecting)
     old = [s for s in slots if not s.new]
     result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
@@ -146,6 +140,21 @@ def run_pandas(
             label = labels.get(slot.name, slot.name)
             result.insert(position, label, values, allow_duplicates=True)
     return result
+
+
+@contextmanager
+def _index_levels_told(frame: pd.DataFrame) -> Iterator[None]:
+    """Have an error about an unknown column say what to write where a level of the index has that name."""
+    try:
+        yield
+    except SpecError as error:
+        level = next((n for n in frame.index.names if n and f"column {n!r} is unknown" in str(error)), None)
+        if level is None:
+            raise
+        raise SpecError(
+            f"{str(error).partition(';')[0]}; {level!r} is a level of the index, and calls read columns: write "
+            "frame.reset_index()"
+        ) from None
 
 
 def names_of(frame: pd.DataFrame) -> list[str]:

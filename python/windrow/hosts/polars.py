@@ -299,8 +299,11 @@ def _arrow_type(dtype: pl.DataType) -> pa.DataType:
     return pa.table(pl.DataFrame(schema={"c": dtype})).schema.field(0).type
 
 
-def _refuse_unreadable(name: str, dtype: pl.DataType) -> None:
-    """Refuse a column whose Arrow form means something else: addresses, and the storage of extension types."""
+def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) -> None:
+    """Refuse a column that Arrow has not, or as something else: addresses, and the storage of extension types.
+
+    ``shown`` says that the name is the text of an expression.
+    """
     import polars as pl
 
     extension = getattr(pl, "BaseExtension", getattr(pl, "Extension", None))
@@ -313,8 +316,11 @@ def _refuse_unreadable(name: str, dtype: pl.DataType) -> None:
             f"column {name!r} is of the extension type {dtype}, which would be read as its storage; cast it to a type "
             "that has the values you mean"
         )
-    if dtype in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
-        raise UnsupportedError(f"column {name!r} is {dtype}, which Arrow has not; cast it to Int64 or Decimal(38, 0)")
+    if (found := re.search("U?Int128", str(dtype))) is not None:
+        raise UnsupportedError(
+            f"{name if shown else f'column {name!r}'} is {dtype}, and Arrow has no {found[0]}; cast it to Int64 or "
+            "Decimal(38, 0)"
+        )
 
 
 def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
@@ -327,6 +333,8 @@ def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
+    for temporary in bound.temporaries:
+        _refuse_unreadable(temporary.text, wanted.schema[temporary.name], shown=True)
     return _as_arrow(wanted)
 
 
@@ -335,11 +343,7 @@ def _as_arrow(frame: pl.DataFrame) -> pa.Table:
         return pa.table(frame)
     except pa.ArrowException as error:
         for name, dtype in frame.schema.items():
-            if re.search("U?Int128|Float16", str(dtype)):
-                raise SpecError(
-                    f"column {name!r} is {dtype}, which Arrow does not have; cast it first, to pl.Int64 or "
-                    "pl.Decimal(38, 0)"
-                ) from None
+            _refuse_unreadable(name, dtype)
         raise DataError(f"the frame cannot be read as Arrow: {error}") from error
 
 
@@ -373,8 +377,11 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
     source = schema.get(call.args[0].name)
     if isinstance(source, pl.Enum) and call.function in _EXTREMES:
         return source
-    same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical, pl.String))
-    return source if same else None
+    if not isinstance(source, (pl.Enum, pl.Categorical)):
+        return None
+    if isinstance(result, pl.List) and isinstance(result.inner, (pl.Enum, pl.Categorical, pl.String)):
+        return pl.List(source)
+    return source if isinstance(result, (pl.Enum, pl.Categorical, pl.String)) else None
 
 
 def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:

@@ -255,19 +255,58 @@ def nested(levels):
     return column
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_slices_of_structs_within_structs(seed):
+LAYERS = ["struct", "struct", "fixed", "fixed", "list", "large_list", "list_view", "map"]
+
+
+def within(layer, column, rng):
+    """Put a column into another: one value, or a pair for each row, with some nulls."""
+    rows = len(column)
+    nulls = pa.array([rng.random() < 0.2 for _ in range(rows)])
+    if layer == "struct":
+        return pa.StructArray.from_arrays([pa.array(range(rows)), column], ["n", "f"], mask=nulls)
+    if layer == "fixed":
+        pairs = pa.array([rng.random() < 0.2 for _ in range(rows // 2)])
+        return pa.FixedSizeListArray.from_arrays(column.slice(0, rows // 2 * 2), 2, mask=pairs)
+    if layer == "list_view":
+        return pa.ListViewArray.from_arrays(pa.array(range(rows), pa.int32()), pa.array([1] * rows, pa.int32()), column)
+    if layer == "map":
+        return pa.MapArray.from_arrays(pa.array(range(rows + 1), pa.int32()), pa.array(range(rows)), column)
+    kind, maker = (pa.int32(), pa.ListArray) if layer == "list" else (pa.int64(), pa.LargeListArray)
+    return maker.from_arrays(pa.array(range(rows + 1), kind), column, mask=nulls)
+
+
+def nested_at_random(rng, depth):
+    column = pa.array([None if rng.random() < 0.3 else i for i in range(150)], pa.int64())
+    for layer in rng.choices(LAYERS, k=depth):
+        column = within(layer, column, rng)
+        if rng.random() < 0.5:
+            column = column.slice(1, len(column) - 2)
+    return column
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_slices_of_nested_columns(seed):
     rng = random.Random(seed)
     for depth in range(1, 5):
-        column = pa.array([None if rng.random() < 0.3 else i for i in range(20)], pa.int64())
-        for _ in range(depth):
-            nulls = pa.array([rng.random() < 0.2 for _ in range(len(column))])
-            column = pa.StructArray.from_arrays([column], ["f"], mask=nulls)
-            if rng.random() < 0.3:
-                column = column.slice(1)
+        column = nested_at_random(rng, depth)
         for way in WAYS:
-            part = column.slice(rng.randrange(5), rng.randrange(4, 8))
-            assert computed(way, CALLS["lag"], part, [1, 3]) == part.to_pylist(), (depth, way)
+            part = column.slice(rng.randrange(3), rng.randrange(4, 6))
+            assert computed(way, CALLS["lag"], part, [1, 3]) == part.to_pylist(), (column.type, way)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nested_columns_beside_columns_in_other_pieces(seed):
+    rng = random.Random(seed)
+    for depth in range(1, 5):
+        column = nested_at_random(rng, depth).slice(rng.randrange(3), rng.randrange(2, 7))
+        rows = len(column)
+        cut, at = rng.randrange(rows + 1), pa.array(range(rows))
+        keys = pa.chunked_array([at.slice(0, cut), at.slice(cut)])
+        last = rng.randrange(rows + 1)
+        column = pa.chunked_array([column.slice(0, last), column.slice(last)])
+        out = wr.with_columns(pa.table({"k": keys, "x": column}), y=CALLS["lag"])
+        out.validate(full=True)
+        assert out["y"].to_pylist() == column.to_pylist(), column.type
 
 
 @pytest.mark.parametrize("way", WAYS)

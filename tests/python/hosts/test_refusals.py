@@ -1,5 +1,6 @@
 """What windrow would read as something else is refused by name: ordered categories, extension types, other rows."""
 
+import datetime as dt
 import itertools
 import random
 import uuid
@@ -235,3 +236,65 @@ def test_an_empty_name_is_a_name():
             assert list(pa.table(out)["s"].to_pylist() if not isinstance(out, pd.DataFrame) else out["s"]) == [3, 3, 3]
     with pytest.raises(wr.SpecError, match=r"two outputs are called 'x'|two columns of the result are called 'x'"):
         wr.select(pl.DataFrame(data), "x", wr.sum("x").over().alias("x"))
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.List(pl.Int128), pl.Struct({"f": pl.Int128})])
+def test_integers_of_128_bits_are_refused_alike_wherever_they_are_read(dtype):
+    frame = pl.DataFrame({"k": [1, 2]}).with_columns(i=pl.lit(None, dtype=dtype))
+    calls = [
+        "max(i) OVER ()",
+        "lag(i) OVER (ORDER BY k)",
+        "count(*) OVER (PARTITION BY i)",
+        "max(i IS NULL) OVER ()",
+        wr.max(pl.col("i")).over(),
+        wr.max(pl.col("k").cast(pl.Int128)).over(),
+    ]
+    for call in calls:
+        for given in (frame, frame.lazy()):
+            with pytest.raises(wr.UnsupportedError, match=r"Arrow has no Int128; cast it to Int64 or Decimal\(38, 0\)"):
+                wr.with_columns(given, s=call)
+    for run in (lambda: wr.explain(frame, s="max(i) OVER ()"), lambda: wr.operator("max(i) OVER ()", frame)):
+        with pytest.raises(wr.UnsupportedError, match="Arrow has no Int128"):
+            run()
+    assert wr.with_columns(frame, s="count(*) OVER ()")["s"].to_list() == [2, 2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("function", ["collect_list(e)", "array_agg(e)", "max_by(e, k, 2)"])
+def test_lists_of_ordered_categories_keep_the_order(seed, function):
+    rng = random.Random(seed)
+    levels = ["waiting", "on the way", "delivered"]
+    values = [rng.choice([*levels, None]) for _ in range(20)]
+    text = f"{function} OVER (ORDER BY k ROWS 3 PRECEDING)"
+    expected = wr.with_columns(pa.table({"k": range(20), "e": values}), s=text)["s"].to_pylist()
+    made = wr.with_columns(pl.DataFrame({"k": range(20), "e": pl.Series(values, dtype=pl.Enum(levels))}), s=text)["s"]
+    assert (made.dtype, made.to_list()) == (pl.List(pl.Enum(levels)), expected)
+    codes = pa.array([None if v is None else levels.index(v) for v in values], pa.int8())
+    for ordered in (True, False):
+        column = pa.DictionaryArray.from_arrays(codes, pa.array(levels), ordered=ordered)
+        made = wr.with_columns(pa.table({"k": range(20), "e": column}), s=text)["s"]
+        made.validate(full=True)
+        assert (made.type.value_type.ordered, made.to_pylist()) == (ordered, expected)
+
+
+def test_intervals_of_months_are_no_values_outside_spark():
+    for frame in (pa.table({"v": [1, 2]}), pl.DataFrame({"v": [1, 2]}), pl.DataFrame({"v": [1, 2]}).lazy()):
+        for text in (
+            "INTERVAL '1' MONTH",
+            "INTERVAL '1-2' YEAR TO MONTH",
+            "coalesce(INTERVAL '1' MONTH, INTERVAL '1' DAY)",
+            "CASE WHEN v > 1 THEN INTERVAL '2' MONTH END",
+            "max(INTERVAL '1' MONTH) OVER ()",
+        ):
+            with pytest.raises(wr.UnsupportedError, match="interval of months"):
+                wr.sql(f"SELECT {text} AS d FROM t", t=frame)
+    made = wr.sql(
+        "SELECT DATE '2024-01-31' + INTERVAL '1' MONTH AS d, INTERVAL '1' DAY AS e FROM t", t=pa.table({"v": [1]})
+    )
+    assert made.to_pylist() == [{"d": dt.date(2024, 2, 29), "e": dt.timedelta(days=1)}]
+
+
+def test_columns_for_calls_are_not_suggested():
+    with pytest.raises(wr.SpecError) as raised:
+        wr.sql("SELECT sum(v) OVER () + nosuch AS q FROM t", t=pa.table({"v": [1, 2]}))
+    assert "__windrow" not in str(raised.value)

@@ -16,6 +16,7 @@ import windrow as wr
 from support.scalar_cases import EXPRESSIONS, ROWS, shown, table
 from windrow._scalars.compiled import compiled
 from windrow._scalars.exact import EXACT
+from windrow._scalars.growth import extent
 from windrow._scalars.types import shown as type_shown
 
 pl = pytest.importorskip("polars")
@@ -129,6 +130,8 @@ def test_every_row_of_the_list_is_among_the_expressions():
         "s rlike '(?=a)b'",
         "s rlike 'a*+'",
         "lpad(s, 4, 'ab')",
+        "lpad(s, 99999999999, 'x')",
+        "rpad(s, 2147483647)",
         "date_format(d, 'y')",
         "unix_timestamp(ts)",
         "struct(a, b)",
@@ -223,6 +226,88 @@ def test_rounding_is_that_of_the_decimal_that_is_printed():
         theirs = [float(Decimal(repr(v)).quantize(exponent, "ROUND_HALF_UP")) for v in values]
         theirs = [0.0 if v == 0 else v for v in theirs]
         assert [repr(v) for v in ours] == [repr(v) for v in theirs], digits
+
+
+def _rounded(value, digits):
+    made = float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), "ROUND_HALF_UP"))
+    return 0.0 if made == 0 else made
+
+
+def test_nested_rounding_grows_with_its_levels():
+    rng = random.Random(2)
+    values = [0.7, -2.675, 1.00495, *(rng.uniform(-1000, 1000) for _ in range(300))]
+    frame, text, expected = pa.table({"x": values}), "x", values
+    operations = []
+    for digits in range(7, -1, -1):
+        text, expected = f"round({text}, {digits})", [_rounded(v, digits) for v in expected]
+        made = compiled(text, {"x": pa.float64()}, ansi=True, timezone=None)
+        operations.append(extent(made.expr, 50_000)[0])
+        for kind in (frame, pl.DataFrame(frame).lazy().collect()):
+            assert list(wr.sql(f"SELECT {text} AS v FROM t", t=kind)["v"].to_numpy()) == expected, text
+    assert operations[-1] < 9 * operations[0]
+    assert len({b - a for a, b in itertools.pairwise(operations)}) == 1
+    once = wr.sql("SELECT round(round(round(2.71828D, 3), 2), 1) AS v FROM t LIMIT 1", t=frame)
+    assert once["v"].to_pylist() == [2.7]
+
+
+def _sum_type(one, other):
+    scale = max(one[1], other[1])
+    return max(one[0] - one[1], other[0] - other[1]) + scale + 1, scale
+
+
+def _product_type(one, other):
+    return one[0] + other[0] + 1, one[1] + other[1]
+
+
+def test_literals_have_the_types_that_they_are_written_in():
+    """By the rules of Spark's documentation for decimal arithmetic (org.apache.spark.sql.catalyst DecimalPrecision)."""
+    frame = pa.table({"x": [1, 2]})
+    cases = {
+        "7": (pa.int32(), 7), "7L": (pa.int64(), 7), "7S": (pa.int16(), 7), "7Y": (pa.int8(), 7),
+        "-7L": (pa.int64(), -7), "(7L)": (pa.int64(), 7), "7L + 1": (pa.int64(), 8), "7Y + 1S": (pa.int16(), 8),
+        "3000000000": (pa.int64(), 3 * 10**9),
+        "2147483647L + 1L": (pa.int64(), 2**31), "cast(7 as bigint)": (pa.int64(), 7), "bigint(7)": (pa.int64(), 7),
+        "1.5D": (pa.float64(), 1.5), "1.5F": (pa.float32(), 1.5), "1BD": (pa.decimal128(1, 0), 1),
+        "1.5BD + 1": (pa.decimal128(3, 1), Decimal("2.5")), "-(0.1 + 0.2)": (pa.decimal128(2, 1), Decimal("-0.3")),
+        "1.5 / 0.25": (pa.decimal128(9, 6), 6),
+    }  # fmt: skip
+    rng = random.Random(8)
+    for _ in range(60):
+        digits = [(p, rng.randrange(p + 1)) for p in (rng.randrange(1, 15), rng.randrange(1, 15))]
+        # of so many digits: a literal's type is that of its digits
+        one, other = (Decimal(rng.randrange(10 ** (p - 1), 10**p)).scaleb(-s) for p, s in digits)
+        a, b = (f"{v:f}" if "." in f"{v:f}" else f"{v:f}BD" for v in (one, other))
+        cases[f"{a} + {b}"] = pa.decimal128(*_sum_type(*digits)), one + other
+        cases[f"{a} - {b}"] = pa.decimal128(*_sum_type(*digits)), one - other
+        cases[f"{a} * {b}"] = pa.decimal128(*_product_type(*digits)), one * other
+    for text, (kind, value) in cases.items():
+        alone = wr.sql(f"SELECT {text} AS v FROM t", t=frame)["v"]
+        assert (alone.type, alone.to_pylist()) == (kind, [value, value]), text
+        largest = wr.select(frame, v=f"max({text}) OVER ()")["v"]
+        assert (largest.type, largest.to_pylist()) == (kind, [value, value]), text
+        if pa.types.is_decimal(kind):
+            total = wr.select(frame, v=f"sum({text}) OVER ()")["v"]
+            assert total.type == pa.decimal128(min(kind.precision + 10, 38), kind.scale), text
+    assert len(cases) > 150
+    for text, error in {"127Y + 1Y": "8-bit", "32767S + 1S": "16-bit", "9223372036854775807L + 1": "64-bit"}.items():
+        with pytest.raises(wr.SpecError, match=error):
+            wr.sql(f"SELECT {text} AS v FROM t", t=frame)
+
+
+def test_decimal_literals_keep_all_their_digits():
+    frame, rng = pa.table({"x": [1]}), random.Random(6)
+    for precision in range(1, 39):
+        scale = rng.randrange(precision + 1)
+        digits = str(rng.randrange(10 ** (precision - 1), 10**precision))
+        text = f"{digits[: precision - scale] or '0'}.{digits[precision - scale :]}" if scale else digits
+        for sign in ("", "-"):
+            value = Decimal(sign + text)
+            assert wr.sql(f"SELECT {sign}{text}BD AS v FROM t", t=frame)["v"].to_pylist() == [value]
+            made = wr.select(frame, v=wr.max(wr.lit(value)).over())["v"]
+            assert (made.type, made.to_pylist()) == (pa.decimal128(precision, scale), [value])
+    assert wr.select(frame, v="sum(x) OVER (ORDER BY x)", w="max(99999999999999999999999999999999999999) OVER ()")[
+        "w"
+    ].to_pylist() == [Decimal("9" * 38)]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 50])
