@@ -24,7 +24,9 @@ def test_a_slice_of_views_loses_what_it_does_not_show(begin, length):
     assert made.to_pylist() == part.to_pylist()
     places = {
         place
-        for offset, size, valid in zip(*map(pa.Array.to_pylist, (part.offsets, part.sizes, part.is_valid())), strict=True)
+        for offset, size, valid in zip(
+            *(a.to_pylist() for a in (part.offsets, part.sizes, part.is_valid())), strict=True
+        )
         for place in (range(offset, offset + size) if valid else ())
     }
     shown = sum(len(v or []) for v in part.to_pylist())

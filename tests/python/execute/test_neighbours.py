@@ -74,8 +74,8 @@ def call(rng, depth=0):
     functions = {
         "sum": rng.choice([whole, "x"]), "avg": rng.choice([whole, "x"]), "count": rng.choice(["*", "s", "DISTINCT v"]),
         "min": rng.choice([whole, "s", "z"]), "max": rng.choice([whole, "x", "z"]), "first_value": whole,
-        "last_value": "s", "collect_list": rng.choice([whole, "s"]), "collect_set": "s", "mode": "s", "median": "v", "bool_and": "b",
-        "bit_xor": "v", "min_by": "s, v", "listagg": "s", "histogram_numeric": "x, 3", "var_samp": "x",
+        "last_value": "s", "collect_list": rng.choice([whole, "s"]), "collect_set": "s", "mode": "s", "median": "v",
+        "bool_and": "b", "bit_xor": "v", "min_by": "s, v", "listagg": "s", "histogram_numeric": "x, 3", "var_samp": "x",
         "stddev_pop": "x", "skewness": "x", "kurtosis": "x", "corr": "x, y", "regr_slope": "x, y", "entropy": "s",
         "ewm_mean": "x, 0.3", "product": "y",
     }  # fmt: skip
