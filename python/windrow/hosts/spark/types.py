@@ -353,8 +353,8 @@ def spark_schema(operator: Operator) -> T.StructType:
     unreadable = next((n for n in first.input_schema.names if "." in n or "`" in n), None)
     if unreadable is not None:
         raise UnsupportedError(
-            f"{operator!r}: the name of column {unreadable!r} has a dot or a backtick, which PySpark's mapInArrow reads "
-            "as a field's or not at all; give it another name first, or let wr.with_columns(frame, ...) do all of it"
+            f"{operator!r}: the name of column {unreadable!r} has a dot or a backtick, which PySpark's mapInArrow "
+            "reads as a field's or not at all; give it another name first, or let wr.with_columns(frame, ...) do all of it"
         )
     if not isinstance(operator, Chain):
         return _level_schema(operator, schema)
