@@ -354,7 +354,7 @@ def spark_schema(operator: Operator) -> T.StructType:
     if unreadable is not None:
         raise UnsupportedError(
             f"{operator!r}: the name of column {unreadable!r} has a dot or a backtick, which PySpark's mapInArrow "
-            "reads as a field's or not at all; give it another name first, or let wr.with_columns(frame, ...) do all of it"
+            "reads as a field's or not at all; give it another name first, or use wr.with_columns(frame, ...)"
         )
     if not isinstance(operator, Chain):
         return _level_schema(operator, schema)
