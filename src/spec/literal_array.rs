@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, IntervalMonthDayNano};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal256Array, DurationMicrosecondArray, Float64Array,
-    Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray, ListArray, StringArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, new_empty_array, new_null_array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    DurationMicrosecondArray, Float64Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, IntervalYearMonthArray,
+    ListArray, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, new_empty_array, new_null_array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
-use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field};
 use arrow_select::concat::concat;
 
 use super::literal::Literal;
@@ -30,8 +30,13 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
         Literal::Float(value) => Arc::new(Float64Array::from(vec![*value])),
         Literal::Decimal { unscaled, scale } => {
             let digits = unscaled.to_string().trim_start_matches('-').len().max(usize::from(scale.unsigned_abs()));
-            let precision = u8::try_from(digits).unwrap_or(u8::MAX).clamp(1, 76);
-            Arc::new(Decimal256Array::from(vec![*unscaled]).with_precision_and_scale(precision, *scale)?)
+            let precision = u8::try_from(digits).unwrap_or(u8::MAX).clamp(1, DECIMAL256_MAX_PRECISION);
+            match unscaled.to_i128().filter(|_| precision <= DECIMAL128_MAX_PRECISION) {
+                Some(value) => {
+                    Arc::new(Decimal128Array::from(vec![value]).with_precision_and_scale(precision, *scale)?)
+                }
+                None => Arc::new(Decimal256Array::from(vec![*unscaled]).with_precision_and_scale(precision, *scale)?),
+            }
         }
         Literal::Utf8(value) => Arc::new(StringArray::from(vec![value.as_str()])),
         Literal::Binary(value) => Arc::new(BinaryArray::from(vec![value.as_slice()])),
@@ -41,26 +46,7 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             let array = TimestampMicrosecondArray::from(vec![*micros]);
             Arc::new(if *zoned { array.with_timezone("UTC") } else { array })
         }
-        Literal::List(items) => {
-            let items = items.iter().map(one_row).collect::<Result<Vec<_>>>()?;
-            // Whole numbers beside fractions: `array(0, 0.5)` is one of fractions.
-            let wide = items.iter().map(Array::data_type).max_by_key(|data_type| rank(data_type));
-            let wide = match wide {
-                None => DataType::Null,
-                Some(DataType::Decimal256(_, scale)) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, *scale),
-                Some(other) => other.clone(),
-            };
-            let options = CastOptions { safe: false, ..CastOptions::default() };
-            let items = items.iter().map(|item| cast_with_options(item, &wide, &options));
-            let items = items.collect::<std::result::Result<Vec<_>, _>>();
-            let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;
-            let values = match items.as_slice() {
-                [] => new_empty_array(&wide),
-                items => concat(&items.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
-            };
-            let field = Arc::new(Field::new("item", wide, true));
-            Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths([values.len()]), values, None)?)
-        }
+        Literal::List(items) => list(literal, items, one_row)?,
         Literal::Interval { months, days: 0, micros: 0 } if *months != 0 => {
             Arc::new(IntervalYearMonthArray::from(vec![*months]))
         }
@@ -76,13 +62,61 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
     })
 }
 
-/// Which type holds the values of both.
+/// A list literal as one row; `read` makes each item.
+fn list(literal: &Literal, items: &[Literal], read: impl Fn(&Literal) -> Result<ArrayRef>) -> Result<ArrayRef> {
+    let items = items.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let wide = items.iter().fold(DataType::Null, |wide, item| wider(&wide, item.data_type()));
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let items = items.iter().map(|item| cast_with_options(item, &wide, &options));
+    let items = items.collect::<std::result::Result<Vec<_>, _>>();
+    let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;
+    let values = match items.as_slice() {
+        [] => new_empty_array(&wide),
+        items => concat(&items.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+    };
+    let field = Arc::new(Field::new("item", wide, true));
+    Ok(Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths([values.len()]), values, None)?))
+}
+
+/// The type that holds the values of both, as Spark finds it: `array(1, 0.5)` is one of `decimal(11, 1)`.
+fn wider(left: &DataType, right: &DataType) -> DataType {
+    if let (Some((left_digits, left_scale)), Some((right_digits, right_scale))) = (digits(left), digits(right))
+        && (is_decimal(left) || is_decimal(right))
+    {
+        let scale = left_scale.max(right_scale);
+        let whole =
+            (i16::from(left_digits) - i16::from(left_scale)).max(i16::from(right_digits) - i16::from(right_scale));
+        let precision = u8::try_from(whole + i16::from(scale)).unwrap_or(u8::MAX).clamp(1, DECIMAL256_MAX_PRECISION);
+        return match precision {
+            ..=DECIMAL128_MAX_PRECISION => DataType::Decimal128(precision, scale),
+            _ => DataType::Decimal256(precision, scale),
+        };
+    }
+    if rank(right) > rank(left) { right.clone() } else { left.clone() }
+}
+
+fn is_decimal(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..))
+}
+
+/// The precision and scale of the decimal that holds all values of a type.
+fn digits(data_type: &DataType) -> Option<(u8, i8)> {
+    match data_type {
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => Some((*precision, *scale)),
+        DataType::Int32 => Some((10, 0)),
+        DataType::Int64 => Some((20, 0)),
+        _ => None,
+    }
+}
+
+/// Of types that are no decimals, the one with the higher rank holds the values of both.
 fn rank(data_type: &DataType) -> u8 {
     match data_type {
         DataType::Null => 0,
-        DataType::Int64 => 1,
-        DataType::Decimal256(_, scale) => 2_u8.saturating_add(scale.unsigned_abs()),
-        _ => u8::MAX,
+        DataType::Int32 => 1,
+        DataType::Int64 => 2,
+        other if is_decimal(other) => 3,
+        _ => 4,
     }
 }
 
@@ -110,7 +144,11 @@ pub fn one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
 /// As for [`one_row`].
 pub fn natural(literal: &Literal) -> Result<ArrayRef> {
     match literal {
-        Literal::Int(value) if i32::try_from(*value).is_ok() => one_row_as(literal, &DataType::Int32),
+        Literal::Int(value) => match i32::try_from(*value) {
+            Ok(value) => Ok(Arc::new(Int32Array::from(vec![value]))),
+            Err(_) => one_row(literal),
+        },
+        Literal::List(items) => list(literal, items, natural),
         _ => one_row(literal),
     }
 }
@@ -164,5 +202,36 @@ mod tests {
             assert_eq!(doubles.as_primitive::<Float64Type>().values(), &expected);
         }
         assert_eq!(one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
+    }
+
+    #[test]
+    fn decimals_have_the_type_that_spark_gives_them() {
+        let decimal =
+            |unscaled: &str, scale| Literal::Decimal { unscaled: i256::from_string(unscaled).unwrap(), scale };
+        for (literal, expected) in [
+            (decimal("15", 1), DataType::Decimal128(2, 1)),
+            (decimal("-15", 1), DataType::Decimal128(2, 1)),
+            (decimal("5", 2), DataType::Decimal128(2, 2)),
+            (decimal(&"9".repeat(38), 0), DataType::Decimal128(38, 0)),
+            (decimal(&format!("1{}", "0".repeat(38)), 2), DataType::Decimal256(39, 2)),
+            (decimal("1", 39), DataType::Decimal256(39, 39)),
+        ] {
+            for read in [one_row, natural] {
+                assert_eq!(read(&literal).unwrap().data_type(), &expected);
+            }
+        }
+        let half = decimal("5", 1);
+        for (items, expected) in [
+            (vec![Literal::Int(1), Literal::Int(-2)], DataType::Int32),
+            (vec![Literal::Int(1), Literal::Null, Literal::Int(1 << 40)], DataType::Int64),
+            (vec![decimal("15", 1), decimal("2225", 2)], DataType::Decimal128(4, 2)),
+            (vec![Literal::Int(1), half.clone()], DataType::Decimal128(11, 1)),
+            (vec![half.clone(), Literal::Int(1 << 40)], DataType::Decimal128(21, 1)),
+            (vec![Literal::Null, half], DataType::Decimal128(1, 1)),
+            (vec![decimal(&"9".repeat(38), 0), decimal("5", 1)], DataType::Decimal256(39, 1)),
+        ] {
+            let list = natural(&Literal::List(items)).unwrap();
+            assert_eq!(list.as_list::<i32>().value(0).data_type(), &expected);
+        }
     }
 }

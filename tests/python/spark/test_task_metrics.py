@@ -1,6 +1,7 @@
 """What tasks say of themselves on Spark: their figures, their log lines, their share of the executor's memory."""
 
 import logging
+import sys
 import time
 
 import pytest
@@ -103,3 +104,47 @@ def test_a_task_has_its_share_of_the_executor(monkeypatch):
     assert in_task(Options(memory_limit=7), set_by_user.get).memory_limit == 7
     monkeypatch.setenv("PYSPARK_EXECUTOR_MEMORY_MB", "100")
     assert given() == (100 << 20) * 4 // 5
+
+
+class Settings:
+    """Gives the settings with which the task at hand computes its calls."""
+
+    def initialize(self):
+        return ""
+
+    def update(self, state, value):
+        frame = sys._getframe()
+        while frame is not None and type(frame.f_locals.get("options")).__name__ != "Options":
+            frame = frame.f_back
+        return repr(frame.f_locals["options"]) if frame else "unknown"
+
+    def merge(self, left, right):
+        return left or right
+
+    def evaluate(self, state):
+        return state
+
+
+def with_settings(frame, way, spill_dir):
+    """Make a result that computes under settings which end before it is computed."""
+    asked = wr.aggregate(Settings(), "v", returns=str)
+    with wr.config(threads=3, memory_limit="50MB", spill_dir=spill_dir, ansi=False, timezone="Asia/Tokyo"):
+        if way == "mapInArrow":
+            op = wr.operator({"o": asked.over(wr.window("k"))}, frame)
+            return frame.repartition(3, "k").mapInArrow(op, op.spark_schema)
+        window = wr.window("k") if way == "partitioned" else wr.window(order_by="id")
+        return wr.with_columns(frame, o=asked.over(window), spread="never" if way == "one task" else "always")
+
+
+@pytest.mark.parametrize("way", ["partitioned", "one task", "several tasks", "mapInArrow"])
+@pytest.mark.filterwarnings("ignore:No Partition Defined")
+def test_tasks_have_the_settings_of_the_operator(frame, tmp_path, way):
+    result = with_settings(frame.where("id < 60"), way, tmp_path)
+    with wr.config(threads=1, memory_limit=1, spill_dir="/", ansi=True, timezone="UTC"):
+        rows = result.select("o").collect()
+    assert len(rows) == 60
+    for row in rows:
+        for setting in (
+            "threads=3,", f"memory_limit={50 << 20},", f"spill_dir={str(tmp_path)!r}", "ansi=False", "'Asia/Tokyo'",
+        ):  # fmt: skip
+            assert setting in row["o"]

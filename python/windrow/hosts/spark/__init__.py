@@ -35,21 +35,27 @@ class SparkReader:
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
         from .columns.reader import read_argument
+        from .jvm import depth_limited
 
-        return read_argument(value)
+        with depth_limited("a PySpark Column"):
+            return read_argument(value)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: what to order by, whether descending, and whether nulls come first."""
         from .columns.reader import read_order
+        from .jvm import depth_limited
 
-        order = read_order(value)
+        with depth_limited("a PySpark Column"):
+            order = read_order(value)
         return order.key, order.descending, order.nulls_first
 
     def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
         """Read an item; ``plain`` says whether a Column without a window call will do."""
         from .columns.reader import read_item
+        from .jvm import depth_limited
 
-        return read_item(value, plain=plain, own=own)
+        with depth_limited("a PySpark Column"):
+            return read_item(value, plain=plain, own=own)
 
     def arrow_type(self, value: Any) -> pa.DataType | None:
         """Give the Arrow type of a PySpark DataType, or of its class; None for all other values."""
@@ -114,23 +120,29 @@ class SparkHost:
     ) -> Any:
         """Put calls into a frame's plan."""
         from .host import run_spark
+        from .jvm import depth_limited
         from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
-        return run_spark(frame, items, named, way, selecting=selecting)
+        with depth_limited("the plan of the frame and its windows"):
+            return run_spark(frame, items, named, way, selecting=selecting)
 
     def explain(
         self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
     ) -> Explanation:
         """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
         from .host import explain_spark
+        from .jvm import depth_limited
         from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
-        return explain_spark(frame, items, named, way, metrics=metrics)
+        with depth_limited("the plan of the frame and its windows"):
+            return explain_spark(frame, items, named, way, metrics=metrics)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
+        from .jvm import depth_limited
         from .query import answer
 
-        return answer(self, frame, query)
+        with depth_limited("the plan of the frame and the query"):
+            return answer(self, frame, query)

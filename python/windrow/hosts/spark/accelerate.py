@@ -28,6 +28,7 @@ from .jvm import (
     analyzed_plan,
     class_of,
     dataframe_of,
+    depth_limited,
     expression_id,
     inline_ctes,
     is_classic,
@@ -92,6 +93,11 @@ def accelerate(frame: Any) -> Any:
     >>> wr.spark.accelerate(sales).write.parquet("totals")  # doctest: +SKIP
     """
     _check(frame)
+    with depth_limited("the plan of the frame"):
+        return _accelerated(frame)
+
+
+def _accelerated(frame: Any) -> Any:
     plan = plan_with_cache(frame)
     if not _has_windows(plan):
         return frame

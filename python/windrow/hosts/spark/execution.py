@@ -273,6 +273,8 @@ class Builder:
     def _able(self, level: Level, stage: Stage, schema: T.StructType) -> tuple[list[int], str]:
         """List the calls of a stage whose partitions can be shared out over tasks, and say why another is none."""
         native = level.bound.native
+        if not hasattr(self.working, "scalar"):
+            return [], " (windows of rows in several tasks need Spark 4.0 or later)"
         able, refusal = [], ""
         for call in stage.calls:
             if stage.keys and not native[call]["order_by"]:

@@ -7,6 +7,7 @@ they are given from here.
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
@@ -24,6 +25,7 @@ __all__ = [
     "column_of",
     "converted",
     "dataframe_of",
+    "depth_limited",
     "executed_plan",
     "expression_id",
     "expression_of",
@@ -32,6 +34,7 @@ __all__ = [
     "is_classic_session",
     "is_descending",
     "is_generated",
+    "is_of_nodes",
     "items",
     "optimized_plan",
     "parameterised",
@@ -48,6 +51,7 @@ __all__ = [
     "to_seq",
     "value_of",
     "with_frames",
+    "within_group",
 ]
 
 # what py4j gives as Python's own
@@ -122,15 +126,24 @@ def selected(frame: Any, expressions: Sequence[Any], names: Sequence[str]) -> An
     return frame._jdf.select(to_seq(columns)).queryExecution().analyzed()
 
 
+def is_of_nodes(column: Any) -> bool:
+    """Whether a Column is a tree of nodes: before Spark 4.0 it is a Catalyst expression."""
+    return type(column).__module__ != "pyspark.sql.column"
+
+
 def expression_of(column: Any) -> Any:
-    """Give the node that a Column is, as it was written."""
-    return column._jc.node()
+    """Give the node that a Column is, as it was written; before Spark 4.0 the Catalyst expression."""
+    return column._jc.node() if is_of_nodes(column) else column._jc.expr()
 
 
 def column_of(expression: Any) -> Any:
     """Make a Column of a Catalyst expression."""
-    from pyspark.sql.classic.column import Column
+    try:
+        from pyspark.sql.classic.column import Column
+    except ImportError:  # before Spark 4.0
+        from pyspark.sql import Column
 
+        return Column(_jvm().org.apache.spark.sql.Column(expression))
     return Column(_jvm().org.apache.spark.sql.classic.ExpressionUtils.column(expression))
 
 
@@ -173,6 +186,11 @@ def parsed_expression(text: str) -> Any:
     return session.sessionState().sqlParser().parseExpression(text)
 
 
+def within_group(function: Any) -> list[Any]:
+    """List the order of WITHIN GROUP of a function that is not yet analysed; before Spark 4.0 there is none."""
+    return items(function.orderingWithinGroup()) if function.productArity() > 5 else []
+
+
 def converted(node: Any) -> Any:
     """Give the Catalyst expression of a Column's node."""
     loader = node.getClass().getClassLoader()
@@ -209,11 +227,51 @@ def refused() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
+        if _is_overflow(error):
+            raise SpecError(f"the query {_TOO_DEEP_FOR_JVM}") from None
         thrown = getattr(error, "java_exception", None)  # of a fault of Spark's own, which PySpark gives as it is
         said = str(error if thrown is None else thrown.getMessage()).strip()
         raise SpecError(f"Spark refuses the query: {said.partition(chr(10))[0].partition(' SQLSTATE')[0]}") from None
     finally:
         logger.removeFilter(is_of_others)
+
+
+@contextmanager
+def depth_limited(what: str) -> Iterator[None]:
+    """Refuse what is nested too deep for those who walk it: Python code, and Spark's JVM.
+
+    Parameters
+    ----------
+    what
+        What is read or planned within the block.
+
+    Raises
+    ------
+    SpecError
+        In the place of a RecursionError, and of the JVM's StackOverflowError.
+    """
+    try:
+        yield
+    except RecursionError:
+        raise SpecError(
+            f"{what} is nested too deep: Python allows {sys.getrecursionlimit()} calls within one another "
+            "(sys.setrecursionlimit), and each level takes several; compute the inner part as a column first"
+        ) from None
+    except Exception as error:
+        if not _is_overflow(error):
+            raise
+        raise SpecError(f"{what} {_TOO_DEEP_FOR_JVM}") from None
+
+
+_TOO_DEEP_FOR_JVM = (
+    "is nested too deep: it overflows the stack of Spark's JVM, which takes some hundred levels with its usual 1 MB a "
+    "thread (spark.driver.extraJavaOptions=-Xss4m gives it more); compute the inner part as a column first"
+)
+
+
+def _is_overflow(error: Exception) -> bool:
+    thrown = getattr(error, "java_exception", None)
+    return thrown is not None and class_of(thrown) == "StackOverflowError"
 
 
 def relation_names(plan: Any) -> list[tuple[str, ...]] | None:

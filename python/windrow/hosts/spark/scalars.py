@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from decimal import Decimal
 from typing import Any
 
 from ..._model.expressions import Column, Host, Literal
@@ -23,6 +24,8 @@ def spark_column(temporary: Temporary, functions: Any) -> Any:
     if isinstance(expression, Host):
         return expression.value
     if isinstance(expression, Literal):
+        if isinstance(expression.value, Decimal):  # of which Connect's lit() makes decimal(10, scale)
+            return functions.expr(f"{expression.value:f}BD")
         return functions.lit(expression.value)
     if isinstance(expression, Column):
         return functions.col(quoted(expression.name))

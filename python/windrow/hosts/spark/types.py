@@ -75,6 +75,8 @@ _FROM_ARROW: dict[pa.DataType, Callable[[], T.DataType]] = {
     pa.null(): T.NullType,
     pa.duration("us"): lambda: T.DayTimeIntervalType(T.DayTimeIntervalType.DAY, T.DayTimeIntervalType.SECOND),
 }
+if hasattr(T, "TimeType"):  # from Spark 4.1 on
+    _FROM_ARROW[pa.time64("ns")] = T.TimeType
 
 
 def session_timezone(session: Any = None) -> str:
@@ -120,7 +122,12 @@ def to_arrow(schema: T.StructType, timezone: str) -> pa.Schema:
 
 
 def _arrow_field(field: T.StructField, timezone: str, column: str) -> pa.Field:
-    return pa.field(field.name, _arrow_type(field.dataType, timezone, column), field.nullable)
+    return _field(field.name, _arrow_type(field.dataType, timezone, column), nullable=field.nullable)
+
+
+def _field(name: str, dtype: pa.DataType, *, nullable: bool) -> pa.Field:
+    # pyarrow makes no field of NULLs alone that may not be NULL; in Spark array() holds such
+    return pa.field(name, dtype, nullable or pa.types.is_null(dtype))
 
 
 def arrow_type(dtype: T.DataType, timezone: str) -> pa.DataType:
@@ -132,14 +139,15 @@ def _arrow_type(dtype: T.DataType, timezone: str, column: str) -> pa.DataType:
     if isinstance(dtype, T.DecimalType):
         return pa.decimal128(dtype.precision, dtype.scale)
     if isinstance(dtype, T.ArrayType):
-        return pa.list_(pa.field("element", _arrow_type(dtype.elementType, timezone, column), dtype.containsNull))
+        element = _arrow_type(dtype.elementType, timezone, column)
+        return pa.list_(_field("element", element, nullable=dtype.containsNull))
     if isinstance(dtype, T.StructType):
         return pa.struct([_arrow_field(f, timezone, column) for f in dtype.fields])
     if isinstance(dtype, T.MapType):
-        return pa.map_(
-            _arrow_type(dtype.keyType, timezone, column),
-            pa.field("value", _arrow_type(dtype.valueType, timezone, column), dtype.valueContainsNull),
-        )
+        key, value = (_arrow_type(t, timezone, column) for t in (dtype.keyType, dtype.valueType))
+        if pa.types.is_null(key):
+            raise _not_carried(column, dtype)
+        return pa.map_(key, _field("value", value, nullable=dtype.valueContainsNull))
     if isinstance(dtype, T.UserDefinedType):
         return _arrow_type(dtype.sqlType(), timezone, column)
     make = _TO_ARROW.get(type(dtype).__name__)
@@ -332,7 +340,8 @@ def spark_schema(operator: Operator) -> T.StructType:
     Raises
     ------
     UnsupportedError
-        If the batches that come have no columns: in PySpark they have no rows then.
+        If the batches that come have no columns: in PySpark they have no rows then. For a column whose name PySpark's
+        ``mapInArrow`` reads as another column or as none.
     """
     schema = operator.host_schema
     first = operator.levels[0] if isinstance(operator, Chain) else operator
@@ -340,6 +349,12 @@ def spark_schema(operator: Operator) -> T.StructType:
         raise UnsupportedError(
             f"{operator!r}: a frame without columns comes to Python without its rows; give mapInArrow one that has a "
             "column, such as df.select(F.lit(True).alias('row'))"
+        )
+    unreadable = next((n for n in first.input_schema.names if "." in n or "`" in n), None)
+    if unreadable is not None:
+        raise UnsupportedError(
+            f"{operator!r}: the name of column {unreadable!r} has a dot or a backtick, which PySpark's mapInArrow "
+            "reads as a field's or not at all; give it another name first, or use wr.with_columns(frame, ...)"
         )
     if not isinstance(operator, Chain):
         return _level_schema(operator, schema)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...._model.calls import Derived
 from ...._parse.sql_text import parse_item
-from ....exceptions import SpecError
+from ....exceptions import SpecError, UnsupportedError
 from ..catalyst import bound_of
 from ..jvm import (
     analyzed_plan,
@@ -22,10 +22,12 @@ from ..jvm import (
     converted,
     expression_of,
     is_descending,
+    is_of_nodes,
     items,
     parsed_expression,
     to_seq,
     value_of,
+    within_group,
 )
 from .tree import Function, Node, WindowSpec
 
@@ -51,6 +53,10 @@ class _Text:
 class ClassicTree:
     """Nodes are Catalyst expressions, the JVM's objects."""
 
+    def __init__(self) -> None:
+        # before Spark 4.0 most functions are classes of their own from the start
+        self._of_classes = False
+
     def expression(self, column: Any) -> Any:
         """Give the Catalyst expression of a Column.
 
@@ -63,9 +69,14 @@ class ClassicTree:
         ------
         SpecError
             If text in it is not SQL.
+        UnsupportedError
+            If there is a window in it, before Spark 4.0.
         """
         from pyspark.errors import ParseException
 
+        if not is_of_nodes(column):
+            self._of_classes = True
+            return _without_windows(column)
         node, name = expression_of(column), ""
         while class_of(node) == "Alias":
             name = name or str(node.name().apply(0))
@@ -124,7 +135,7 @@ class ClassicTree:
         children = self._children(raw)
         if kind == "Alias":
             return Node("alias", str(raw.name()), children=children)
-        return Node("other", children=children)
+        return Node("other", str(raw.prettyName()) if self._of_classes else "", children=children)
 
     def _function(self, raw: Any) -> Node:
         ignores: Any = raw.ignoreNulls()
@@ -133,7 +144,7 @@ class ClassicTree:
         else:
             ignores = bool(ignores.get()) if ignores.isDefined() else None
         condition = raw.filter().get() if raw.filter().isDefined() else None
-        how = Function(bool(raw.isDistinct()), ignores, condition, items(raw.orderingWithinGroup()))
+        how = Function(bool(raw.isDistinct()), ignores, condition, within_group(raw))
         return Node("function", ".".join(map(str, items(raw.nameParts()))), how, items(raw.arguments()))
 
     def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:
@@ -175,6 +186,26 @@ class ClassicTree:
 def bound_keys(frame: Any) -> list[Any]:
     """List what each column of a frame has in common with the nodes that are bound to it."""
     return [a.exprId().id() for a in items(analyzed_plan(frame).output())]
+
+
+def _without_windows(column: Any) -> Any:
+    """Give the expression of a Column as it is before Spark 4.0, where its functions are not known by their names."""
+    expression = expression_of(column)
+    if _has_window(expression):
+        import pyspark
+
+        raise UnsupportedError(
+            f"{column}: windows in PySpark's Columns are read on Spark 4.0 and later, and this is "
+            f"{pyspark.__version__}; "
+            "write the window as text, wr.expr('sum(v) OVER (PARTITION BY k)'), or as wr.sum('v').over(wr.window('k'))"
+        )
+    return expression
+
+
+def _has_window(expression: Any) -> bool:
+    return class_of(expression) in ("UnresolvedWindowExpression", "WindowExpression") or any(
+        map(_has_window, items(expression.children()))
+    )
 
 
 def _name_of(raw: Any) -> str | None:

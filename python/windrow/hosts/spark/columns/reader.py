@@ -204,7 +204,7 @@ class _Reader:
     def functions(self, raw: Any) -> Iterator[str]:
         """Give the names of the functions in an expression, in lower case."""
         node = self.tree.read(raw)
-        if node.kind == "function":
+        if node.kind in ("function", "other"):
             yield node.text.lower()
         if node.kind == "sql":
             yield from functions_in(node.text)

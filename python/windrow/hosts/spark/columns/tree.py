@@ -24,7 +24,8 @@ class Node:
         and no other), ``literal``, ``star``, ``sort``, ``function``, ``window``, ``python`` (a Python aggregate),
         ``sql`` (text), or ``other``.
     text
-        The name of an alias, a column or a function; SQL text; for a field or a bound node, what tells it from others.
+        The name of an alias, a column or a function, also of an ``other`` that may be one; SQL text; for a field or a
+        bound node, what tells it from others.
     value
         A literal's value, the name of a field or a bound node, a sort's ``(descending, nulls_first)``, a
         :class:`Function` or a :class:`WindowSpec`.
