@@ -25,7 +25,7 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import as_bytes, compact, empty_table, whole
+from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -343,7 +343,7 @@ class Operator:
     def _full(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
         """Give a batch with all columns and the evaluated expressions, for the stream.
 
-        Text that no call reads goes as bytes, and need not be text.
+        Text that no call reads goes as bytes, and need not be text, but within run ends.
         """
         columns, temporaries = self._columns(batch, run, checker)
         read = set(self.bound.read)
@@ -352,7 +352,8 @@ class Operator:
             if name in self._trusted:
                 made = column
             else:
-                made = checker.checked(column, name, nullable=field.nullable, text=index in read)
+                is_text = index in read or has_run_ends(column.type)
+                made = checker.checked(column, name, nullable=field.nullable, text=is_text)
             if index not in read and as_bytes(made.type) is not made.type:
                 made = made.view(as_bytes(made.type))
             arrays.append(made)
