@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
@@ -27,6 +27,7 @@ use arrow_select::take::take;
 use crc32fast::Hasher;
 
 use crate::error::{Error, Result};
+use crate::util::shown::compact;
 
 /// Bytes that a file is written in.
 const WRITTEN: usize = 256 << 10;
@@ -283,7 +284,7 @@ impl SpillWriter {
     /// # Errors
     /// The disk is full, or gone.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(&unsliced(batch)?).map_err(|error| self.disk.not_written(error))
+        self.writer.write(&own_rows(batch)?).map_err(|error| self.disk.not_written(error))
     }
 
     /// The rows written, to be read from the first on.
@@ -337,18 +338,16 @@ impl SpillReader {
     }
 }
 
-/// The batch with unions in lists copied: Arrow writes those of a slice as if it began with the first value of all.
-fn unsliced(batch: &RecordBatch) -> Result<RecordBatch> {
-    if !batch.columns().iter().any(|column| has_union_in_list(column.data_type(), false)) {
-        return Ok(batch.clone());
-    }
-    let rows = UInt64Array::from_iter_values(0..batch.num_rows() as u64);
+/// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from, and of
+/// unions in lists Arrow writes those of the first rows of all.
+fn own_rows(batch: &RecordBatch) -> Result<RecordBatch> {
     let column = |column: &ArrayRef| match has_union_in_list(column.data_type(), false) {
-        true => Ok(take(column, &rows, None)?),
-        false => Ok(column.clone()),
+        true => Ok(take(column, &UInt64Array::from_iter_values(0..column.len() as u64), None)?),
+        false => compact(column),
     };
     let columns = batch.columns().iter().map(column).collect::<Result<_>>()?;
-    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &options).map_err(Error::from)
 }
 
 fn has_union_in_list(data_type: &DataType, in_list: bool) -> bool {
