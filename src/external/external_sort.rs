@@ -25,7 +25,7 @@ use super::merge::Merge;
 use super::sort_key::SortKey;
 use super::sorted_run::Held;
 use super::spill_file::{Disk, SpillFile, Spilled};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::shown::slice_size;

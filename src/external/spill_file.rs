@@ -248,7 +248,8 @@ impl BlockReader {
         self.part.fill(&mut self.block)?;
         let found = self.block.split_at_checked(CHECKSUM);
         if found.is_none_or(|(checksum, bytes)| self.part.checksum(at, bytes) != checksum) {
-            let error = format!("the file, which has no name, is not what was written at bytes {at} to {}", self.part.at);
+            let error =
+                format!("the file, which has no name, is not what was written at bytes {at} to {}", self.part.at);
             return Err(io::Error::new(ErrorKind::InvalidData, error));
         }
         self.given = CHECKSUM;

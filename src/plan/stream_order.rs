@@ -43,18 +43,23 @@ impl Plan {
     /// the longer one serves calls of the shorter only where that cannot change their answers.
     #[must_use]
     pub fn sorts(&self) -> Vec<SharedSort> {
-        let by_ties = |order: usize| self.calls.iter().any(|call| call.order == order && !call.ignores_ties());
+        let mut calls_of = vec![Vec::new(); self.orders.len()];
+        let mut by_ties = vec![false; self.orders.len()];
+        for (number, call) in self.calls.iter().enumerate() {
+            calls_of[call.order].push(number);
+            by_ties[call.order] |= !call.ignores_ties();
+        }
         let length = |order: usize| self.orders[order].order_by.len();
         let mut orders: Vec<_> = (0..self.orders.len()).collect();
         // Those that nothing else can serve, then from the longest to the shortest.
-        orders.sort_by_key(|&order| (!by_ties(order), std::cmp::Reverse(length(order))));
+        orders.sort_by_key(|&order| (!by_ties[order], std::cmp::Reverse(length(order))));
         let mut sorts: Vec<(usize, Vec<usize>)> = Vec::new();
         for order in orders {
-            let serves = |sort: usize| !by_ties(order) && self.orders[sort].begins_with(&self.orders[order]);
-            let calls = (0..self.calls.len()).filter(|&call| self.calls[call].order == order);
+            let serves = |sort: usize| !by_ties[order] && self.orders[sort].begins_with(&self.orders[order]);
+            let calls = std::mem::take(&mut calls_of[order]);
             match sorts.iter_mut().find(|(sort, _)| serves(*sort)) {
                 Some((_, served)) => served.extend(calls),
-                None => sorts.push((order, calls.collect())),
+                None => sorts.push((order, calls)),
             }
         }
         // A shorter order first: what ties by a longer one tied by it, and is still as it came.
@@ -63,7 +68,7 @@ impl Plan {
         let shuffled = |number: usize| keys[..number].iter().any(|before| !before.is_subset(&keys[number]));
         let shared = |(number, (order, calls)): (usize, &(usize, Vec<usize>))| SharedSort {
             calls: calls.clone(),
-            by_position: by_ties(*order) && shuffled(number),
+            by_position: by_ties[*order] && shuffled(number),
         };
         sorts.iter().enumerate().map(shared).collect()
     }

@@ -18,7 +18,14 @@ impl Plan {
             ));
             parts.push(format!(
                 "{:?}",
-                (call.function.kernel, &call.args, call.nulls, call.distinct, call.min_rows, call.filter.as_ref().map(column))
+                (
+                    call.function.kernel,
+                    &call.args,
+                    call.nulls,
+                    call.distinct,
+                    call.min_rows,
+                    call.filter.as_ref().map(column)
+                )
             ));
             parts.push(format!("{:?}", (&call.argument_order, call.before, call.after)));
         }
