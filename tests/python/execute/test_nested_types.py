@@ -23,9 +23,9 @@ def leaf(rng, rows):
     )
 
 
-def draw(rng, rows, depth=DEPTH):
-    """Draw a column of a random type."""
-    kind = rng.choice(AROUND) if depth else "leaf"
+def draw(rng, rows, depth=DEPTH, *, in_runs=False):
+    """Draw a column of a random type; Arrow has no runs of runs."""
+    kind = rng.choice([k for k in AROUND if not (in_runs and k == "run_ends")]) if depth else "leaf"
     if kind == "leaf":
         return leaf(rng, rows)
     if kind == "struct":
@@ -54,7 +54,7 @@ def draw(rng, rows, depth=DEPTH):
         return pc.run_end_encode(leaf(rng, rows))
     # runs of what Arrow cannot compare
     ends = [*sorted(rng.sample(range(1, rows), min(rows - 1, rows // 3))), rows] if rows else []
-    return pa.RunEndEncodedArray.from_arrays(pa.array(ends, pa.int32()), draw(rng, len(ends), depth - 1))
+    return pa.RunEndEncodedArray.from_arrays(pa.array(ends, pa.int32()), draw(rng, len(ends), depth - 1, in_runs=True))
 
 
 HOWS = {
