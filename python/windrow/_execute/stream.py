@@ -29,7 +29,7 @@ from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, output_fields
+from .native import ROWS, input_table, make_plan, output_fields, refuse_nested_runs
 from .ordered_categories import ordered_results
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
@@ -87,6 +87,7 @@ class Operator:
         self.host_schema = host_schema
         self._logs = logs()
         refuse_neighbours(bound.temporaries, "one batch of the stream at a time")
+        refuse_nested_runs(schema)
         self._empty = input_table(self.bound, *self._columns(empty_table(schema)), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 

@@ -289,6 +289,10 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
 def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
     """Move the offsets of structs within structs into their fields: Rust's Arrow cuts those twice."""
     kind = array.type
+    if array.offset > 0 and _has_struct_inside(kind, False):
+        # written and read, a slice is an array of its own
+        batch = pa.record_batch([array], names=["slice"])
+        return pa.ipc.read_record_batch(batch.serialize(), batch.schema).column(0)
     if not pa.types.is_struct(kind):
         return array
     fields = [array.field(i) for i in range(kind.num_fields)]
@@ -298,6 +302,16 @@ def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
         return array
     nulls = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(made, fields=list(kind), mask=nulls)
+
+
+def _has_struct_inside(kind: pa.DataType, inside: bool) -> bool:
+    """Whether a type has structs within unions or lists of a fixed size, whose offset they share."""
+    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0:
+        return False
+    if pa.types.is_struct(kind) and inside:
+        return True
+    inside = inside or pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind)
+    return any(_has_struct_inside(kind.field(i).type, inside) for i in range(kind.num_fields))
 
 
 def _without_hidden(array: pa.Array) -> pa.Array:
