@@ -1,15 +1,16 @@
-//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds.
+//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `Spilled`: batches on disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
+use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::Error;
 use windrow::external::external_sort::{ExternalSort, InOrder};
 use windrow::external::sort_key::SortKey;
+use windrow::external::spilled_batches::SpilledBatches;
 
 use crate::detached::{Signals, guarded};
 use crate::error::raise;
@@ -103,5 +104,49 @@ impl PySorter {
             _ => None,
         })?;
         Ok(batch.map(PyRecordBatch::new))
+    }
+}
+
+/// Batches on disk, to be read once.
+#[pyclass(module = "windrow._windrow", name = "Spilled", frozen)]
+pub(crate) struct PySpilled(Mutex<SpilledBatches>);
+
+impl PySpilled {
+    fn step<T: Send>(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut SpilledBatches) -> windrow::Result<T> + Send,
+    ) -> PyResult<T> {
+        let in_use = |_| raise(py, "InternalError", "the spilled batches are in use by another thread, or have failed");
+        let mut batches = self.0.try_lock().map_err(in_use)?;
+        let batches = &mut *batches;
+        guarded(py, move || step(batches))
+    }
+}
+
+#[pymethods]
+impl PySpilled {
+    #[new]
+    #[pyo3(signature = (schema, directory = None))]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+    fn new(py: Python<'_>, schema: PySchema, directory: Option<PathBuf>) -> PyResult<Self> {
+        let schema = schema.into_inner();
+        guarded(py, || SpilledBatches::new(&schema, directory.as_deref())).map(|batches| Self(Mutex::new(batches)))
+    }
+
+    /// Writes a batch behind the others.
+    fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<()> {
+        let batch = batch.into_inner();
+        self.step(py, move |batches| batches.push(&batch))
+    }
+
+    /// Ends the writing; returns the bytes written.
+    fn finish(&self, py: Python<'_>) -> PyResult<u64> {
+        self.step(py, SpilledBatches::finish)
+    }
+
+    /// Gives the next batch; `None`: there are no more.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
+        Ok(self.step(py, SpilledBatches::next_batch)?.map(PyRecordBatch::new))
     }
 }

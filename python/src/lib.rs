@@ -48,6 +48,12 @@ fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
+/// How many threads the machine runs at once for this process.
+#[pyfunction]
+fn cores() -> usize {
+    windrow::Threads::count(0)
+}
+
 /// Keeps no more than so many bytes of memory for the next allocations, from now on.
 #[pyfunction]
 fn keep_at_most(bytes: usize) {
@@ -61,9 +67,11 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sectioned::PyAround>()?;
     module.add_class::<sectioned::PySections>()?;
     module.add_class::<external_sort::PySorter>()?;
+    module.add_class::<external_sort::PySpilled>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(bytes::broken_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(bytes::without_hidden_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(cores, module)?)?;
     module.add_function(wrap_pyfunction!(functions, module)?)?;
     module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;
     module.add_function(wrap_pyfunction!(external_sort::numbered, module)?)?;

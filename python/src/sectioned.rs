@@ -54,7 +54,7 @@ impl PySections {
     /// What other sections may need of this one.
     fn summarise<'py>(&self, py: Python<'py>, rows: PyRecordBatch) -> PyResult<Bound<'py, PyBytes>> {
         let (plan, rows) = (&self.0, rows.into_inner());
-        let summary = || plan.summarise(&rows)?.to_bytes();
+        let summary = || plan.summarise(&rows)?.to_bytes(plan);
         Ok(PyBytes::new(py, &guarded(py, summary)?))
     }
 
@@ -62,11 +62,7 @@ impl PySections {
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn scan(&self, py: Python<'_>, summaries: Vec<Vec<u8>>) -> PyResult<Vec<PyAround>> {
         let plan = &self.0;
-        let scan = || {
-            let summaries = summaries.iter().map(|bytes| Summary::from_bytes(bytes)).collect::<Result<Vec<_>, _>>()?;
-            plan.scan(&summaries)
-        };
-        let arounds = guarded(py, scan)?;
+        let arounds = guarded(py, || plan.scan(&Summary::from_bytes(&summaries, plan)?))?;
         Ok(arounds.into_iter().map(PyAround).collect())
     }
 

@@ -48,7 +48,7 @@ class MemoryLimitError(WindrowError, MemoryError):
 
 
 class SpillError(WindrowError, OSError):
-    """Rows that ``memory_limit`` leaves no room for could not be written to ``spill_dir``, or read back."""
+    """Rows that ``memory_limit`` leaves no room for could not be written to ``spill_dir``, or read back right."""
 
 
 class OrderError(WindrowError, ValueError):
@@ -56,7 +56,7 @@ class OrderError(WindrowError, ValueError):
 
 
 class DataError(WindrowError, ValueError):
-    """A value cannot be used as asked, such as the text ``'x'`` in a sum."""
+    """A value cannot be used as asked, such as the text ``'x'`` in a sum, or data are broken on their way."""
 
 
 class UserError(WindrowError, RuntimeError):

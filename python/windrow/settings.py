@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ._model.replace import replace
+from ._windrow import cores
 from .exceptions import SpecError, shown, suggest
 
 if TYPE_CHECKING:
@@ -70,10 +71,22 @@ class Options:
     #: Not a setting: whether lists may come as list views is for the host to know.
     list_views: bool = False
 
+    def threads_used(self) -> int:
+        """Give the threads that the native module may start here: no more than cores, if the environment asks for none.
+
+        Rows that are too few for them leave some idle, which is for the native module to know.
+        """
+        asked = self.threads or 0
+        most = cores()
+        if asked <= most:
+            return asked
+        from_environment = os.environ.get(_VARIABLES["threads"])
+        return min(asked, max(most, _threads(from_environment)) if from_environment else most)
+
     def native(self) -> dict[str, Any]:
         """Give the settings as the native module takes them, defaults filled in."""
         return {
-            "threads": self.threads or 0,
+            "threads": self.threads_used(),
             "ansi": True if self.ansi is None else self.ansi,
             "timezone": self.timezone or "UTC",
             "strategy": self.strategy,
@@ -297,6 +310,8 @@ def config(**settings: Unpack[Settings]) -> Config:
         Any of these:
 
         - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
+          There are never more than rows are worth, some 32,000 each, nor more than cores, unless the environment's
+          ``WINDROW_THREADS`` asks for more.
         - ``memory_limit``: how much memory the process may take where an operator sorts batches, those of a reader
           included, in bytes or as ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of
           the windows; a call that needs more of a partition at once is a ``MemoryLimitError``. The default is no limit,

@@ -103,7 +103,7 @@ impl Plan {
             Ok(section)
         };
         let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let threads = Threads::new(self.options().threads, &Cancel::default());
+        let threads = Threads::new(self.options().threads, &Cancel::default()).at_most_for(rows);
         let pass = |(number, calls): (usize, &Vec<usize>)| {
             let call = self.leader(calls);
             let base = carries.get(number).map_or(0, |carry| carry.base);

@@ -25,10 +25,10 @@ use super::merge::Merge;
 use super::sort_key::SortKey;
 use super::sorted_run::Held;
 use super::spill_file::{Disk, SpillFile, Spilled};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::shown::{compact, slice_size};
+use crate::util::shown::slice_size;
 
 /// Runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -205,7 +205,7 @@ impl ExternalSort {
         while let Some(batch) = next()? {
             self.cancel.check()?;
             for begin in (0..batch.num_rows()).step_by(most) {
-                writer.write(&compacted(&batch.slice(begin, most.min(batch.num_rows() - begin)))?)?;
+                writer.write(&batch.slice(begin, most.min(batch.num_rows() - begin)))?;
             }
         }
         let run = writer.finish()?;
@@ -257,11 +257,4 @@ impl InOrder {
 /// The bytes of a batch's own rows.
 fn size(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| slice_size(column)).sum()
-}
-
-/// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from.
-fn compacted(batch: &RecordBatch) -> Result<RecordBatch> {
-    let columns = batch.columns().iter().map(compact).collect::<Result<_>>()?;
-    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(batch.schema(), columns, &options).map_err(Error::from)
 }

@@ -5,3 +5,4 @@ pub(crate) mod merge;
 pub mod sort_key;
 pub(crate) mod sorted_run;
 pub(crate) mod spill_file;
+pub mod spilled_batches;

@@ -123,5 +123,6 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
         Ok(SortColumn { values, descending: key.descending, nulls_first: key.nulls_first })
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
-    Ok(arrange(&columns, &[], &Threads::new(threads, cancel))?.order)
+    let rows = batches.iter().map(RecordBatch::num_rows).sum();
+    Ok(arrange(&columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
 }

@@ -35,7 +35,8 @@ use crate::util::threads::Threads;
 /// # Errors
 /// As [`sort`](crate::sort::sort_to_indices::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    group_on(columns, &Threads::new(threads, cancel))
+    let rows = columns.first().map_or(0, |column| column.len());
+    group_on(columns, &Threads::new(threads, cancel).at_most_for(rows))
 }
 
 /// As [`group`], on threads that may be there already.

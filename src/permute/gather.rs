@@ -39,7 +39,7 @@ use crate::util::threads::Threads;
 /// # Errors
 /// Text or bytes that outgrow their offsets; cancellation.
 pub fn gather(columns: &[ArrayRef], order: &[u32], threads: usize, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-    gather_on(columns, order, &Threads::new(threads, cancel))
+    gather_on(columns, order, &Threads::new(threads, cancel).at_most_for(order.len()))
 }
 
 /// As [`gather`], on threads that may be there already.

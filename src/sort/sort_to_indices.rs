@@ -53,7 +53,8 @@ const DEPTH: usize = 32;
 /// # Errors
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
-    Ok(arrange(columns, &[], &Threads::new(threads, cancel))?.order)
+    let rows = columns.first().map_or(0, |column| column.values.len());
+    Ok(arrange(columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
 }
 
 /// Rows in an order, and where they differ from the row before.

@@ -50,10 +50,10 @@ impl Threads {
         if asked == 0 { *ALL } else { asked }
     }
 
-    /// No more of these threads than the machine has and so many rows are worth, whichever is more.
+    /// No more of these threads than so many rows are worth.
     #[must_use]
     pub(crate) fn at_most_for(self, rows: usize) -> Self {
-        Self { count: self.count.min(Self::count(0).max(rows / MIN_ROWS)), ..self }
+        Self { count: self.count.min(rows / MIN_ROWS).max(1), ..self }
     }
 
     /// These threads, or the caller's own where so few rows are not worth the start of another.
@@ -189,8 +189,9 @@ mod tests {
     fn no_more_threads_are_taken_than_rows_are_worth() {
         let counted = |asked, rows| Threads::new(asked, &Cancel::default()).at_most_for(rows).count;
         assert_eq!(counted(1, 300_000), 1);
-        assert_eq!(counted(4096, 300_000), Threads::count(0).max(9));
-        assert_eq!(counted(4096, 10), Threads::count(0));
+        assert_eq!(counted(4096, 300_000), 9);
+        assert_eq!(counted(4096, 10), 1);
+        assert_eq!(counted(0, 10), 1);
         assert_eq!(counted(3, 100 * MIN_ROWS), 3);
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BYTES", "as_bytes", "compact", "empty_table", "shown_values", "whole"]
+__all__ = ["BYTES", "as_bytes", "compact", "empty_table", "has_run_ends", "shown_values", "whole"]
 
 #: The type of text's bytes, by the type of text.
 BYTES = {
@@ -26,21 +26,22 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
     Returns
     -------
     pyarrow.DataType
-        The type itself where it has no text.
+        The type itself where it has no text, or has run ends, whose offset pyarrow's ``view`` drops.
     """
+    return kind if has_run_ends(kind) else _as_bytes(kind)
+
+
+def _as_bytes(kind: pa.DataType) -> pa.DataType:
     if kind in BYTES:
         return BYTES[kind]
     if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
         return kind
     if pa.types.is_dictionary(kind):
-        values = as_bytes(kind.value_type)
-        return kind if values is kind.value_type else pa.dictionary(kind.index_type, values, kind.ordered)
-    if pa.types.is_run_end_encoded(kind):
-        values = as_bytes(kind.value_type)
-        return kind if values is kind.value_type else pa.run_end_encoded(kind.run_end_type, values)
+        values = _as_bytes(kind.value_type)
+        return kind if values == kind.value_type else pa.dictionary(kind.index_type, values, kind.ordered)
     fields = [kind.field(i) for i in range(kind.num_fields)]
-    plain = [f.with_type(as_bytes(f.type)) for f in fields]
-    if all(a.type is b.type for a, b in zip(fields, plain, strict=True)):
+    plain = [f.with_type(_as_bytes(f.type)) for f in fields]
+    if all(a.type == b.type for a, b in zip(fields, plain, strict=True)):
         return kind
     if pa.types.is_struct(kind):
         return pa.struct(plain)
@@ -48,7 +49,7 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
         return pa.union(plain, kind.mode, list(kind.type_codes))
     if pa.types.is_map(kind):
         entries = [kind.key_field, kind.item_field]
-        return pa.map_(*(f.with_type(as_bytes(f.type)) for f in entries), keys_sorted=kind.keys_sorted)
+        return pa.map_(*(f.with_type(_as_bytes(f.type)) for f in entries), keys_sorted=kind.keys_sorted)
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(plain[0], kind.list_size)
     makers = {
@@ -58,6 +59,28 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
         pa.types.is_large_list_view: pa.large_list_view,
     }
     return next((make(plain[0]) for test, make in makers.items() if test(kind)), kind)
+
+
+def has_run_ends(kind: pa.DataType) -> bool:
+    """Whether a type is run-end encoded, or has such values within.
+
+    Parameters
+    ----------
+    kind
+        The type.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    if pa.types.is_run_end_encoded(kind):
+        return True
+    if pa.types.is_dictionary(kind):
+        return has_run_ends(kind.value_type)
+    return any(has_run_ends(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:

@@ -223,7 +223,7 @@ def _ordered(
     """
     stream = plan.stream(_half(limit))
     last = None if last_key is None else schema.get_field_index(last_key)
-    sorter = stream.sorter(schema, limit, options.spill_dir, options.threads or 0, last)
+    sorter = stream.sorter(schema, limit, options.spill_dir, options.threads_used(), last)
     for batch in batches:
         with run.stage("sort"):
             sorter.push(batch)

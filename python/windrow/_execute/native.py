@@ -25,6 +25,7 @@ __all__ = [
     "make_plan",
     "output_fields",
     "refuse_extension",
+    "refuse_nested_runs",
     "window_columns",
 ]
 
@@ -93,6 +94,36 @@ def refuse_extension(name: str, kind: pa.DataType) -> None:
         )
     for index in range(kind.num_fields):
         refuse_extension(name, kind.field(index).type)
+
+
+def refuse_nested_runs(schema: pa.Schema) -> None:
+    """Refuse run ends that Arrow's Rust library cannot pass on: within other types, and around nested values.
+
+    Parameters
+    ----------
+    schema
+        The columns.
+
+    Raises
+    ------
+    UnsupportedError
+        If a column is of such a type.
+    """
+    for field in schema:
+        if _has_nested_runs(field.type, inside=False):
+            raise UnsupportedError(
+                f"column {field.name!r} of type {field.type} has run ends within another type, or around nested "
+                "values, which operators do not pass on; make the column anew of the plain values, as "
+                "pyarrow.compute.run_end_decode gives them, or leave it out"
+            )
+
+
+def _has_nested_runs(kind: pa.DataType, *, inside: bool) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _has_nested_runs(kind.storage_type, inside=inside)
+    if pa.types.is_run_end_encoded(kind):
+        return inside or kind.value_type.num_fields > 0
+    return any(_has_nested_runs(kind.field(i).type, inside=True) for i in range(kind.num_fields))
 
 
 def _holds(kind: pa.DataType, value: Any) -> bool:

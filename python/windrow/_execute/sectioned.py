@@ -7,14 +7,12 @@ So a row's answer may depend on all rows of its partition, however many, where n
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from .._windrow import Sections
-from ..exceptions import SpillError
+from .._windrow import Sections, Spilled
 from .run_metrics import Run
 
 if TYPE_CHECKING:
@@ -77,32 +75,34 @@ def answered(
     Raises
     ------
     SpillError
-        The disk is full.
+        The disk is full, or gives other bytes back.
+    DataError
+        A summary is damaged, or of other calls.
     """
     sections = plan.sections()
     summaries = []
-    with _Kept(limit, spill_dir, run) as kept:
-        for section, summary in _with_summaries(rows, sections, limit, run):
-            summaries.append(summary)
-            kept.add(section)
-            del section  # before the next is read
-        with run.stage("exchange"):
-            everyone, before = share(summaries)
-        with run.stage("summarise"):
-            around = sections.scan(everyone)[before : before + len(summaries)]
-        run.metrics.sections += len(summaries)
-        new = list(pa.schema(plan.output_schema))
-        again = iter(kept)
-        for lying in around:
-            section = next(again)
-            answer = pa.record_batch(sections.answer(section, lying))
-            whole = pa.RecordBatch.from_arrays(
-                [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
-            )
-            del section, answer
-            for at in range(0, whole.num_rows, _BATCH):
-                yield whole.slice(at, _BATCH)
-            del whole  # before the next is read
+    kept = _Kept(limit, spill_dir, run)
+    for section, summary in _with_summaries(rows, sections, limit, run):
+        summaries.append(summary)
+        kept.add(section)
+        del section  # before the next is read
+    with run.stage("exchange"):
+        everyone, before = share(summaries)
+    with run.stage("summarise"):
+        around = sections.scan(everyone)[before : before + len(summaries)]
+    run.metrics.sections += len(summaries)
+    new = list(pa.schema(plan.output_schema))
+    again = iter(kept)
+    for lying in around:
+        section = next(again)
+        answer = pa.record_batch(sections.answer(section, lying))
+        whole = pa.RecordBatch.from_arrays(
+            [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
+        )
+        del section, answer
+        for at in range(0, whole.num_rows, _BATCH):
+            yield whole.slice(at, _BATCH)
+        del whole  # before the next is read
 
 
 def summarised(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run) -> list[bytes]:
@@ -175,48 +175,27 @@ class _Kept:
         self._run = run
         self._held: list[pa.RecordBatch] = []
         self._bytes = 0
-        self._file: Any = None
-        self._writer: pa.ipc.RecordBatchStreamWriter | None = None
-
-    def __enter__(self) -> _Kept:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._spilled: Spilled | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
         self._bytes += batch.nbytes
         if self._bytes <= self._limit:
             self._held.append(batch)
             return
-        try:
-            with self._run.stage("spill"):
-                if self._writer is None:
-                    self._file = tempfile.TemporaryFile(dir=self._dir)  # noqa: SIM115 - it lives as long as this object
-                    self._writer = pa.ipc.new_stream(self._file, batch.schema)
-                self._writer.write_batch(batch)
-        except OSError as error:
-            raise self._failed(error) from error
+        with self._run.stage("spill"):
+            if self._spilled is None:
+                self._spilled = Spilled(batch.schema, self._dir)
+            self._spilled.push(batch)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         while self._held:
             yield self._held.pop(0)
-        if self._writer is None:
-            return
-        try:
-            self._writer.close()
-            self._run.metrics.spilled_bytes += self._file.tell()
-            self._file.seek(0)
-            # By a file of Arrow's, which reads into Arrow's memory: Python's makes bytes, of which its heap grows.
-            with pa.OSFile(f"/dev/fd/{self._file.fileno()}") as file:
-                yield from self._run.timed("spill", pa.ipc.open_stream(file))
-        except OSError as error:
-            raise self._failed(error) from error
+        if self._spilled is not None:
+            with self._run.stage("spill"):
+                self._run.metrics.spilled_bytes += self._spilled.finish()
+            yield from self._run.timed("spill", _drained(self._spilled))
 
-    def _failed(self, error: OSError) -> SpillError:
-        where = self._dir or tempfile.gettempdir()
-        return SpillError(
-            f"rows that memory_limit does not leave room for could not be spilled to {where}: {error}; make room "
-            "there, or name another directory as spill_dir"
-        )
+
+def _drained(spilled: Spilled) -> Iterator[pa.RecordBatch]:
+    while (batch := spilled.next_batch()) is not None:
+        yield pa.record_batch(batch)

@@ -25,11 +25,11 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import as_bytes, compact, empty_table, whole
+from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, output_fields
+from .native import ROWS, input_table, make_plan, output_fields, refuse_nested_runs
 from .ordered_categories import ordered_results
 from .run_metrics import Report, Run, log_in_task, logs
 from .sectioned import Share
@@ -87,6 +87,7 @@ class Operator:
         self.host_schema = host_schema
         self._logs = logs()
         refuse_neighbours(bound.temporaries, "one batch of the stream at a time")
+        refuse_nested_runs(schema)
         self._empty = input_table(self.bound, *self._columns(empty_table(schema)), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 
@@ -343,7 +344,7 @@ class Operator:
     def _full(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
         """Give a batch with all columns and the evaluated expressions, for the stream.
 
-        Text that no call reads goes as bytes, and need not be text.
+        Text that no call reads goes as bytes, and need not be text, but within run ends.
         """
         columns, temporaries = self._columns(batch, run, checker)
         read = set(self.bound.read)
@@ -352,7 +353,8 @@ class Operator:
             if name in self._trusted:
                 made = column
             else:
-                made = checker.checked(column, name, nullable=field.nullable, text=index in read)
+                is_text = index in read or has_run_ends(column.type)
+                made = checker.checked(column, name, nullable=field.nullable, text=is_text)
             if index not in read and as_bytes(made.type) is not made.type:
                 made = made.view(as_bytes(made.type))
             arrays.append(made)

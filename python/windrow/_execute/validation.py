@@ -292,6 +292,10 @@ def _without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
     Whether the array itself is a field or an item of such lists, ``cut`` says.
     """
     kind = array.type
+    if array.offset > 0 and _has_struct_in_union(kind):
+        # written and read, a slice is an array of its own
+        batch = pa.record_batch([array], names=["slice"])
+        return pa.ipc.read_record_batch(batch.serialize(), batch.schema).column(0)
     if not _has_struct(kind):
         return array
     if pa.types.is_struct(kind):
@@ -357,6 +361,16 @@ def aligned(table: pa.Table) -> pa.Table:
         for batch in table.to_batches()
     ]
     return pa.Table.from_batches(batches, schema=table.schema)
+
+
+def _has_struct_in_union(kind: pa.DataType, inside: bool = False) -> bool:
+    """Whether a type has structs within unions, whose offset they share."""
+    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0:
+        return False
+    if pa.types.is_struct(kind) and inside:
+        return True
+    inside = inside or pa.types.is_union(kind)
+    return any(_has_struct_in_union(kind.field(i).type, inside) for i in range(kind.num_fields))
 
 
 def _without_hidden(array: pa.Array) -> pa.Array:

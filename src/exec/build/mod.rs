@@ -41,7 +41,7 @@ impl Plan {
         if call >= self.calls.len() {
             return Err(Error::spec(format!("the plan has no call {call}")));
         }
-        let threads = Threads::new(self.options.threads, &Cancel::default());
+        let threads = Threads::new(self.options.threads, &Cancel::default()).at_most_for(section.partitions.len());
         self.pass(&[call], section, 0, &threads)
     }
 

@@ -1,22 +1,41 @@
-//! Summaries as bytes, to be sent to whoever has the other sections: numbers, then Arrow IPC streams of one batch each.
+//! Summaries as bytes, to be sent to whoever has the other sections.
+//!
+//! ```text
+//!   header     magic, format, plan, length, checksum of all other bytes
+//!   numbers    rows, whether they are of one partition, bases and lengths ...
+//!   batches    Arrow IPC streams of one batch each
+//! ```
+//!
+//! Whoever reads them has the same plan: of another one, and of bytes that are not those written, nothing is read.
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
+use crc32fast::Hasher;
 
 use super::summary::{Before, Summary};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
+use crate::plan::planned::Plan;
+
+/// What summaries begin with.
+const MAGIC: [u8; 8] = *b"windrow\x1a";
+
+/// The layout of what comes behind it; what states look like is a matter of the plan.
+const FORMAT: u32 = 1;
+
+/// Bytes of the header: magic, format, plan, length of what follows it, checksum.
+const HEADER: usize = MAGIC.len() + 4 + 4 + 8 + 4;
 
 /// Stands for the length of what is not there.
 const NONE: u64 = u64::MAX;
 
 impl Summary {
-    /// The summary as bytes, for [`Summary::from_bytes`] of the same version.
+    /// The summary as bytes, for [`Summary::from_bytes`] of the plan that made it.
     ///
     /// # Errors
     /// Arrow cannot write a column's type.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+    pub fn to_bytes(&self, plan: &Plan) -> Result<Vec<u8>> {
         let Self { rows, single, head, before, after } = self;
         let mut numbers =
             vec![*rows as u64, u64::from(*single), u64::from(before.continues), before.carries.len() as u64];
@@ -25,16 +44,30 @@ impl Summary {
         let parts = [Some(head), Some(&before.rows)].into_iter().chain(states);
         let parts = parts.map(|part| part.map(written).transpose()).collect::<Result<Vec<_>>>()?;
         numbers.extend(parts.iter().map(|part| part.as_ref().map_or(NONE, |part| part.len() as u64)));
-        let mut out: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
-        out.extend(parts.into_iter().flatten().flatten());
+        let length = size_of_val(numbers.as_slice()) + parts.iter().flatten().map(Vec::len).sum::<usize>();
+        let mut out = Vec::with_capacity(HEADER + length);
+        out.extend(MAGIC);
+        out.extend(FORMAT.to_le_bytes());
+        out.extend(plan.fingerprint().to_le_bytes());
+        out.extend((length as u64).to_le_bytes());
+        out.extend([0; 4]);
+        out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        parts.into_iter().flatten().for_each(|part| out.extend(part));
+        let checksum = checksum(&out);
+        out[HEADER - 4..HEADER].copy_from_slice(&checksum);
         Ok(out)
     }
 
-    /// The summary that [`Summary::to_bytes`] wrote.
+    /// The summaries that [`Summary::to_bytes`] wrote for the same plan.
     ///
     /// # Errors
-    /// The bytes are none.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+    /// Bytes that are no summary, are damaged, or are of another version or another plan.
+    pub fn from_bytes(each: &[impl AsRef<[u8]>], plan: &Plan) -> Result<Vec<Self>> {
+        let fingerprint = plan.fingerprint();
+        each.iter().map(|bytes| payload(bytes.as_ref(), fingerprint).and_then(Self::from_payload)).collect()
+    }
+
+    fn from_payload(bytes: &[u8]) -> Result<Self> {
         let mut from = From(bytes);
         let [rows, single, continues, passes] = [from.number()?, from.number()?, from.number()?, from.number()?];
         if passes > bytes.len() as u64 {
@@ -56,6 +89,42 @@ impl Summary {
     }
 }
 
+/// What follows the header, if that is one of the plan's and the bytes are those written.
+fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
+    let (header, payload) = bytes.split_at_checked(HEADER).ok_or_else(broken)?;
+    let mut from = From(header);
+    if from.take(MAGIC.len() as u64)? != MAGIC {
+        return Err(broken());
+    }
+    let (format, fingerprint, length, written) = (from.small()?, from.small()?, from.number()?, from.take(4)?);
+    // A damaged header says nothing of the format, and a later one may have its checksum elsewhere.
+    let whole = checksum(bytes) == written && length == payload.len() as u64;
+    if format != FORMAT {
+        return Err(Error::data(format!(
+            "the summary of a section has format {format}, or is damaged, and this version of windrow reads format \
+             {FORMAT}: have all workers run one version of windrow, and ask again"
+        )));
+    }
+    if !whole {
+        return Err(broken());
+    }
+    if fingerprint != plan {
+        return Err(Error::data(
+            "the summary of a section is of other calls, other columns or another version of windrow than the one that \
+             reads it: have all workers run one version, and give the summaries of one operator to that operator alone",
+        ));
+    }
+    Ok(payload)
+}
+
+/// The checksum of a summary but for the place of the checksum.
+fn checksum(bytes: &[u8]) -> [u8; 4] {
+    let mut hasher = Hasher::new();
+    hasher.update(&bytes[..HEADER - 4]);
+    hasher.update(&bytes[HEADER..]);
+    hasher.finalize().to_le_bytes()
+}
+
 struct From<'a>(&'a [u8]);
 
 impl<'a> From<'a> {
@@ -66,6 +135,11 @@ impl<'a> From<'a> {
         Ok(taken)
     }
 
+    fn small(&mut self) -> Result<u32> {
+        let bytes = self.take(4)?.try_into().map_err(|_| broken())?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
     fn number(&mut self) -> Result<u64> {
         let bytes = self.take(8)?.try_into().map_err(|_| broken())?;
         Ok(u64::from_le_bytes(bytes))
@@ -73,7 +147,10 @@ impl<'a> From<'a> {
 }
 
 fn broken() -> Error {
-    Error::data("these bytes are no summary of a section")
+    Error::data(
+        "the summary of a section is damaged: its bytes are not those that were written; ask again, and if it comes back \
+         look at what carried it, such as the network or a disk",
+    )
 }
 
 fn written(batch: &RecordBatch) -> Result<Vec<u8>> {

@@ -18,6 +18,7 @@
 //! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
 
 pub(crate) mod bytes;
+pub(crate) mod fingerprint;
 pub mod summary;
 
 use std::ops::Range;

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow._windrow import cores
 from windrow.settings import current
 
 pytestmark = pytest.mark.engine
@@ -16,8 +17,8 @@ pytestmark = pytest.mark.engine
 
 def test_set_and_taken_back():
     with wr.config(threads=3, ansi=False, timezone="Europe/Berlin", strategy="naive"):
-        expected = {"threads": 3, "ansi": False, "timezone": "Europe/Berlin", "strategy": "naive", "list_views": False}
-        assert current().native() == expected
+        expected = {"ansi": False, "timezone": "Europe/Berlin", "strategy": "naive", "list_views": False}
+        assert current().native() == {"threads": min(3, cores()), **expected}
         with wr.config(strategy=None):
             assert current().strategy is None
         assert current().strategy == "naive"
@@ -54,6 +55,20 @@ def test_memory_limit(given, size):
 def test_refused(setting, says):
     with pytest.raises(wr.SpecError, match=says):
         wr.config(**setting)
+
+
+def test_threads_are_bounded_by_cores_unless_the_environment_asks_for_more(monkeypatch):
+    monkeypatch.delenv("WINDROW_THREADS", raising=False)
+    with wr.config(threads=4096):
+        assert current().native()["threads"] == cores()
+        monkeypatch.setenv("WINDROW_THREADS", str(cores() + 7))
+        assert current().native()["threads"] == cores() + 7
+        monkeypatch.setenv("WINDROW_THREADS", "1")
+        assert current().native()["threads"] == cores()
+    with wr.config(threads=1):
+        assert current().native()["threads"] == 1
+    monkeypatch.setenv("WINDROW_THREADS", str(cores() + 7))
+    assert current().native()["threads"] == cores() + 7
 
 
 def test_environment(monkeypatch, tmp_path):

@@ -77,6 +77,7 @@ def check(field, column, call):
 
 def check_values(column, call):
     expected = array(call["expected"], arrow_type(call["type"])).to_pylist()
+    column.validate(full=True)
     got = column.to_pylist()
     assert len(got) == len(expected)
     assert all(same(a, b, rel=1e-14) for a, b in zip(got, expected, strict=True)), (

@@ -189,3 +189,31 @@ def test_little_memory_is_an_error(seed):
     assert [case for case in told if case[-1] not in ("answered", "refused")] == []
     assert {"answered", "refused"} <= {case[-1] for case in told}
     assert len(told) > 15
+
+
+PAST_2_GIB = [
+    "first_value(s)",
+    "any_value(s)",
+    "max(s)",
+    "nth_value(s, 1)",
+    "max_by(s, -id)",
+    "collect_list(s)",
+    "lag(s, id)",
+]
+
+
+@pytest.mark.parametrize("call", PAST_2_GIB)
+def test_text_past_2_gib_names_the_call_and_the_type_that_holds_it(call):
+    """One text of a megabyte, of which the result would have thousands."""
+    rows = 2300
+    table = pa.table({"id": range(rows), "s": ["x" * 1_000_000] + [""] * (rows - 1)})
+    text = f"{call} OVER (ORDER BY id)"
+    with pytest.raises(wr.UnsupportedError, match=r"cast .*to a large or a view type") as caught:
+        wr.with_columns(table, {"y": text})
+    assert str(caught.value).startswith(call[:-1])
+    assert "2 GiB" in str(caught.value)
+    views = table.set_column(1, "s", table["s"].cast(pa.string_view()))
+    if call != "collect_list(s)":  # lists that grow hold all values once more in each
+        found = wr.with_columns(views, {"y": text})["y"]
+        assert found.type == pa.string_view()
+        assert found[rows - 1].as_py() == "x" * 1_000_000

@@ -119,7 +119,8 @@ RULES: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def listed(column: pa.ChunkedArray) -> list[Any]:
-    """Give a column as Python values; times as the integers they are stored as."""
+    """Give a column, once all that Arrow promises of it is found true, as Python values; times as stored integers."""
+    column.validate(full=True)
     if pa.types.is_nested(column.type):
         return column.to_pylist()
     if pa.types.is_temporal(column.type):

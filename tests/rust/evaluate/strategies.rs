@@ -350,8 +350,8 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         let backwards: Vec<_> = (0..rows.num_rows() as u32).rev().collect();
         let any = || RecordBatch::try_new(rows.schema(), gather(rows.columns(), &backwards, 1, &cancel).unwrap());
         let rows = &if plan.sums_up_any_order() { any().unwrap() } else { rows.clone() };
-        let bytes = plan.summarise(rows).unwrap().to_bytes().unwrap();
-        Summary::from_bytes(&bytes).unwrap()
+        let bytes = plan.summarise(rows).unwrap().to_bytes(plan).unwrap();
+        Summary::from_bytes(&[bytes], plan).unwrap().remove(0)
     };
     let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
     let answers: Vec<_> =

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch};
+use proptest::prelude::*;
 use windrow::exec::sectioned::summary::{Around, Summary};
-use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
+use windrow::{Arg, Bound, Call, Cancel, ErrorKind, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
+
+use crate::fuzz::cases;
 
 fn rows(keys: &[i64]) -> RecordBatch {
     table(keys.iter().copied().collect(), Arc::new((0..keys.len() as i64).collect::<Int64Array>()))
@@ -138,17 +141,83 @@ fn great_sums_come_to_small_ones() {
 }
 
 #[test]
-fn bytes_that_are_no_summary() {
+fn summaries_as_bytes() {
     let plan = plan(&[by_t(Call::new("sum", v()))]);
-    let bytes = plan.summarise(&rows(&[1, 2, 3])).unwrap().to_bytes().unwrap();
-    let again = Summary::from_bytes(&bytes).unwrap();
+    let bytes = plan.summarise(&rows(&[1, 2, 3])).unwrap().to_bytes(&plan).unwrap();
+    let again = Summary::from_bytes(&[bytes], &plan).unwrap().remove(0);
     assert_eq!((again.rows, again.single, again.head.num_rows()), (3, true, 1));
     assert_eq!(again.before.rows.column(0).as_primitive::<Int64Type>().values(), &[3]);
-    for length in [0, 7, 8, 40, bytes.len() - 1] {
-        assert!(Summary::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
-    }
-    let mut huge = bytes.clone();
-    huge[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert!(Summary::from_bytes(&huge).is_err());
     assert!(plan.summarise(&rows(&[])).is_err());
+}
+
+/// A question of two columns, each of which has another summary or another meaning of it.
+fn question() -> impl Strategy<Value = WindowSpec> {
+    let frames = [
+        Frame::entire(),
+        Frame::rows(Bound::preceding(2), Bound::CurrentRow),
+        Frame::range(Bound::UnboundedPreceding, Bound::CurrentRow),
+        Frame::rows(Bound::CurrentRow, Bound::UnboundedFollowing),
+    ];
+    let call = prop_oneof![Just("sum"), Just("max"), Just("avg"), Just("count")];
+    let column = || prop_oneof![Just("t"), Just("v")];
+    let parts = (call, column(), 0..frames.len(), column(), any::<bool>(), prop::option::of(column()), any::<bool>());
+    parts.prop_map(move |(name, argument, frame, key, descending, partition, filtered)| {
+        let call = Call::new(name, [Arg::column(argument)]).over(frames[frame].clone());
+        let call = if filtered { call.filter("f") } else { call };
+        let key = if descending { OrderKey::desc(key) } else { OrderKey::asc(key) };
+        let spec = WindowSpec::new().order_by([key]).call(call);
+        if let Some(partition) = partition { spec.partition_by([partition]) } else { spec }
+    })
+}
+
+fn three_columns(keys: &[i64]) -> RecordBatch {
+    let column = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    let flags = keys.iter().map(|key| Some(key % 2 == 0)).collect::<BooleanArray>();
+    let values = keys.iter().map(|key| key * 3 % 7).collect();
+    let columns = [("t", column(keys.to_vec())), ("v", column(values)), ("f", Arc::new(flags) as ArrayRef)];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A summary with a bit or some bytes changed, cut short, with bytes behind it, or of another question is refused.
+    #[test]
+    fn damaged_and_foreign_summaries_are_refused(
+        spec in question(),
+        other in question(),
+        keys in prop::collection::vec(0..50_i64, 1..30),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8, 0..8_usize, 0..5_u8), 40),
+    ) {
+        let rows = three_columns(&keys);
+        let options = || Options { threads: 1, ..Options::default() };
+        let [plan, foreign] = [&spec, &other].map(|spec| {
+            Plan::new(rows.schema(), std::slice::from_ref(spec), options()).unwrap()
+        });
+        let bytes = plan.summarise(&rows).unwrap().to_bytes(&plan).unwrap();
+        prop_assert!(Summary::from_bytes(&[&bytes], &plan).is_ok());
+        let mut tried = 0;
+        let mut refused = |bytes: &[u8], plan: &Plan| {
+            tried += 1;
+            let error = Summary::from_bytes(&[bytes], plan).unwrap_err();
+            prop_assert_eq!(error.kind(), ErrorKind::Data, "{}", error);
+            prop_assert!(error.message().contains("summary"), "{}", error);
+            Ok(())
+        };
+        if format!("{spec:?}") != format!("{other:?}") {
+            refused(&bytes, &foreign)?;
+        }
+        for (place, change, length, kind) in damage {
+            let (at, mut changed) = (place.index(bytes.len()), bytes.clone());
+            match kind {
+                0 => changed[at] ^= 1 << (change % 8),
+                1 => changed[at..(at + length + 1).min(bytes.len())].iter_mut().for_each(|byte| *byte ^= change),
+                2 => changed.truncate(at),
+                3 => changed.extend(vec![change; length + 1]),
+                _ => drop(changed.drain(at..(at + length + 1).min(bytes.len()))),
+            }
+            refused(&changed, &plan)?;
+        }
+        prop_assert!(tried >= 40);
+    }
 }

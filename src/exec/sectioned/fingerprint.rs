@@ -1,0 +1,35 @@
+//! A number that plans share if the states of one are those of the other.
+
+use crate::plan::planned::Plan;
+
+impl Plan {
+    /// The checksum of all that says which rows and states a summary holds: the columns read, the orders, the calls with
+    /// their strategies, and the version of this crate. The result columns' names and other columns do not matter.
+    pub(crate) fn fingerprint(&self) -> u32 {
+        let columns = self.columns().into_iter().map(|number| self.schema.field(number));
+        let mut parts = vec![env!("CARGO_PKG_VERSION").to_string()];
+        parts.extend(columns.map(|field| format!("{:?}: {}", field.name(), field.data_type())));
+        for (call, told) in self.calls.iter().zip(self.explain()) {
+            let order = &self.orders[call.order];
+            let column = |&place: &usize| self.schema.field(order.columns[place]).name();
+            parts.push(format!(
+                "{:?}",
+                (told.call, told.partition_by, told.order_by, told.frame, told.strategy, told.data_type.to_string())
+            ));
+            parts.push(format!(
+                "{:?}",
+                (
+                    call.function.kernel,
+                    &call.args,
+                    call.nulls,
+                    call.distinct,
+                    call.min_rows,
+                    call.filter.as_ref().map(column)
+                )
+            ));
+            parts.push(format!("{:?}", (&call.argument_order, call.before, call.after)));
+        }
+        parts.push(format!("{:?}", (&self.passes, self.options.ansi, &self.options.timezone)));
+        crc32fast::hash(parts.join("\n").as_bytes())
+    }
+}
