@@ -34,10 +34,7 @@ impl<S: Clone + Send + Sync> StateTree<S> {
     /// # Errors
     /// There is no memory for them.
     pub(crate) fn restart<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaves: usize) -> Result<()> {
-        self.nodes.clear();
-        reserve::reserve(&mut self.nodes, 2 * leaves.next_power_of_two())?;
-        self.nodes.resize(2 * leaves.next_power_of_two(), aggregate.init());
-        Ok(())
+        reserve::refill(&mut self.nodes, 2 * leaves.next_power_of_two(), aggregate.init())
     }
 
     /// The leaf becomes `state`.

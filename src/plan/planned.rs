@@ -87,7 +87,7 @@ impl PlannedCall {
     }
 
     /// Whether rows that are equal by the window's keys may change places: the answers stay what they are, but for the
-    /// last digits of floats that are added up, and the sign of a zero among equal ones.
+    /// last digits of floats that are added up.
     pub(crate) fn ignores_ties(&self) -> bool {
         let frame = self.frame.frame();
         match self.function.family {
@@ -98,8 +98,7 @@ impl PlannedCall {
             Family::Aggregate => {
                 // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
                 let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
-                let by_value = matches!(self.signature.algebra, Algebra::Counted | Algebra::Quantile)
-                    || matches!(self.function.kernel, Kernel::Min | Kernel::Max);
+                let by_value = matches!(self.signature.algebra, Algebra::Counted | Algebra::Quantile);
                 whole_peers && (by_value || self.takes_any_order().is_some())
             }
             Family::Value | Family::Offset | Family::Running => false,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::planned::{Order, Plan};
 use crate::error::{Error, Result};
+use crate::model::order_column::OrderColumn;
 
 /// Calls that one sort of the rows serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,24 +16,30 @@ pub struct SharedSort {
     pub by_position: bool,
 }
 
-impl Order {
-    /// The schema's numbers of the partition keys.
-    fn partition_columns(&self) -> HashSet<usize> {
-        self.partition_by.iter().map(|&place| self.columns[place]).collect()
-    }
+/// An order's keys by the schema's numbers.
+struct Keys {
+    /// Those of PARTITION BY, sorted.
+    partition_by: Vec<usize>,
+    /// Those of ORDER BY, each descending or not, nulls first or not.
+    order_by: Vec<(usize, bool, bool)>,
+}
 
-    /// The schema's numbers of all keys.
-    fn key_columns(&self) -> HashSet<usize> {
-        let order_by = self.order_by.iter().map(|key| self.columns[key.number]);
-        order_by.chain(self.partition_columns()).collect()
+impl Keys {
+    fn of(order: &Order) -> Self {
+        let mut partition_by: Vec<_> = order.partition_by.iter().map(|&place| order.columns[place]).collect();
+        partition_by.sort_unstable();
+        partition_by.dedup();
+        let key = |key: &OrderColumn| (order.columns[key.number], key.descending, key.nulls_first);
+        Self { partition_by, order_by: order.order_by.iter().map(key).collect() }
     }
 
     /// Whether rows in this order are in the other one too, but for its ties.
     fn begins_with(&self, other: &Self) -> bool {
-        let keys = |order: &Self| -> Vec<_> {
-            order.order_by.iter().map(|key| (order.columns[key.number], key.descending, key.nulls_first)).collect()
-        };
-        self.partition_columns() == other.partition_columns() && keys(self).starts_with(&keys(other))
+        self.partition_by == other.partition_by && self.order_by.starts_with(&other.order_by)
+    }
+
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        self.partition_by.iter().copied().chain(self.order_by.iter().map(|&(column, ..)| column))
     }
 }
 
@@ -43,36 +50,46 @@ impl Plan {
     /// the longer one serves calls of the shorter only where that cannot change their answers.
     #[must_use]
     pub fn sorts(&self) -> Vec<SharedSort> {
-        let by_ties = |order: usize| self.calls.iter().any(|call| call.order == order && !call.ignores_ties());
-        let length = |order: usize| self.orders[order].order_by.len();
-        let mut orders: Vec<_> = (0..self.orders.len()).collect();
+        let keys: Vec<_> = self.orders.iter().map(Keys::of).collect();
+        let length = |order: usize| keys[order].order_by.len();
+        let (mut calls, mut by_ties) = (vec![Vec::new(); keys.len()], vec![false; keys.len()]);
+        for (number, call) in self.calls.iter().enumerate() {
+            calls[call.order].push(number);
+            by_ties[call.order] |= !call.ignores_ties();
+        }
+        let mut orders: Vec<_> = (0..keys.len()).collect();
         // Those that nothing else can serve, then from the longest to the shortest.
-        orders.sort_by_key(|&order| (!by_ties(order), std::cmp::Reverse(length(order))));
-        let mut sorts: Vec<(usize, Vec<usize>)> = Vec::new();
+        orders.sort_by_key(|&order| (!by_ties[order], std::cmp::Reverse(length(order))));
+        // The orders that rows are sorted by; each has the calls of those it serves.
+        let mut sorts: Vec<usize> = Vec::new();
         for order in orders {
-            let serves = |sort: usize| !by_ties(order) && self.orders[sort].begins_with(&self.orders[order]);
-            let calls = (0..self.calls.len()).filter(|&call| self.calls[call].order == order);
-            match sorts.iter_mut().find(|(sort, _)| serves(*sort)) {
-                Some((_, served)) => served.extend(calls),
-                None => sorts.push((order, calls.collect())),
+            let serves = |sort: &&usize| !by_ties[order] && keys[**sort].begins_with(&keys[order]);
+            match sorts.iter().find(serves) {
+                Some(&sort) => {
+                    let served = std::mem::take(&mut calls[order]);
+                    calls[sort].extend(served);
+                }
+                None => sorts.push(order),
             }
         }
         // A shorter order first: what ties by a longer one tied by it, and is still as it came.
-        sorts.sort_by_key(|&(order, _)| length(order));
-        let keys: Vec<_> = sorts.iter().map(|&(order, _)| self.orders[order].key_columns()).collect();
-        let shuffled = |number: usize| keys[..number].iter().any(|before| !before.is_subset(&keys[number]));
-        let shared = |(number, (order, calls)): (usize, &(usize, Vec<usize>))| SharedSort {
-            calls: calls.clone(),
-            by_position: by_ties(*order) && shuffled(number),
+        sorts.sort_by_key(|&order| length(order));
+        let mut sorted_by: HashSet<usize> = HashSet::new();
+        let shared = |order: usize| {
+            let own: HashSet<usize> = keys[order].columns().collect();
+            let shuffled = !sorted_by.is_subset(&own);
+            sorted_by.extend(own);
+            SharedSort { calls: std::mem::take(&mut calls[order]), by_position: by_ties[order] && shuffled }
         };
-        sorts.iter().enumerate().map(shared).collect()
+        sorts.into_iter().map(shared).collect()
     }
 }
 
 /// The order that all of the plan's orders are beginnings of.
 pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
     let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
-    if plan.orders.iter().all(|order| plan.orders[longest].begins_with(order)) {
+    let keys: Vec<_> = plan.orders.iter().map(Keys::of).collect();
+    if keys.iter().all(|order| keys[longest].begins_with(order)) {
         return Ok(longest);
     }
     let calls = plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");

@@ -46,12 +46,13 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
     can_be_had(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| refused(bytes))
 }
 
-/// As [`probe`], for the start of a computation over so many rows: there is something for what is small.
+/// As [`probe`], for the start of a computation over so many rows: the allocations that are too small to be asked for
+/// each have their [`SLACK`]. Few rows need less, and nothing is asked.
 ///
 /// # Errors
-/// There is not.
+/// They have not.
 pub(crate) fn probe_start(rows: usize) -> Result<()> {
-    probe(rows.saturating_mul(size_of::<u64>()).min(LARGE))
+    if rows < LARGE / size_of::<u64>() { Ok(()) } else { probe(LARGE) }
 }
 
 /// As [`probe`], for `rows` values of a column, copied.

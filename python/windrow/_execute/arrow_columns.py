@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_bytes", "compact", "empty_table", "shown_values", "whole"]
+__all__ = ["BYTES", "as_bytes", "compact", "empty_table", "shown_values", "whole"]
 
-# Text as the bytes that it is.
-_BYTES = {
+#: The type of text's bytes, by the type of text.
+BYTES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
@@ -28,8 +28,8 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
     pyarrow.DataType
         The type itself where it has no text.
     """
-    if kind in _BYTES:
-        return _BYTES[kind]
+    if kind in BYTES:
+        return BYTES[kind]
     if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
         return kind
     if pa.types.is_dictionary(kind):

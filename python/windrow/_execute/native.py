@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.names import fresh
-from .._plan.bound import BoundCalls
+from .._plan.bound import BoundCalls, names_compared
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
+from .arrow_columns import BYTES
 from .lossless import fits
 from .ordered_categories import refuse_comparison, with_order
 from .validation import Checker
@@ -146,9 +147,18 @@ def input_table(
     nullable = [schema is None or schema.field(i).nullable for i in bound.read]
     for i in bound.read:
         refuse_extension(bound.names[i], columns[i].type)
-    arrays = [
-        checker.checked(columns[i], bound.names[i], nullable=n) for i, n in zip(bound.read, nullable, strict=True)
-    ]
+    compared = names_compared(bound.native)
+
+    def checked(name: str, column: Any, nullable: bool) -> Any:
+        # text compares as its bytes do, which need not be text
+        text = name not in compared or column.type not in BYTES
+        made = checker.checked(column, name, nullable=nullable, text=text)
+        if text:
+            return made
+        chunks = made.chunks if isinstance(made, pa.ChunkedArray) else [made]
+        return pa.chunked_array([chunk.view(BYTES[made.type]) for chunk in chunks], BYTES[made.type])
+
+    arrays = [checked(bound.names[i], columns[i], n) for i, n in zip(bound.read, nullable, strict=True)]
     fields = [pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)]
     arrays += temporaries
     fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]

@@ -9,7 +9,7 @@ from typing import Any
 from .._model.expressions import Scalar
 from .._model.names import fresh
 
-__all__ = ["BoundCalls", "Temporary", "names_read", "sort_keys"]
+__all__ = ["BoundCalls", "Temporary", "names_compared", "names_read", "sort_keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,28 @@ class BoundCalls:
 
 def names_read(call: dict[str, Any]) -> list[str]:
     """List the columns that a native call reads."""
+    return [*_keys(call), *_values(call)]
+
+
+def names_compared(calls: Sequence[dict[str, Any]]) -> set[str]:
+    """List the columns of which native calls ask only which values are equal, or less."""
+    read = {name for call in calls for name in _values(call)}
+    # an offset is added to the key of such a frame
+    read |= {o["column"] for call in calls if (call["frame"] or {}).get("units") == "range" for o in call["order_by"]}
+    return {name for call in calls for name in _keys(call)} - read
+
+
+def _keys(call: dict[str, Any]) -> list[str]:
+    return [*call["partition_by"], *(o["column"] for o in call["order_by"])]
+
+
+def _values(call: dict[str, Any]) -> list[str]:
     frame = call["frame"]
     arguments = (
         [*call["args"], *(b[1] for b in (frame["start"], frame["end"]) if b[1] is not None)] if frame else call["args"]
     )
     found = [a["column"] for a in arguments if "column" in a]
-    found += [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
+    found += [o["column"] for o in call["argument_order"]]
     return found + ([call["filter"]] if call["filter"] else [])
 
 

@@ -63,7 +63,7 @@ struct Sorted {
     places: Vec<u32>,
     /// Where ties end and the rank of each place, for questions about rows.
     ranked: Option<Ranked>,
-    /// Built at the first frame that is not a whole partition. `None` inside: cancelled.
+    /// Built at the first frame that is not a whole partition; the error is that of building it.
     wavelet: OnceLock<Result<Wavelet>>,
 }
 

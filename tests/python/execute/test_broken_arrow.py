@@ -123,6 +123,29 @@ def test_random_broken_columns():
     assert passed > TRIALS // 2, done.stdout
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_keys_of_a_table_may_be_any_bytes(kind, seed):
+    """Text of which only the order is asked is compared as its bytes are."""
+    rng = random.Random(seed)
+    bytes_of = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    values = [rng.choice([None, rng.randbytes(rng.randrange(0, 20)), b"\xff"]) for _ in range(300)]
+    column = pa.array(values, bytes_of[kind])
+    rows = pa.array(range(300))
+    chunks = [column.slice(0, 100).view(kind), column.slice(100).view(kind)]
+    table = pa.table({"k": rows, "x": pa.chunked_array(chunks)})
+    calls = {
+        "rank": wr.dense_rank().over(wr.window(order_by="x")),
+        "count": wr.count().over(wr.window("x")),
+        "lag": wr.lag("k").over(wr.window("x", "k")),
+    }
+    expected = wr.select(pa.table({"k": rows, "x": column}), **calls)
+    assert wr.select(table, **calls).equals(expected)
+    assert expected["rank"].to_pylist().count(1) == values.count(None) > 50
+    with pytest.raises(wr.DataError, match="'x' is broken at row"):
+        wr.select(table, y=wr.lag("x").over(wr.window("x", "k")))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_compaction_counts_no_null_slot(seed):
     rng = random.Random(seed)

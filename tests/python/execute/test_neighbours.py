@@ -35,6 +35,7 @@ def rows(rng):
             "v": pa.array(some([rng.randint(-(10**9), 10**9) for _ in every]), pa.int64()),
             "d": pa.array(some([Decimal(rng.randint(-999, 999)).scaleb(-2) for _ in every]), pa.decimal128(6, 2)),
             "x": pa.array(some([rng.uniform(-5, 5) for _ in every]), pa.float64()),
+            "z": pa.array(some(rng.choices([0.0, -0.0, 1.0], k=ROWS)), pa.float64()),
             "y": pa.array([rng.uniform(0.5, 1.5) for _ in every], pa.float64()),
             "s": pa.array(some([rng.choice("abcdef") * rng.randrange(5) for _ in every]), pa.string()),
             "b": pa.array(some([rng.random() < 0.5 for _ in every]), pa.bool_()),
@@ -72,7 +73,7 @@ def call(rng, depth=0):
         return function, f"{function}({arguments}) OVER ({over})"
     functions = {
         "sum": rng.choice([whole, "x"]), "avg": rng.choice([whole, "x"]), "count": rng.choice(["*", "s", "DISTINCT v"]),
-        "min": rng.choice([whole, "s"]), "max": rng.choice([whole, "x"]), "first_value": whole, "last_value": "s",
+        "min": rng.choice([whole, "s", "z"]), "max": rng.choice([whole, "x", "z"]), "first_value": whole, "last_value": "s",
         "collect_list": rng.choice([whole, "s"]), "collect_set": "s", "mode": "s", "median": "v", "bool_and": "b",
         "bit_xor": "v", "min_by": "s, v", "listagg": "s", "histogram_numeric": "x, 3", "var_samp": "x",
         "stddev_pop": "x", "skewness": "x", "kurtosis": "x", "corr": "x, y", "regr_slope": "x, y", "entropy": "s",
@@ -105,7 +106,10 @@ def bound(function, expected):
 
 def agree(function, one, other):
     if isinstance(one, float) and isinstance(other, float):
-        return one == other or (math.isnan(one) and math.isnan(other)) or abs(one - other) <= bound(function, one)
+        near = bound(function, one)
+        if not near:
+            return repr(one) == repr(other)  # which tells zeros apart
+        return one == other or (math.isnan(one) and math.isnan(other)) or abs(one - other) <= near
     return one == other
 
 
