@@ -31,10 +31,12 @@ pub fn mergeable<A: Aggregate + 'static>(
         | Strategy::Index
         | Strategy::Wavelet
         | Strategy::Codes
-        | Strategy::Blocks => {
-            return Err(Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it")));
-        }
+        | Strategy::Blocks => return Err(unserved(strategy)),
     })
+}
+
+fn unserved(strategy: Strategy) -> Error {
+    Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it"))
 }
 
 /// The evaluator of an aggregate that can also subtract.
@@ -50,6 +52,47 @@ pub fn retractable<A: Removable + 'static>(
         Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
         Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
         other => mergeable(aggregate, other, section),
+    }
+}
+
+/// The strategies of [`mergeable_directly`].
+pub const DIRECTLY_MERGEABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
+
+/// The strategies of [`retractable_directly`].
+pub const DIRECTLY_RETRACTABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::Prefix];
+
+/// As [`mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
+/// each aggregate.
+///
+/// # Errors
+/// Another strategy.
+pub fn mergeable_directly<A: Aggregate + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    match strategy {
+        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
+        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::TwoStacks => Ok(Folded::boxed(aggregate, two_stacks::TwoStacks, section)),
+        other => Err(unserved(other)),
+    }
+}
+
+/// As [`retractable`], for no more than the strategies that a plan chooses for most frames.
+///
+/// # Errors
+/// Another strategy.
+pub fn retractable_directly<A: Removable + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    match strategy {
+        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
+        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
+        other => Err(unserved(other)),
     }
 }
 

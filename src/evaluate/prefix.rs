@@ -22,7 +22,7 @@ use super::motion::{Moves, TOGETHER, steps};
 use crate::bounds::block::FrameRuns;
 use crate::error::{Error, Result};
 use crate::model::aggregate::{Removable, all_kept};
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
@@ -206,7 +206,7 @@ impl<A: Removable> Fold<A> for Prefix {
     ) -> Result<()> {
         let nothing = aggregate.init();
         if aggregate.without(&nothing, &nothing).is_some() {
-            let answered = widest(
+            let answered = vectorized(
                 #[inline(always)]
                 || {
                     while !runs.is_empty() {
@@ -218,8 +218,8 @@ impl<A: Removable> Fold<A> for Prefix {
                     }
                     Ok(true)
                 },
-            )?;
-            if answered {
+            );
+            if answered.transpose()? == Some(true) {
                 return Ok(());
             }
         }

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::model::aggregate::{Aggregate, all_kept};
 use crate::model::section::Section;
 use crate::util::boundaries::Edges;
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
 const CHUNK: usize = 64;
@@ -274,11 +274,13 @@ impl<A: Aggregate> Fold<A> for Scan {
             if let Some(suffixes) = &mut cursor.backwards {
                 let falling = suffixes.falling(aggregate, runs.iter())?;
                 let many = falling.len();
-                if many >= MANY {
-                    widest(
+                let answered = (many >= MANY).then(|| {
+                    vectorized(
                         #[inline(always)]
                         || aggregate.evaluate_all(falling.map(|state| behind(aggregate, carried, state.clone())), out),
-                    )?;
+                    )
+                });
+                if answered.flatten().transpose()?.is_some() {
                     (_, runs) = runs.split(many);
                     continue;
                 }
@@ -286,10 +288,12 @@ impl<A: Aggregate> Fold<A> for Scan {
             let (some, others) = runs.split(TOGETHER);
             let together = carried.is_none()
                 && !needs_drop::<A::State>()
-                && widest(
+                && vectorized(
                     #[inline(always)]
                     || forwards.together(aggregate, &mut cursor.together, some, out),
-                )?;
+                )
+                .transpose()?
+                    == Some(true);
             if together {
                 runs = others;
                 continue;

@@ -28,7 +28,7 @@ use super::two_stacks_fixed::{self, Narrow};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::{Aggregate, all_kept};
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 
 /// A call for all rows of a front is worth it from so many on.
 const FEW: usize = 16;
@@ -185,7 +185,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                 (true, false) => two_stacks_fixed::TOGETHER,
             });
             if together {
-                let answered = widest(
+                let answered = vectorized(
                     #[inline(always)]
                     || {
                         if wide {
@@ -194,8 +194,8 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                             stacks.narrow.answer(aggregate, some, out)
                         }
                     },
-                )?;
-                if answered > 0 {
+                );
+                if let Some(answered @ 1..) = answered.transpose()? {
                     (_, runs) = runs.split(answered);
                     continue;
                 }

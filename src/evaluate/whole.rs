@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::model::aggregate::Aggregate;
 use crate::model::group_ids::{Groups, Share};
 use crate::util::cancel::Cancel;
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 use crate::util::threads::Threads;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
@@ -112,10 +112,13 @@ impl<A: Aggregate> Fold<A> for Whole {
             let (mut some, mut others) = runs.split(TOGETHER);
             if run.len() > SHORT as usize || needs_drop::<A::State>() {
                 (some, others) = runs.split(runs.iter().take_while(|other| *other == run).count());
-            } else if widest(
+            } else if vectorized(
                 #[inline(always)]
                 || known.short(aggregate, some, carried, out),
-            )? {
+            )
+            .transpose()?
+                == Some(true)
+            {
                 runs = others;
                 continue;
             }
@@ -188,14 +191,17 @@ fn fold_share<A: Aggregate>(
         cancel.check()?;
         step = step.end..rows.end.min(step.end + STEP);
         let look = step.start..step.end.min(step.start + LOOK);
+        let mut appended = None;
         if groups.runs(&look) > look.len() / FEW {
             let (rows, states) = (step.clone(), &mut *states);
-            widest(
+            appended = vectorized(
                 #[inline(always)]
                 move || aggregate.append_each(states, first, groups, rows),
-            )?;
-        } else {
-            groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group - first], run))?;
+            );
+        }
+        match appended {
+            Some(appended) => appended?,
+            None => groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group - first], run))?,
         }
     }
     Ok(())

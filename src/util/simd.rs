@@ -22,6 +22,18 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// What `work` returns; `None` where the processor has no AVX2 though its kind may: the caller has another, slower way then.
+///
+/// For loops that are compiled for each aggregate anew: of these there is one copy, where [`widest`] makes two.
+#[inline]
+pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> Option<R> {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the processor has what the function asks for.
+    return has_avx2().then(|| unsafe { x86::with_avx2(work) });
+    #[cfg(not(target_arch = "x86_64"))]
+    Some(work())
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::has_avx2;
 

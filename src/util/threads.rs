@@ -111,11 +111,18 @@ impl Threads {
                 *result = Some(answer);
             }
         };
+        self.on_helpers(&helpers, others, &take);
+        // Items are begun in order: all before one that failed have been answered.
+        results.into_iter().flatten().collect()
+    }
+
+    /// Calls `take` on this thread and on so many others. Not generic, so that it is compiled once.
+    fn on_helpers(&self, helpers: &Helpers, others: usize, take: &(dyn Fn() + Sync)) {
         let (done, waiting) = channel::<()>();
         let own = helpers.apart.then(Processor::current);
         helpers.pool.in_place_scope(|scope| {
             for _ in 0..others {
-                let (done, take) = (done.clone(), &take);
+                let done = done.clone();
                 scope.spawn(move |_| {
                     let apart = own.and_then(Processor::avoid);
                     take();
@@ -135,8 +142,6 @@ impl Threads {
                 && self.cancel.check().is_ok()
             {}
         });
-        // Items are begun in order: all before one that failed have been answered.
-        results.into_iter().flatten().collect()
     }
 
     /// The other threads.

@@ -45,16 +45,27 @@ impl<A: Aggregate> Sweep<A> {
     }
 }
 
+/// Where the rows of each frame, which is of one piece, stand among those that take part.
+fn runs_of(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Range<u32>>> {
+    let mut runs = reserve::with_capacity(rows.len())?;
+    each_frame(frames, rows, cancel, |_, pieces| {
+        let mut pieces = pieces.filter(|piece| !piece.is_empty());
+        let run = pieces.next().map_or(0..0, |piece| values.places.of(piece));
+        runs.push(run.start as u32..run.end as u32);
+        if pieces.next().is_some() { Err(Error::internal("a frame of several pieces")) } else { Ok(()) }
+    })?;
+    Ok(runs)
+}
+
+/// Sorts `frames` by where their runs end, those that end together by their number.
+fn sort_by_end(frames: &mut [u32], runs: &[Range<u32>]) {
+    frames.sort_unstable_by_key(|&frame| (runs[frame as usize].end, frame));
+}
+
 impl<A: Aggregate> Evaluator for Sweep<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, values } = self;
-        let mut runs = reserve::with_capacity(rows.len())?;
-        each_frame(frames, rows.clone(), cancel, |_, pieces| {
-            let mut pieces = pieces.filter(|piece| !piece.is_empty());
-            let run = pieces.next().map_or(0..0, |piece| values.places.of(piece));
-            runs.push(run.start as u32..run.end as u32);
-            if pieces.next().is_some() { Err(Error::internal("a frame of several pieces")) } else { Ok(()) }
-        })?;
+        let runs = runs_of(values, frames, rows.clone(), cancel)?;
         let mut out = aggregate.builder(rows.len());
         let mut order = reserve::collected(0..rows.len() as u32)?;
         let (mut tree, mut last) = (StateTree::default(), Vec::new());
@@ -64,7 +75,7 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
             let partition = values.partition(rows.start + at);
             let end = partition.rows.end.min(rows.end) - rows.start;
             let here = &mut order[at..end];
-            here.sort_unstable_by_key(|&row| (runs[row as usize].end, row));
+            sort_by_end(here, &runs);
             let runs_here = || here.iter().map(|&row| &runs[row as usize]).filter(|run| !run.is_empty());
             let first = runs_here().map(|run| run.start as usize).min().unwrap_or(0);
             let behind = runs_here().next_back().map_or(first, |run| run.end as usize);

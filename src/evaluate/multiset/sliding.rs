@@ -39,7 +39,7 @@ use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many changes.
@@ -193,16 +193,18 @@ impl<T: Tally> Codes<T> {
                 let mut moving = Moving::new(values, tally, cancel);
                 each_block(frames, rows, cancel, |bounds| {
                     let mut rows = bounds.rows.clone();
-                    if let Some(runs) = bounds.runs() {
-                        // The common frame has one piece, and a loop of its own: a million counts of different values take one
-                        // thread 43 ms, and 60 without it.
-                        return widest(
+                    // The common frame has one piece, and a loop of its own.
+                    let answered = bounds.runs().and_then(|runs| {
+                        vectorized(
                             #[inline(always)]
                             || {
-                                rows.zip(runs.iter())
-                                    .try_for_each(|(row, run)| moving.slide(row, lane(values, run), &mut out))
+                                let mut each = rows.clone().zip(runs.iter());
+                                each.try_for_each(|(row, run)| moving.slide(row, lane(values, run), &mut out))
                             },
-                        );
+                        )
+                    });
+                    if let Some(answered) = answered {
+                        return answered;
                     }
                     rows.try_for_each(|row| {
                         let pieces = bounds.sub_ranges(row);
@@ -212,11 +214,7 @@ impl<T: Tally> Codes<T> {
                 })?;
             }
             Visits::Mo => {
-                let mut all = reserve::with_capacity(rows.len())?;
-                each_frame(frames, rows.clone(), cancel, |_, pieces| {
-                    all.push(lanes(values, pieces));
-                    Ok(())
-                })?;
+                let all = all_lanes(values, frames, rows.clone(), cancel)?;
                 let order = mo(values, &rows, &all)?;
                 let mut moving = Moving::new(values, tally, cancel);
                 for &at in &order {
@@ -348,6 +346,16 @@ fn lanes(values: &Values, pieces: SubRanges) -> Lanes {
         *places = lane(values, piece);
     }
     lanes
+}
+
+/// The places of the frames of `rows`.
+fn all_lanes(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Lanes>> {
+    let mut all = reserve::with_capacity(rows.len())?;
+    each_frame(frames, rows, cancel, |_, pieces| {
+        all.push(lanes(values, pieces));
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// The places of one piece.

@@ -9,7 +9,7 @@ use super::inputs::Inputs;
 use crate::bounds::range_key::{Keys, ordered};
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
-use crate::evaluate::aggregate_evaluator::selective;
+use crate::evaluate::aggregate_evaluator::{mergeable, selective};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::refold::Refold;
 use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
@@ -19,6 +19,7 @@ use crate::functions::aggregate::histogram::BinList;
 use crate::functions::aggregate::min_max::{Extremum, Natives};
 use crate::functions::aggregate::product::Product;
 use crate::functions::native::native;
+use crate::model::aggregate::Aggregate;
 use crate::model::physical_type::Native;
 use crate::plan::planned::PlannedArg;
 use crate::spec::call::Nulls;
@@ -32,8 +33,8 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     match call.function.kernel {
         Kernel::Product => product(Product::Value),
         Kernel::GeometricMean => product(Product::Root),
-        Kernel::BitAnd => inputs.mergeable(Bits::over::<And>(first, inclusion)?),
-        Kernel::BitOr => inputs.mergeable(Bits::over::<Or>(first, inclusion)?),
+        Kernel::BitAnd => never_distinct(inputs, Bits::over::<And>(first, inclusion)?),
+        Kernel::BitOr => never_distinct(inputs, Bits::over::<Or>(first, inclusion)?),
         Kernel::BitXor => inputs.retractable(Bits::over::<Xor>(first, inclusion)?),
         Kernel::MinBy => choice(inputs, first, second()?, Extremum::Min, Ties::Last),
         Kernel::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
@@ -50,14 +51,19 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
                 _ => true,
             };
             if adjust {
-                inputs.mergeable(EwmMean::adjusted(first, inclusion, rows, alpha)?)
+                never_distinct(inputs, EwmMean::adjusted(first, inclusion, rows, alpha)?)
             } else {
-                inputs.mergeable(EwmMean::recursive(first, inclusion, rows, alpha)?)
+                never_distinct(inputs, EwmMean::recursive(first, inclusion, rows, alpha)?)
             }
         }
         Kernel::EwmMeanBy => ewm_mean_by(inputs, second()?),
         _ => Err(inputs.unexpected()),
     }
+}
+
+/// The evaluator of an aggregate to which DISTINCT makes no difference, or which refuses it.
+fn never_distinct(inputs: &Inputs, aggregate: impl Aggregate + 'static) -> Result<Box<dyn Evaluator>> {
+    mergeable(aggregate, inputs.call.strategy, inputs.section)
 }
 
 fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> {
@@ -79,11 +85,11 @@ fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> 
     let half_life = half_life * per_microsecond;
     match ordered(times, times.data_type(), false) {
         Some(Keys::Small(ticks)) if times.data_type().is_integer() || times.data_type().is_temporal() => {
-            inputs.mergeable(EwmMean::timed(first, inclusion, ByTimes { times: ticks, half_life })?)
+            never_distinct(inputs, EwmMean::timed(first, inclusion, ByTimes { times: ticks, half_life })?)
         }
         _ => {
             let times = native::<Float64Type>(times)?.values().clone();
-            inputs.mergeable(EwmMean::timed(first, inclusion, ByTimes { times, half_life })?)
+            never_distinct(inputs, EwmMean::timed(first, inclusion, ByTimes { times, half_life })?)
         }
     }
 }

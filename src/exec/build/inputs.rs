@@ -181,7 +181,8 @@ impl<'a> Inputs<'a> {
 
     pub(super) fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
-        self.retractable(logic.over(values, self.inclusion.clone()))
+        // Equal values count once anyway.
+        retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
     }
 
     pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {

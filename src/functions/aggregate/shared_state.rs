@@ -1,4 +1,4 @@
-//! Several answers off one state: the sum, the average and the count of a column's frames cost one pass over them.
+//! One answer or several off one state: the sum, the average and the count of a column's frames cost one pass over them.
 //!
 //! ```text
 //!   rows -> states of a block of frames -> sum   -> column 0
@@ -6,6 +6,8 @@
 //! ```
 //!
 //! Cost: a state is written and read once more, about 1 ns; each further answer costs what reading it off a state does.
+//! Strategies are compiled for the accumulator alone, whatever is read off its states, so rare ones are used this way even
+//! for one answer.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use arrow_schema::{Field, Fields};
 use super::accumulator::{NativeReadout, Readout};
 use crate::error::Result;
 use crate::functions::results::Results;
-use crate::util::simd::widest;
+use crate::util::simd::vectorized;
 
 /// Answers as they gather.
 pub trait Answers<S> {
@@ -61,10 +63,11 @@ struct Natives<S, R: NativeReadout<S>> {
 impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
         let Self { readout, results, .. } = self;
-        widest(
+        let read = vectorized(
             #[inline(always)]
             || readout.read_all(states.iter().map(|state| Ok(state.clone())), results),
-        )
+        );
+        read.unwrap_or_else(|| states.iter().try_for_each(|state| self.repeat(state, 1)))
     }
 
     fn repeat(&mut self, state: &S, times: usize) -> Result<()> {
@@ -80,7 +83,7 @@ impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
 /// One answer of several: how it is read, and the call that asks for it.
 pub type Asked<S> = (Arc<dyn Read<S>>, String);
 
-/// A readout of several answers: a column of structs of them.
+/// A readout of any number of answers: a column of structs of them, or the very column of one answer.
 pub struct Several<S> {
     asked: Vec<Asked<S>>,
 }
@@ -138,6 +141,9 @@ impl<S: Clone + Send + Sync> Readout<S> for Several<S> {
 
     fn finish(&self, out: Gathered<S>) -> Result<ArrayRef> {
         let columns = out.answers.into_iter().map(Answers::finish).collect::<Result<Vec<_>>>()?;
+        if let [only] = &columns[..] {
+            return Ok(only.clone());
+        }
         let field =
             |(number, column): (usize, &ArrayRef)| Field::new(number.to_string(), column.data_type().clone(), true);
         let fields: Fields = columns.iter().enumerate().map(field).collect();
