@@ -96,13 +96,15 @@ def refuse_extension(name: str, kind: pa.DataType) -> None:
         refuse_extension(name, kind.field(index).type)
 
 
-def refuse_nested_runs(schema: pa.Schema) -> None:
-    """Refuse run ends that Arrow's Rust library cannot pass on: within other types, and around nested values.
+def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
+    """Refuse run ends that Arrow's Rust library cannot pass on: in unions, around nested values, on disk within lists.
 
     Parameters
     ----------
     schema
         The columns.
+    spills
+        Whether rows may go to files.
 
     Raises
     ------
@@ -110,20 +112,22 @@ def refuse_nested_runs(schema: pa.Schema) -> None:
         If a column is of such a type.
     """
     for field in schema:
-        if _has_nested_runs(field.type, inside=False):
+        if _has_nested_runs(field.type, inside=False, spills=spills):
             raise UnsupportedError(
                 f"column {field.name!r} of type {field.type} has run ends within another type, or around nested "
-                "values, which operators do not pass on; make the column anew of the plain values, as "
-                "pyarrow.compute.run_end_decode gives them, or leave it out"
+                f"values, which operators{' with a memory_limit' if spills else ''} do not pass on; make the column "
+                "anew of the plain values, as pyarrow.compute.run_end_decode gives them, or leave it out"
             )
 
 
-def _has_nested_runs(kind: pa.DataType, *, inside: bool) -> bool:
+def _has_nested_runs(kind: pa.DataType, *, inside: bool, spills: bool) -> bool:
     if isinstance(kind, pa.BaseExtensionType):
-        return _has_nested_runs(kind.storage_type, inside=inside)
+        return _has_nested_runs(kind.storage_type, inside=inside, spills=spills)
     if pa.types.is_run_end_encoded(kind):
         return inside or kind.value_type.num_fields > 0
-    return any(_has_nested_runs(kind.field(i).type, inside=True) for i in range(kind.num_fields))
+    # a batch whose lists are empty has no runs at all, which Arrow does not read back
+    inside = inside or pa.types.is_union(kind) or (spills and not pa.types.is_struct(kind))
+    return any(_has_nested_runs(kind.field(i).type, inside=inside, spills=spills) for i in range(kind.num_fields))
 
 
 def _holds(kind: pa.DataType, value: Any) -> bool:

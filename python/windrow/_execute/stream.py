@@ -87,7 +87,7 @@ class Operator:
         self.host_schema = host_schema
         self._logs = logs()
         refuse_neighbours(bound.temporaries, "one batch of the stream at a time")
-        refuse_nested_runs(schema)
+        refuse_nested_runs(schema, spills=options.memory_limit is not None or share is not None)
         self._empty = input_table(self.bound, *self._columns(empty_table(schema)), 0, schema).schema
         self._new = output_fields(make_plan(self._empty, self.bound.native, options))
 

@@ -232,7 +232,7 @@ def test_unions_and_run_ends_within_others_pass(inner, way):
         values = values.cast(inner) if values.type == inner else values
     lists = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), values)
     within = pa.StructArray.from_arrays([values], ["f"])
-    columns = [values] if inner is RUN_ENDS and way == "stream" else [values, lists, within]
+    columns = [values, lists, within]
     for column in columns:
         assert computed(way, CALLS["unread"], column, [1]) == [1, 2, 3]
 
