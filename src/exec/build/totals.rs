@@ -134,9 +134,7 @@ fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
     // Intervals that do not fit are an error in either mode.
     let intervals = matches!(input, DataType::Interval(_) | DataType::Duration(_));
     let otherwise = if intervals { OnOverflow::Error } else { OnOverflow::Wrap };
-    let sum = |call: &PlannedCall| {
-        IntegerSum::new(call.signature.output.clone(), on_overflow(call, ansi, otherwise))
-    };
+    let sum = |call: &PlannedCall| IntegerSum::new(call.signature.output.clone(), on_overflow(call, ansi, otherwise));
     if inputs.is_direct(&DIRECTLY_RETRACTABLE) && !intervals {
         return match inputs.call.function.kernel {
             Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, sum(inputs.call)),
