@@ -373,7 +373,7 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
     source = schema.get(call.args[0].name)
     if isinstance(source, pl.Enum) and call.function in _EXTREMES:
         return source
-    same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical, pl.String))
+    same = isinstance(source, (pl.Enum, pl.Categorical)) and isinstance(result, (pl.Enum, pl.Categorical))
     return source if same else None
 
 
