@@ -472,8 +472,9 @@ class Chain(Operator):
         made = {t.name: i for i, t in enumerate(self._scalars)}
         # for each new column: whether it is an expression over calls, and its place among these or the calls' results
         items = [o for o in outputs if o.item is not None]
+        places = {n: i for i, n in enumerate(working.names)}
         self.sources = [
-            (False, working.names.index(place(o.item))) if isinstance(o.item, Call) else (True, made[o.name])
+            (False, places[place(o.item)]) if isinstance(o.item, Call) else (True, made[o.name])
             for o in items
         ]
         self._new_names = [o.name for o in items]
