@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["as_bytes", "compact", "empty_table", "rebuilt", "shown_values", "whole", "with_buffers"]
+__all__ = [
+    "as_bytes", "compact", "empty_table", "rebuilt", "shown_values", "whole", "with_buffers", "without_cuts",
+    "without_offsets",
+]  # fmt: skip
 
 # Text as the bytes that it is.
 _BYTES = {
@@ -155,6 +158,67 @@ def _buffers(kind: pa.DataType) -> int:
     if types.is_list_view(kind) or types.is_large_list_view(kind) or types.is_union(kind):
         return 3
     return 1 if types.is_fixed_size_list(kind) or types.is_run_end_encoded(kind) else 2
+
+
+def without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
+    """Move the offsets of structs within structs, or lists of one size, into their fields: Rust's Arrow cuts twice.
+
+    Parameters
+    ----------
+    array
+        The array.
+    inner
+        Whether it is within a struct.
+
+    Returns
+    -------
+    pyarrow.Array
+        The array itself where there is nothing to move.
+    """
+    kind = array.type
+    if pa.types.is_struct(kind):
+        parts = [array.field(i) for i in range(kind.num_fields)]
+    elif pa.types.is_fixed_size_list(kind):
+        parts = [array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)]
+    else:
+        return array
+    made = [without_offsets(p, inner=True) for p in parts]
+    is_moved = array.offset > 0 and (_has_inner_struct(kind) or (inner and pa.types.is_struct(kind)))
+    if not is_moved and all(a is b for a, b in zip(made, parts, strict=True)):
+        return array
+    if pa.types.is_struct(kind):
+        return rebuilt(array, made)
+    nulls = array.is_null() if array.null_count else None
+    return pa.FixedSizeListArray.from_arrays(made[0], type=kind, mask=nulls)
+
+
+def without_cuts(table: pa.Table) -> pa.Table:
+    """Give a table that is not cut where structs within structs would get offsets: where another column's chunk ends.
+
+    Parameters
+    ----------
+    table
+        The table.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table itself where it has no such column.
+    """
+    if not any(_has_inner_struct(kind) for kind in table.schema.types):
+        return table
+    batches = [
+        pa.RecordBatch.from_arrays([without_offsets(c) for c in batch.columns], schema=table.schema)
+        for batch in table.to_batches()
+    ]
+    return pa.Table.from_batches(batches, table.schema)
+
+
+def _has_inner_struct(kind: pa.DataType) -> bool:
+    if not (pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind)):
+        return False
+    inner = [kind.field(i).type for i in range(kind.num_fields)]
+    return any(pa.types.is_struct(i) or _has_inner_struct(i) for i in inner)
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:

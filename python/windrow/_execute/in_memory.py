@@ -15,6 +15,7 @@ from .._plan.bind import bind, scalars
 from .._plan.bound import BoundCalls, Temporary
 from .._plan.levels import levels
 from ..settings import Options, current
+from .arrow_columns import without_cuts
 from .evaluate import evaluate
 from .native import input_table, make_plan, output_fields, window_columns
 from .ordered_categories import with_order
@@ -169,7 +170,7 @@ def columns_in_order(
     fields = output_fields(plan)
     stream = plan.stream()
     done: list[Any] = []
-    for batch in table.to_batches():
+    for batch in without_cuts(table).to_batches():
         done += stream.push(batch)
     done += stream.finish()
     pieces = [pa.record_batch(b) for b in done]

@@ -14,6 +14,7 @@ from .._plan.bound import BoundCalls
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
+from .arrow_columns import without_cuts
 from .lossless import fits
 from .ordered_categories import refuse_comparison, with_order
 from .validation import Checker
@@ -178,5 +179,5 @@ def window_columns(
     tuple
         The new fields and the new columns.
     """
-    result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
+    result = pa.table(make_plan(table.schema, bound.native, options).compute(without_cuts(table)))
     return with_order(table.schema, bound, list(result.schema), result.columns)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from .._windrow import broken_bytes, without_hidden_bytes
 from ..exceptions import DataError
-from .arrow_columns import as_bytes, rebuilt, with_buffers
+from .arrow_columns import as_bytes, rebuilt, with_buffers, without_offsets
 
 __all__ = ["Checker"]
 
@@ -103,7 +103,7 @@ class Checker:
             raise DataError(
                 f"column {name!r} is broken{at}: {why}; whatever made this {chunk.type} column wrote wrong Arrow data"
             ) from None
-        return _without_offsets(with_buffers(made))
+        return without_offsets(with_buffers(made))
 
     def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
@@ -288,20 +288,6 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
             except pa.ArrowException:
                 raise _BrokenError(row, str(error)) from None
         raise
-
-
-def _without_offsets(array: pa.Array, *, inner: bool = False) -> pa.Array:
-    """Move the offsets of structs within structs into their fields: Rust's Arrow cuts those twice."""
-    kind = array.type
-    if not pa.types.is_struct(kind):
-        return array
-    fields = [array.field(i) for i in range(kind.num_fields)]
-    made = [_without_offsets(f, inner=True) for f in fields]
-    is_moved = array.offset > 0 and (inner or any(pa.types.is_struct(f.type) for f in fields))
-    if not is_moved and all(a is b for a, b in zip(made, fields, strict=True)):
-        return array
-    nulls = array.is_null() if array.null_count else None
-    return pa.StructArray.from_arrays(made, fields=list(kind), mask=nulls)
 
 
 def _without_hidden(array: pa.Array) -> pa.Array:
