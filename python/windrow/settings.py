@@ -189,9 +189,7 @@ class _Layer:
 
     __slots__ = ("at", "block", "entered", "settings", "shared", "thread")
 
-    def __init__(
-        self, settings: Mapping[str, Any], block: _Layer | None = None, at: tuple[int, int] = (0, 0)
-    ) -> None:
+    def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None, at: tuple[int, int] = (0, 0)) -> None:
         self.settings = settings
         #: The block that it was set in, and ends with.
         self.block = block

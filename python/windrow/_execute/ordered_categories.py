@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._model.names import HIDDEN
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from ..exceptions import UnsupportedError
@@ -50,10 +51,18 @@ def refuse_comparison(schema: pa.Schema, calls: Sequence[dict[str, Any]], result
                 compared += [a.get("column") for a in call["args"][position : position + 1]]
         for name in ordered.intersection(compared):
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
+                f"{call['display']}: it would compare the ordered categories of {_told(name)} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
+
+
+def _told(name: str) -> str:
+    """Name a column as its user knows it."""
+    text = without_places(name)
+    if text != name:
+        return text
+    return "an expression" if name.startswith(HIDDEN) else repr(name)
 
 
 def _has_ordered_categories(kind: pa.DataType) -> bool:

@@ -474,8 +474,7 @@ class Chain(Operator):
         items = [o for o in outputs if o.item is not None]
         places = {n: i for i, n in enumerate(working.names)}
         self.sources = [
-            (False, places[place(o.item)]) if isinstance(o.item, Call) else (True, made[o.name])
-            for o in items
+            (False, places[place(o.item)]) if isinstance(o.item, Call) else (True, made[o.name]) for o in items
         ]
         self._new_names = [o.name for o in items]
         self.input_schema = working

@@ -205,7 +205,9 @@ def _with_none(results: list[Any]) -> list[Any]:
     if pandas is None:
         return results
     missing = (type(pandas.NaT), type(pandas.NA))
-    return [None if isinstance(r, missing) else r for r in results] if set(missing) & set(map(type, results)) else results
+    return (
+        [None if isinstance(r, missing) else r for r in results] if set(missing) & set(map(type, results)) else results
+    )
 
 
 def telling(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

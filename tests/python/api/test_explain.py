@@ -47,7 +47,9 @@ def test_pandas_labels_of_all_kinds(seed):
     for _ in range(15):
         labels = [rng.choice(["a", "b", 0, 1, 2.5, "0", ("a", 1), None]) for _ in range(rng.randrange(1, 5))]
         values = {0: [1, 2], 1: [0.5, None], 2: ["x", None], 3: [True, False]}
-        frame = pandas.concat([pandas.Series(values[rng.randrange(4)]) for _ in labels] + [pandas.Series([3, 4])], axis=1)
+        frame = pandas.concat(
+            [pandas.Series(values[rng.randrange(4)]) for _ in labels] + [pandas.Series([3, 4])], axis=1
+        )
         frame.columns = pandas.Index([*labels, "v"], dtype=object)
         call = "sum(v) OVER (ORDER BY v)"
         out = wr.with_columns(frame, y=call)

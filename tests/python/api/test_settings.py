@@ -202,7 +202,7 @@ def test_a_kept_setting_is_seen_at_once(seed):
             elif way == "function":
                 kept.append(made(number))
             elif way == "keywords":
-                config = wr.config(**{"threads": number})
+                config = wr.config(threads=number)
             else:
                 (named if way == "name" else dropped)(number)
             seen.append((number, in_a_thread(lambda: current().threads), way))

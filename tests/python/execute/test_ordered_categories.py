@@ -9,7 +9,17 @@ import pytest
 import windrow as wr
 from windrow._windrow import functions
 
-ARGUMENTS = ["{c}", "DISTINCT {c}", "{c}, 1", "{c}, v", "v, {c}", "{c}, 0.5", "{c}, '-'", "DISTINCT {c}, '-'", "{c}, 1, {c}"]
+ARGUMENTS = [
+    "{c}",
+    "DISTINCT {c}",
+    "{c}, 1",
+    "{c}, v",
+    "v, {c}",
+    "{c}, 0.5",
+    "{c}, '-'",
+    "DISTINCT {c}, '-'",
+    "{c}, 1, {c}",
+]
 NAMES = sorted({n for f in functions() for n in (f["name"], *f["aliases"])})
 
 
@@ -73,3 +83,19 @@ def test_results_of_polars_categories_have_their_type_or_text(kind):
     assert len(seen) > 30
     joined = wr.select(frame, x="listagg(c, ',') OVER (ORDER BY v)")["x"].to_list()
     assert joined == ["low", "low,high", "low,high", "low,high,mid"]
+
+
+def test_messages_name_no_hidden_column():
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["low", "high"]), ordered=True)
+    table = pa.table({"c": column, "v": [1, 2]})
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"c": pl.Series(["low", "high"], dtype=pl.Enum(["low", "high"])), "v": [1, 2]})
+    cases = [
+        (table, "max(c) OVER ()", "of 'c' as text"),
+        (table, "max(first_value(c) OVER (ORDER BY v)) OVER ()", "of a window call as text"),
+        (frame, wr.max(pl.col("c")).over(wr.window()), "of an expression as text"),
+    ]
+    for data, call, said in cases:
+        with pytest.raises(wr.UnsupportedError, match=said) as caught:
+            wr.select(data, x=call)
+        assert "__windrow" not in str(caught.value)

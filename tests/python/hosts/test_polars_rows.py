@@ -18,8 +18,8 @@ NAMESPACES = {
 }  # fmt: skip
 # which print, never give the same twice, or make as much as a number says
 LEFT_OUT = {
-    "inspect", "shuffle", "sample", "deserialize", "from_json", "register_plugin", "pipe", "pad_start", "pad_end", "zfill",
-    "repeat_by", "new_from_index", "extend_constant", "offset_by", "to_array",
+    "inspect", "shuffle", "sample", "deserialize", "from_json", "register_plugin", "pipe", "pad_start", "pad_end",
+    "zfill", "repeat_by", "new_from_index", "extend_constant", "offset_by", "to_array",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The names of wide frames: found as they are defined, at a cost that grows with the names and not with their square."""
+"""The names of wide frames: found as they are defined, at a cost that grows with their number alone."""
 
 import random
 import time

@@ -153,9 +153,7 @@ def without_buffers(random, depth=0):
         buffers = [None]
     elif pa.types.is_map(kind):
         entries = pa.struct([kind.key_field, kind.item_field])
-        children = [
-            pa.Array.from_buffers(entries, 0, [None], children=[_flat_without_buffers(pa.string()), inner])
-        ]
+        children = [pa.Array.from_buffers(entries, 0, [None], children=[_flat_without_buffers(pa.string()), inner])]
     return pa.Array.from_buffers(kind, 0, buffers, children=children)
 
 
