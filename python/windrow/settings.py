@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -199,9 +200,9 @@ _VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name
 class _Layer:
     """What one call of ``config`` set, over what was set before."""
 
-    __slots__ = ("block", "entered", "settings", "shared", "thread")
+    __slots__ = ("at", "block", "entered", "settings", "shared", "thread")
 
-    def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None) -> None:
+    def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None, at: tuple[int, int] = (0, 0)) -> None:
         self.settings = settings
         #: The block that it was set in, and ends with.
         self.block = block
@@ -209,13 +210,24 @@ class _Layer:
         self.entered = False
         #: It is in force for the whole process.
         self.shared = False
-        #: The thread that set it, which alone can make it a block.
-        self.thread = threading.get_ident()
+        #: The thread that set it, and where: the frame, and the instruction in it.
+        self.thread, self.at = threading.get_ident(), at
+
+    def may_be_entered(self) -> bool:
+        """Whether the thread that set it has not gone on yet, so that it may be about to enter it as a block."""
+        if self.thread == threading.get_ident():
+            return False
+        frame = sys._current_frames().get(self.thread)
+        while frame is not None and frame.f_globals is globals():  # on its way from `config`, or into the block
+            frame = frame.f_back
+        return frame is not None and id(frame) == self.at[0] and 0 <= frame.f_lasti - self.at[1] <= _ENTERING
 
 
-# What was set outside of all blocks. Whether a `with` block follows is not known when `config` is called. It is for the
-# whole process once nobody has the object that `config` gave, or the thread that set it looks at settings without
-# having entered a block; until then no thread sees it.
+# The bytes of instructions between a call and the entering of what it gave, in all versions of Python.
+_ENTERING: Final = 24
+
+# What was set outside of all blocks. Whether a `with` block follows is not known when `config` is called: it is for the
+# whole process once the thread that set it has gone on without one.
 _process = Options()
 _outside: list[tuple[_Layer, weakref.ref[Config]]] = []
 _lock = threading.Lock()
@@ -227,9 +239,10 @@ def _for_all() -> Options:
     """Give the settings in force for the whole process."""
     global _process
     with _lock:
-        for layer, config in _outside:
-            layer.shared |= config() is None or layer.thread == threading.get_ident()
-        while _outside and _outside[0][1]() is None:  # nobody can make it a block any more
+        for layer, _ in _outside:
+            layer.shared = layer.shared or not layer.may_be_entered()
+        # nobody can make it a block any more
+        while _outside and _outside[0][0].shared and _outside[0][1]() is None:
             _process = replace(_process, **_outside.pop(0)[0].settings)
         options = _process
         for layer, _ in _outside:
@@ -361,7 +374,9 @@ def config(**settings: Unpack[Settings]) -> Config:
     read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
     _for_all()  # what this thread set before, and did not make a block
     layers = _layers.get()
-    layer = _Layer(read, next((other for other in reversed(layers) if other.entered), None))
+    caller = sys._getframe(1)
+    block = next((other for other in reversed(layers) if other.entered), None)
+    layer = _Layer(read, block, (id(caller), caller.f_lasti))
     made = Config(layer)
     if layer.block is None:
         with _lock:

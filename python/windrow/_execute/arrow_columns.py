@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BYTES", "as_bytes", "compact", "empty_table", "has_run_ends", "shown_values", "whole"]
+__all__ = [
+    "BYTES", "as_bytes", "compact", "empty_table", "has_run_ends", "rebuilt", "shown_values", "whole", "with_buffers",
+]  # fmt: skip
 
 #: The type of text's bytes, by the type of text.
 BYTES = {
@@ -103,6 +107,79 @@ def _empty(kind: pa.DataType) -> pa.Array:
         buffers = [None, slots]
     children = [_empty(kind.field(i).type) for i in range(kind.num_fields)]
     return pa.Array.from_buffers(kind, 0, buffers, children=children)
+
+
+def with_buffers(array: pa.Array) -> pa.Array:
+    """Give an array whose parts all have buffers: empty ones may go without, and Arrow reads them nevertheless.
+
+    Parameters
+    ----------
+    array
+        The array, whose layout is valid.
+
+    Returns
+    -------
+    pyarrow.Array
+        The array itself where no part of it is empty.
+    """
+    kind = array.type
+    if not len(array):
+        return _empty(kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        storage = array.storage
+        made = with_buffers(storage)
+        return array if made is storage else kind.wrap_array(made)
+    parts = _parts(array)
+    made = [with_buffers(p) for p in parts]
+    return array if all(a is b for a, b in zip(made, parts, strict=True)) else rebuilt(array, made)
+
+
+def _parts(array: pa.Array) -> list[pa.Array]:
+    """Give the arrays that an array is made of, but for run ends."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return [array.dictionary]
+    if pa.types.is_struct(kind) or pa.types.is_union(kind):
+        return [array.field(i) for i in range(kind.num_fields)]
+    return [array.values] if kind.num_fields else []
+
+
+def rebuilt(array: pa.Array, parts: Sequence[pa.Array]) -> pa.Array:
+    """Give an array of which what it is made of was exchanged, value by value.
+
+    Parameters
+    ----------
+    array
+        The array.
+    parts
+        The other arrays, in the order of its fields; run ends stay.
+
+    Returns
+    -------
+    pyarrow.Array
+        The new array.
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(array.indices, parts[0], ordered=kind.ordered)
+    if pa.types.is_struct(kind):  # an offset is in its fields already
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=array.is_null() if array.null_count else None)
+    if pa.types.is_union(kind) and kind.mode == "sparse":  # the same for its codes
+        codes = array.buffers()[1].slice(array.offset, len(array))
+        return pa.Array.from_buffers(kind, len(array), [None, codes], children=parts)
+    if pa.types.is_run_end_encoded(kind):
+        parts = [array.run_ends, *parts]
+    return pa.Array.from_buffers(
+        kind, len(array), array.buffers()[: _buffers(kind)], offset=array.offset, children=parts
+    )
+
+
+def _buffers(kind: pa.DataType) -> int:
+    """Say how many buffers a nested type has itself."""
+    types = pa.types
+    if types.is_list_view(kind) or types.is_large_list_view(kind) or types.is_union(kind):
+        return 3
+    return 1 if types.is_fixed_size_list(kind) or types.is_run_end_encoded(kind) else 2
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final
 
 import pyarrow as pa
 
 __all__ = ["fits", "same_fields"]
 
-_FRACTIONS: Final = (float, Decimal, Fraction)
 # units of times, in nanoseconds
 _UNITS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 # values of these types are whole in whatever type takes them
@@ -42,13 +41,15 @@ def fits(values: Sequence[Any], kind: pa.DataType) -> bool:
 
 def _fits(value: Any, kind: pa.DataType) -> bool:
     types = pa.types
-    if types.is_integer(kind):
-        return not isinstance(value, _FRACTIONS) or (math.isfinite(value) and value == int(value))
+    is_time = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind)
+    is_number = isinstance(value, (numbers.Real, Decimal))  # numpy's are numbers.Real, too
+    if types.is_integer(kind) or (is_time and is_number):
+        return not is_number or (math.isfinite(value) and value == int(value))
     if types.is_float32(kind) or types.is_float16(kind):
-        return not isinstance(value, float) or not math.isfinite(value) or math.isfinite(pa.scalar(value, kind).as_py())
+        return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(value, kind).as_py())
     if types.is_date(kind):
         return not isinstance(value, dt.datetime) or (value.time() == dt.time() and _nanoseconds(value) == 0)
-    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind):
+    if is_time:
         return _nanoseconds(value) % _UNITS[kind.unit] == 0
     if types.is_struct(kind):
         if not isinstance(value, Mapping):

@@ -94,7 +94,7 @@ def _list_view_size(column: pa.Array) -> int:
     values = column.values
     slots = column.offsets.nbytes + column.sizes.nbytes
     shown = pc.sum(column.sizes.filter(column.is_valid())).as_py() or 0
-    return int(slots + values.nbytes * min(shown, len(values)) // max(len(values), 1))
+    return int(slots + _size(values) * min(shown, len(values)) // max(len(values), 1))
 
 
 def room(limit: int, rows: int = 0) -> int:

@@ -17,7 +17,8 @@ from ..settings import Options
 from .arrow_columns import BYTES
 from .lossless import fits
 from .ordered_categories import refuse_comparison, with_order
-from .validation import Checker, aligned
+from .struct_offsets import aligned
+from .validation import Checker
 
 __all__ = [
     "ROWS",
@@ -52,8 +53,9 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     """
     for call in calls:
         _check_default(schema, call)
-        refuse_comparison(schema, call)
-    return Plan(schema, list(calls), options.native())
+    plan = Plan(schema, list(calls), options.native())
+    refuse_comparison(schema, calls, lambda: pa.schema(plan.output_schema))
+    return plan
 
 
 def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:

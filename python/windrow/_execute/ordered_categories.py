@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from .._model.names import HIDDEN
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from ..exceptions import UnsupportedError
@@ -20,33 +21,48 @@ _ORDERED_ARGUMENTS = {
 }  # fmt: skip
 
 
-def refuse_comparison(schema: pa.Schema, call: dict[str, Any]) -> None:
+def refuse_comparison(schema: pa.Schema, calls: Sequence[dict[str, Any]], results: Callable[[], pa.Schema]) -> None:
     """Refuse a call that compares categories with an order of their own: the native module compares their text.
 
     Parameters
     ----------
     schema
-        The columns that the call reads.
-    call
-        The native call.
+        The columns that the calls read.
+    calls
+        The native calls.
+    results
+        Gives the fields of their results.
 
     Raises
     ------
     UnsupportedError
-        If it does.
+        If one does.
     """
-    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
-    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-    if position is not None and position < len(call["args"]):
-        compared.append(call["args"][position].get("column"))
-    for name in compared:
-        index = -1 if name is None else schema.get_field_index(name)
-        if index >= 0 and _has_ordered_categories(schema.field(index).type):
+    ordered = {f.name for f in schema if _has_ordered_categories(f.type)}
+    if not ordered:
+        return
+    for call, result in zip(calls, results().types, strict=True):
+        compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
+        if call["user"] is None:
+            position = _ORDERED_ARGUMENTS.get(call["function"])
+            if call["distinct"] and not (pa.types.is_dictionary(result) or pa.types.is_primitive(result)):
+                position = 0  # what puts several values together puts distinct ones in their order
+            if position is not None:
+                compared += [a.get("column") for a in call["args"][position : position + 1]]
+        for name in ordered.intersection(compared):
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
+                f"{call['display']}: it would compare the ordered categories of {_told(name)} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
+
+
+def _told(name: str) -> str:
+    """Name a column as its user knows it."""
+    text = without_places(name)
+    if text != name:
+        return text
+    return "an expression" if name.startswith(HIDDEN) else repr(name)
 
 
 def _has_ordered_categories(kind: pa.DataType) -> bool:

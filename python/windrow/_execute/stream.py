@@ -25,7 +25,7 @@ from .._plan.layout import Slot
 from .._plan.levels import levels
 from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole
+from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, with_buffers
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import POSITION, answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -314,13 +314,9 @@ class Operator:
     def _columns(
         self, batch: pa.RecordBatch | pa.Table, run: Run | None = None, checker: Checker | None = None
     ) -> tuple[list[Any], list[Any]]:
-        """Give the input columns with the declared types, and the evaluated expressions."""
+        """Give the input columns, and the evaluated expressions."""
         checker = checker or Checker()
         columns: list[Any] = list(batch.columns)
-        for index in self.bound.read:
-            declared = self.input_schema.field(index).type
-            if columns[index].type != declared:
-                columns[index] = self._cast(columns[index], index, declared, checker)
         if not self.bound.temporaries:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
@@ -367,31 +363,36 @@ class Operator:
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Check batches, and give all of them the schema of the first: those that leave have one."""
+        """Check batches, and give all of them one schema: the first's, and the declared types where calls read."""
         schema: pa.Schema | None = None
-        rows = 0
+        checker = Checker()  # which knows the number of rows before a batch
         for batch in batches:
-            self._check(batch, rows)
-            rows += batch.num_rows
+            self._check(batch, checker)
             if schema is None:
                 came = self._came()
-                fields = [f.with_nullable(i.nullable) for f, i in zip(batch.schema, came, strict=True)]
+                read = set(self.bound.read)
+                fields = [
+                    f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
+                    for i, (f, d) in enumerate(zip(batch.schema, came, strict=True))
+                ]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
-            if batch.schema.equals(schema):
-                yield batch
-                continue
-            columns = [
-                c if c.type == f.type else self._cast(c, i, f.type, Checker())
-                for i, (c, f) in enumerate(zip(batch.columns, schema, strict=True))
-            ]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            given = batch.columns
+            columns = [with_buffers(c) for c in given]
+            if not batch.schema.equals(schema) or any(a is not b for a, b in zip(columns, given, strict=True)):
+                columns = [
+                    c if c.type == f.type else self._cast(c, i, f.type, checker)
+                    for i, (c, f) in enumerate(zip(columns, schema, strict=True))
+                ]
+                batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+            checker.passed(batch.num_rows)
+            yield batch
 
     def _came(self) -> list[pa.Field]:
         """Give the fields of the batches that come."""
         fields = list(self.input_schema)
         return fields[:-1] if self.numbers else fields
 
-    def _check(self, batch: pa.RecordBatch, first_row: int) -> None:
+    def _check(self, batch: pa.RecordBatch, checker: Checker) -> None:
         fields = self._came()
         names = [f.name for f in fields]
         if batch.schema.names != names:
@@ -406,14 +407,12 @@ class Operator:
         try:
             batch.validate()
         except pa.ArrowException as error:
-            checker = Checker()
-            checker.passed(first_row)
-            for name, column in zip(self.bound.names, batch.columns, strict=True):
+            for name, column in zip(names, batch.columns, strict=True):
                 checker.checked(column, name, text=False)
             raise DataError(f"a batch came broken: {error}") from None
         for field, column in zip(fields, batch.columns, strict=True):
             if not field.nullable and column.null_count:
-                row = pc.index(column.is_null(), True).as_py() + first_row
+                row = pc.index(column.is_null(), True).as_py() + checker.rows
                 raise DataError(
                     f"column {field.name!r} came with nulls, the first at row {row}, and was declared to have none"
                 )
@@ -475,9 +474,9 @@ class Chain(Operator):
         made = {t.name: i for i, t in enumerate(self._scalars)}
         # for each new column: whether it is an expression over calls, and its place among these or the calls' results
         items = [o for o in outputs if o.item is not None]
+        places = {n: i for i, n in enumerate(working.names)}
         self.sources = [
-            (False, working.names.index(place(o.item))) if isinstance(o.item, Call) else (True, made[o.name])
-            for o in items
+            (False, places[place(o.item)]) if isinstance(o.item, Call) else (True, made[o.name]) for o in items
         ]
         self._new_names = [o.name for o in items]
         self.input_schema = working

@@ -93,6 +93,7 @@ class UserFunction:
 
     def convert(self, results: list[Any]) -> pa.Array:
         """Give results as a column of the declared type, refusing those that would lose a part in it."""
+        results = _with_none(results)
         try:
             column = pa.array(results, type=self.returns)
             if fits(results, self.returns):
@@ -196,6 +197,17 @@ class Partitions(UserFunction):
             rows = last - first
             done.append(self.column(self.called(*[a.slice(first, rows) for a in args]), rows))
         return pa.concat_arrays(done) if done else pa.array([], type=self.returns)
+
+
+def _with_none(results: list[Any]) -> list[Any]:
+    """Give results with None for what pandas has for missing values, and Arrow takes for values of some types."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return results
+    missing = (type(pandas.NaT), type(pandas.NA))
+    return (
+        [None if isinstance(r, missing) else r for r in results] if set(missing) & set(map(type, results)) else results
+    )
 
 
 def telling(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

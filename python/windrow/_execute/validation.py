@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from .._windrow import broken_bytes, without_hidden_bytes
 from ..exceptions import DataError
-from .arrow_columns import as_bytes
+from .arrow_columns import as_bytes, rebuilt, with_buffers
+from .struct_offsets import without_offsets
 
-__all__ = ["Checker", "aligned"]
+__all__ = ["Checker"]
 
 
 class _BrokenError(Exception):
@@ -39,12 +40,13 @@ class Checker:
         self._columns: dict[tuple[str, bool], tuple[Any, Any]] = {}
         self._dictionaries: dict[tuple[Any, ...], tuple[pa.Array, pa.Array]] = {}
         self._text = True
-        self._begin = 0
+        #: The number of rows of the batches before.
+        self.rows = 0
 
     def passed(self, rows: int) -> None:
-        """Let go of a batch's columns; its dictionaries are kept, as those of the next batch may be the same."""
+        """Forget a batch's columns; its dictionaries are kept, as those of the next batch may be the same."""
         self._columns.clear()
-        self._begin += rows
+        self.rows += rows
 
     def checked(self, column: Any, name: str, *, nullable: bool = True, text: bool = True) -> Any:
         """Check that offsets, views, indices and run ends lie within what they are into, and that text is UTF-8.
@@ -77,7 +79,7 @@ class Checker:
         self._text = text
         is_chunked = isinstance(column, pa.ChunkedArray)
         chunks = column.chunks if is_chunked else [column]
-        made, begin = [], self._begin
+        made, begin = [], self.rows
         for chunk in chunks:
             made.append(self._chunk(chunk, name, nullable, begin))
             begin += len(chunk)
@@ -102,12 +104,14 @@ class Checker:
             raise DataError(
                 f"column {name!r} is broken{at}: {why}; whatever made this {chunk.type} column wrote wrong Arrow data"
             ) from None
-        return _without_offsets(made)
+        return without_offsets(with_buffers(made))
 
     def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
         kind = array.type
-        if isinstance(kind, pa.BaseExtensionType):
+        if not len(array):
+            array.validate()  # which has no buffers, perhaps
+        elif isinstance(kind, pa.BaseExtensionType):
             self._within(array.storage, path)
         elif pa.types.is_struct(kind):
             array.validate()
@@ -143,8 +147,8 @@ class Checker:
             )
             if made is not shown:
                 values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
-                return pa.Array.from_buffers(kind, len(array), [None], offset=offset, children=[ends, values])
-        elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _has_offsets(kind):
+                return rebuilt(array, [values])
+        elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _is_binary(kind):
             return self._bytes(array)
         else:
             array.validate()
@@ -213,8 +217,6 @@ class Checker:
                 raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
 
     def _list_view(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
-        if not len(array):
-            return array
         begins, sizes = array.offsets.cast(pa.int64()), array.sizes.cast(pa.int64())
         ends = pc.add_checked(begins, sizes)
         outside = pc.or_(pc.less(pc.min_element_wise(begins, sizes), 0), pc.greater(ends, len(array.values)))
@@ -231,9 +233,7 @@ class Checker:
         if made is shown:
             return array
         values = pa.concat_arrays([array.values.slice(0, least), made, array.values.slice(most)])
-        return pa.Array.from_buffers(
-            array.type, len(array), array.buffers()[:3], offset=array.offset, children=[values]
-        )
+        return rebuilt(array, [values])
 
     def _dictionary(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         array.validate()
@@ -254,17 +254,22 @@ class Checker:
             self._dictionaries[key] = known
         if known[1] is known[0]:
             return array
-        return pa.DictionaryArray.from_arrays(indices, known[1], ordered=array.type.ordered)
+        return rebuilt(array, [known[1]])
 
     def _union(self, array: pa.Array, path: tuple[Any, ...]) -> None:
-        codes, is_dense = array.type_codes, array.type.mode == "dense"
+        is_dense = array.type.mode == "dense"
+        # the array's own methods give those of the array that it is a slice of
+        codes, *offsets = (
+            pa.Array.from_buffers(kind, len(array), [None, buffer], offset=array.offset)
+            for kind, buffer in zip((pa.int8(), pa.int32()), array.buffers()[1 : 2 + is_dense], strict=False)
+        )
         for number, code in enumerate(array.type.type_codes):
 
             def row_of(value: int, code: int = code) -> int | None:
                 mine = pc.equal(codes, code)
                 if not is_dense:
                     return value if mine[value].as_py() else None
-                return _first(pc.and_(mine, pc.equal(array.offsets, value)), True)
+                return _first(pc.and_(mine, pc.equal(offsets[0], value)), True)
 
             self._inside(array, array.field(number), (*path, number), row_of)
 
@@ -286,93 +291,6 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
         raise
 
 
-def _without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
-    """Move the offsets of structs within structs and fixed-size lists into their fields: Rust's Arrow cuts those twice.
-
-    Whether the array itself is a field or an item of such lists, ``cut`` says.
-    """
-    kind = array.type
-    if array.offset > 0 and _has_struct_in_union(kind):
-        # written and read, a slice is an array of its own
-        batch = pa.record_batch([array], names=["slice"])
-        return pa.ipc.read_record_batch(batch.serialize(), batch.schema).column(0)
-    if not _has_struct(kind):
-        return array
-    if pa.types.is_struct(kind):
-        fields = [array.field(i) for i in range(kind.num_fields)]
-        made = [_without_offsets(f, cut=True) for f in fields]
-        if (not cut or array.offset == 0) and all(a is b for a, b in zip(made, fields, strict=True)):
-            return array
-        return pa.StructArray.from_arrays(made, fields=list(kind), mask=_null_mask(array))
-    if pa.types.is_fixed_size_list(kind):
-        values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
-        items = _without_offsets(values, cut=True)
-        if array.offset == 0 and items is values:
-            return array
-        return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=_null_mask(array))
-    if pa.types.is_dictionary(kind):
-        items = _without_offsets(array.dictionary)
-        same = items is array.dictionary
-        return array if same else pa.DictionaryArray.from_arrays(array.indices, items, ordered=kind.ordered)
-    values = array.values
-    items = _without_offsets(values)
-    if items is values:
-        return array
-    own = array.buffers()[: 3 if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind) else 2]
-    return pa.Array.from_buffers(kind, len(array), own, offset=array.offset, children=[items])
-
-
-def _null_mask(array: pa.Array) -> pa.Array | None:
-    return array.is_null() if array.null_count else None
-
-
-def _has_struct(kind: pa.DataType) -> bool:
-    """Whether a type has a struct in it, at a place where offsets can be moved."""
-    if pa.types.is_struct(kind):
-        return True
-    if pa.types.is_dictionary(kind):
-        return _has_struct(kind.value_type)
-    if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
-        return False
-    if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
-        return False
-    return any(_has_struct(kind.field(i).type) for i in range(kind.num_fields))
-
-
-def aligned(table: pa.Table) -> pa.Table:
-    """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
-
-    Parameters
-    ----------
-    table
-        Checked columns, in pieces of any lengths.
-
-    Returns
-    -------
-    pyarrow.Table
-        The table itself where it has no structs, or all columns are cut alike.
-    """
-    if table.num_columns < 2 or not any(_has_struct(t) for t in table.schema.types):
-        return table
-    if len({tuple(map(len, column.chunks)) for column in table.columns}) == 1:
-        return table
-    batches = [
-        pa.RecordBatch.from_arrays([_without_offsets(c) for c in batch.columns], schema=batch.schema)
-        for batch in table.to_batches()
-    ]
-    return pa.Table.from_batches(batches, schema=table.schema)
-
-
-def _has_struct_in_union(kind: pa.DataType, inside: bool = False) -> bool:
-    """Whether a type has structs within unions, whose offset they share."""
-    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0:
-        return False
-    if pa.types.is_struct(kind) and inside:
-        return True
-    inside = inside or pa.types.is_union(kind)
-    return any(_has_struct_in_union(kind.field(i).type, inside) for i in range(kind.num_fields))
-
-
 def _without_hidden(array: pa.Array) -> pa.Array:
     """Copy an array; of what is null nothing is copied."""
     try:
@@ -381,7 +299,7 @@ def _without_hidden(array: pa.Array) -> pa.Array:
         raise _HiddenError from None
 
 
-def _has_offsets(kind: pa.DataType) -> bool:
+def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ..exceptions import SpecError, suggest
 
-__all__ = ["HIDDEN", "ambiguous", "check_text", "columns_named", "find_column", "fresh", "unique_names", "unknown"]
+__all__ = ["HIDDEN", "Names", "ambiguous", "check_text", "columns_named", "fresh", "unique_names", "unknown"]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
@@ -49,40 +49,47 @@ def fresh(name: str, taken: set[str]) -> str:
     return name
 
 
-def find_column(name: str, columns: Sequence[str], *, folded: bool) -> int:
-    """Find the one column of a name.
+class Names:
+    """The names of a frame's columns, each of which is found without a look at all others.
 
     Parameters
     ----------
-    name
-        The name.
     columns
-        The frame's columns.
+        The names, in the order of the columns.
     folded
         Whether names are found regardless of case.
-
-    Returns
-    -------
-    int
-        Its position.
-
-    Raises
-    ------
-    SpecError
-        If there is none, or more than one.
     """
-    found = columns_named(name, columns, folded=folded)
-    if not found:
-        unknown(name, columns)
-    if len(found) > 1:
-        ambiguous(name, found)
-    return found[0]
+
+    def __init__(self, columns: Sequence[str], *, folded: bool) -> None:
+        self.columns = columns
+        self._exact: dict[str, list[int]] = {}
+        self._folded: dict[str, list[int]] = {}
+        for index, column in enumerate(columns):
+            self._exact.setdefault(column, []).append(index)
+            if folded:
+                self._folded.setdefault(column.lower(), []).append(index)
+
+    def named(self, name: str) -> list[int]:
+        """Find the columns of a name: those that have it as it is written, else those that have it in another case."""
+        return self._exact.get(name) or self._folded.get(name.lower(), [])
+
+    def has(self, name: str) -> bool:
+        """Whether a column has a name as it is written."""
+        return name in self._exact
+
+    def find(self, name: str) -> int:
+        """Find the one column of a name; a SpecError if there is none, or more than one."""
+        found = self.named(name)
+        if not found:
+            unknown(name, self.columns)
+        if len(found) > 1:
+            ambiguous(name, found)
+        return found[0]
 
 
 def columns_named(name: str, columns: Sequence[str], *, folded: bool) -> list[int]:
-    """Find the columns of a name: those that have it as it is written, else those that have it in another case."""
-    found = [i for i, c in enumerate(columns) if c == name]
-    return found or [i for i, c in enumerate(columns) if folded and c.lower() == name.lower()]
+    """Find the columns of one name among names that are asked only once."""
+    return Names(columns, folded=folded).named(name)
 
 
 def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, reader_of
-from .._model.names import check_text, columns_named, unknown
+from .._model.names import Names, check_text, unknown
 from .._model.outputs import Output
 from ..exceptions import SpecError, shown
 from .sql_text import parse_item
@@ -49,14 +49,15 @@ def read_items(
         In the order written.
     """
     outputs: list[Output] = []
+    names = Names(columns, folded=folded) if selecting else None
     given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
     for item, name in chain.from_iterable(starmap(_flat, given)):
         if isinstance(item, Output):  # read already
             outputs.append(item)
         elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None, position=i) for i, c in enumerate(columns))
-        elif selecting and (plain := _plain_name(item, columns)) is not None:
-            found = columns_named(plain, columns, folded=folded)
+        elif names is not None and (plain := _plain_name(item, names)) is not None:
+            found = names.named(plain)
             if not found:
                 unknown(plain, columns)
             if name is not None:
@@ -87,10 +88,10 @@ def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
         yield item, name
 
 
-def _plain_name(item: Any, columns: Sequence[str]) -> str | None:
+def _plain_name(item: Any, names: Names) -> str | None:
     if isinstance(item, Column):
         return item.name
-    if isinstance(item, str) and (item in columns or "(" not in item):
+    if isinstance(item, str) and ("(" not in item or names.has(item)):
         return item
     return None
 

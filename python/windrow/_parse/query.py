@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Expr, Item, Literal, Scalar
-from .._model.names import find_column
+from .._model.names import Names
 from .._model.outputs import Output, expression_of
 from .._model.replace import replace
 from .._model.windows import Order
@@ -153,7 +153,7 @@ class _Reader:
     def __init__(self, tree: Any, table: Any, columns: Sequence[str], folded: bool) -> None:
         self.tree = tree
         self.columns = list(columns)
-        self.folded = folded
+        self.names = Names(self.columns, folded=folded)
         alias = table.args.get("alias")
         if alias is not None and alias.columns:
             raise UnsupportedError(f"FROM {text_of(table)}: columns cannot be renamed there; rename the frame's own")
@@ -226,10 +226,10 @@ class _Reader:
         return found
 
     def _exact(self, name: str) -> str:
-        return self.columns[find_column(name, self.columns, folded=self.folded)]
+        return self.columns[self.names.find(name)]
 
     def _is_column(self, name: str) -> bool:
-        return any(name == (c.lower() if self.folded else c) for c in self.columns)
+        return bool(self.names.named(name))
 
     def _with_aliases(self, tree: Any, aliases: Mapping[str, list[Any]]) -> Any:
         """Put what aliases stand for in their places; one that stands for several items is refused, as in Spark."""

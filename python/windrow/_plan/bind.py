@@ -14,7 +14,7 @@ from typing import Any
 from .._model.calls import Call, Derived
 from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import ambiguous, columns_named, fresh, unique_names, unknown
+from .._model.names import Names, ambiguous, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
@@ -64,25 +64,24 @@ def bind(
         For an unknown or ambiguous column, a call without a window, an expression of another host.
     """
     names = unique_names(columns, folded=folded, without=without)
-    binder = _Binder(columns, names, host, folded, fallback, locate)
+    binder = _Binder(Names(columns, folded=folded), names, host, fallback, locate)
     native = [binder.lower(o.name, o.item) for o in outputs if isinstance(o.item, Call)]
     return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
 
 
 @dataclass(slots=True)
 class _Binder:
-    columns: Sequence[str]
+    columns: Names
     names: list[str]
     host: str
-    folded: bool
     fallback: Callable[[str], Scalar | None] | None
     locate: Callable[[Any], int | None] | None
     temporaries: list[Temporary] = field(default_factory=list)
     read: set[int] = field(default_factory=set)
     display: str = ""
     partitioned: bool = False
-    found: dict[str, list[int]] = field(default_factory=dict)
     made: dict[Any, str] = field(default_factory=dict)
+    taken: set[str] | None = None
 
     def lower(self, name: str, call: Call) -> dict[str, Any]:
         self.display = call.sql
@@ -169,7 +168,7 @@ class _Binder:
             if index is None:
                 other = self.fallback(scalar.name) if self.fallback is not None else None
                 if other is None:
-                    unknown(scalar.name, self.columns, self.display)
+                    unknown(scalar.name, self.columns.columns, self.display)
                 else:
                     scalar = other
         if index is None:
@@ -178,9 +177,7 @@ class _Binder:
         return self.names[index]
 
     def _find(self, name: str) -> int | None:
-        found = self.found.get(name)
-        if found is None:
-            found = self.found[name] = columns_named(name, self.columns, folded=self.folded)
+        found = self.columns.named(name)
         if len(found) > 1:
             ambiguous(name, found, self.display)
         return found[0] if found else None
@@ -189,7 +186,9 @@ class _Binder:
         key = _key(expression)
         if key in self.made:
             return self.made[key]
-        name = self.made[key] = fresh(f"__windrow_{len(self.temporaries)}", {c.lower() for c in self.columns})
+        if self.taken is None:
+            self.taken = {c.lower() for c in self.columns.columns}
+        name = self.made[key] = fresh(f"__windrow_{len(self.temporaries)}", self.taken)
         self.temporaries.append(Temporary(name, expression, text))
         return name
 
@@ -229,7 +228,7 @@ def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "p
     SpecError
         For an expression of another host.
     """
-    binder = _Binder(columns, list(columns), host, False, None, None)
+    binder = _Binder(Names(columns, folded=False), list(columns), host, None, None)
     made = []
     for output in outputs:
         if isinstance(output.item, Derived):

@@ -54,8 +54,8 @@ class BoundCalls:
 
     def beside(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """Give the native calls with output names that differ from those of columns that stand beside them."""
-        taken = {n.lower() for n in names}
-        return [{**c, "name": fresh(c["name"], taken) if c["name"] in names else c["name"]} for c in self.native]
+        there, taken = set(names), {n.lower() for n in names}
+        return [{**c, "name": fresh(c["name"], taken) if c["name"] in there else c["name"]} for c in self.native]
 
 
 def names_read(call: dict[str, Any]) -> list[str]:

@@ -49,14 +49,9 @@ class PandasHost(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
-        try:
-            return FrameSchema(pa.Schema.from_pandas(value, preserve_index=False))
-        except _UNREADABLE:
-            names = names_of(value)
-            columns = _Columns(value, names)
-            for index in range(len(names)):
-                columns[index]  # which names the column
-            raise
+        names = names_of(value)
+        columns = _Columns(value, names)
+        return FrameSchema(pa.schema([(name, columns[index].type) for index, name in enumerate(names)]))
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""

@@ -379,9 +379,9 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
         return source
     if not isinstance(source, (pl.Enum, pl.Categorical)):
         return None
-    if isinstance(result, pl.List) and isinstance(result.inner, (pl.Enum, pl.Categorical, pl.String)):
-        return pl.List(source)
-    return source if isinstance(result, (pl.Enum, pl.Categorical, pl.String)) else None
+    if isinstance(result, pl.List):
+        return pl.List(source) if isinstance(result.inner, (pl.Enum, pl.Categorical)) else None
+    return source if isinstance(result, (pl.Enum, pl.Categorical)) else None
 
 
 def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:

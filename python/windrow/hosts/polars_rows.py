@@ -25,6 +25,10 @@ _BOOLEAN: Final = {
     "IsNotNull", "IsNull", "Not",
 }  # fmt: skip
 _NOT: Final = {"ConcatVertical", "Explode"}
+# What these look for, or put in its place, is all of a column where it is not a literal.
+_SETS: Final = {
+    "ContainsAny", "ContainsMany", "ExtractMany", "FindMany", "IsIn", "Replace", "ReplaceMany", "ReplaceStrict",
+}  # fmt: skip
 
 
 def other_rows(expression: Any) -> tuple[str, ...]:
@@ -66,7 +70,7 @@ def other_rows(expression: Any) -> tuple[str, ...]:
 def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
     """Note what a node does, and give those below it."""
     if name == "Function":
-        if (function := _named(content["function"])) is not None:
+        if (function := _named(content["function"], content["input"])) is not None:
             found[function] = None
         return list(content["input"])
     if name == "AnonymousFunction":
@@ -92,14 +96,34 @@ def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
     return [content[0] if isinstance(content, list) else content]
 
 
-def _named(function: Any) -> str | None:
+def _named(function: Any, inputs: list[Any]) -> str | None:
     """Name a function that is not known to be of one row."""
-    name, inner = function, None
+    name, inner, options = function, None, None
     if isinstance(function, dict):
         name, inner = next(iter(function.items()))
-        inner = inner if isinstance(inner, str) else next(iter(inner), None) if isinstance(inner, dict) else None
+        if isinstance(inner, dict):
+            inner, options = next(iter(inner.items()), (None, None))
+        inner = inner if isinstance(inner, str) else None
+    one = inner if name == "Boolean" or name in _FAMILIES else name
+    if one in _SETS and not all(_is_literal(i) for i in inputs[1:]):
+        return str(one)
     if name == "Boolean":
         return None if inner in _BOOLEAN else str(inner)
     if name in _FAMILIES:
-        return str(inner) if inner in _NOT else None
+        return str(inner) if inner in _NOT or _infers(inner, options) else None
     return None if name in _FUNCTIONS else str(name)
+
+
+def _is_literal(node: Any) -> bool:
+    while isinstance(node, dict) and "Cast" in node:
+        node = node["Cast"]["expr"]
+    return isinstance(node, dict) and "Literal" in node
+
+
+def _infers(name: str | None, options: Any) -> bool:
+    """Whether a function of texts takes a format or a type from the first values of its column."""
+    if name == "Strptime":
+        return bool(options[1]["format"] is None)
+    if name == "JsonDecode":
+        return options is None or (isinstance(options, dict) and options.get("dtype", options) is None)
+    return name == "ToDecimal" and not (isinstance(options, dict) and "scale" in options)

@@ -1,6 +1,9 @@
 """wr.explain: text and HTML."""
 
+import random
+
 import pyarrow as pa
+import pytest
 
 import windrow as wr
 
@@ -34,3 +37,24 @@ def test_of_frames():
 def test_what_the_host_does():
     plan = wr.explain(schema, s=wr.sum(wr.expr("level * 2")).over())
     assert plan.steps == ["Polars evaluates level * 2 into a column first"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_pandas_labels_of_all_kinds(seed):
+    """What with_columns computes, explain explains and operator takes: labels may be numbers, or be there twice."""
+    pandas = pytest.importorskip("pandas")
+    rng, repeated = random.Random(seed), 0
+    for _ in range(15):
+        labels = [rng.choice(["a", "b", 0, 1, 2.5, "0", ("a", 1), None]) for _ in range(rng.randrange(1, 5))]
+        values = {0: [1, 2], 1: [0.5, None], 2: ["x", None], 3: [True, False]}
+        frame = pandas.concat(
+            [pandas.Series(values[rng.randrange(4)]) for _ in labels] + [pandas.Series([3, 4])], axis=1
+        )
+        frame.columns = pandas.Index([*labels, "v"], dtype=object)
+        call = "sum(v) OVER (ORDER BY v)"
+        out = wr.with_columns(frame, y=call)
+        assert out["y"].tolist() == [3, 7]
+        assert "sum(v)" in str(wr.explain(frame, call))
+        assert wr.operator({"y": call}, frame).schema.names[-1] == "y"
+        repeated += len(set(map(str, labels))) < len(labels)
+    assert repeated > 3

@@ -194,6 +194,42 @@ def test_without_a_block_all_threads_see_it():
     assert current().threads is None
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kept_setting_is_seen_at_once(seed):
+    """However it is written, the other thread sees what was set last, though the one that set it never looks."""
+    rng, kept, seen = random.Random(seed), [], []
+
+    def made(number):
+        return wr.config(threads=number)
+
+    def named(number):
+        config = wr.config(threads=number)
+        kept.append(config)
+
+    def dropped(number):
+        wr.config(threads=number)
+
+    try:
+        for number in range(1, 60):
+            way = rng.choice(["list", "function", "name", "dropped", "keywords"])
+            if way == "list":
+                kept.append(wr.config(threads=number))
+            elif way == "function":
+                kept.append(made(number))
+            elif way == "keywords":
+                config = wr.config(threads=number)
+            else:
+                (named if way == "name" else dropped)(number)
+            seen.append((number, in_a_thread(lambda: current().threads), way))
+            if rng.random() < 0.3:
+                kept.clear()
+        assert config is not None
+    finally:
+        wr.config(threads=None)
+    assert [s for s in seen if s[0] != s[1]] == []
+    assert len(seen) == 59
+
+
 def test_a_block_is_entered_again_and_by_several():
     settings = wr.config(threads=2)
     with settings:

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow._execute.arrow_columns import compact
+from windrow._execute.arrow_columns import as_bytes, compact
+from windrow._execute.validation import Checker
 
-from ..support.broken_arrow import draw
+from ..support.broken_arrow import around, draw, without_buffers
 from ..support.paths import ROOT
 
 TRIALS = 150
@@ -63,7 +64,7 @@ def expected(name, values):
     if name == "lag":
         return values
     if name == "last":
-        return [values[-1]] * len(values)
+        return values[-1:] * len(values)
     if name == "list":
         return [values[max(i - 1, 0) : i + 1] for i in range(len(values))]
     if name == "user":
@@ -105,22 +106,60 @@ def run_trials(seed, trials):
     return seen
 
 
+def run_empty(seed, trials):
+    """Run columns with parts that have no rows and no buffers through every way; give how many were answered."""
+    rng = random.Random(seed)
+    seen = Counter()
+    for number in range(trials):
+        column, values = without_buffers(rng), []
+        if rng.random() < 0.5:
+            column, values = around(rng, column, rng.randrange(2, 5))
+        column.validate(full=True)
+        for name, call in CALLS.items():
+            way = rng.choice(WAYS)
+            where = (seed, number, str(column.type), name, way)
+            try:
+                got = computed(way, call, column, [1] if values else [])
+            except wr.UnsupportedError:
+                seen["refused"] += 1
+                continue
+            if name == "unread":
+                assert got == list(range(1, len(values) + 1)), where
+            else:
+                assert got == expected(name, values), (where, got)
+            seen["answered", bool(values)] += 1
+    return seen
+
+
+def in_a_process(code):
+    """Run code in a process of its own, which broken data may end, and give what it prints."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+def test_empty_parts_without_buffers():
+    out = in_a_process(
+        "from tests.python.execute.test_broken_arrow import run_empty\n"
+        "seen = run_empty(1, 50)\n"
+        "print(seen['answered', False], seen['answered', True])\n"
+    )
+    assert min(map(int, out.split())) > 60, out
+
+
 def test_random_broken_columns():
-    """In a process of its own, which broken data may end."""
-    code = (
-        "import sys; from tests.python.execute.test_broken_arrow import run_trials\n"
-        f"seen = run_trials(int(sys.argv[1]), {TRIALS})\n"
+    out = in_a_process(
+        "from tests.python.execute.test_broken_arrow import run_trials\n"
+        f"seen = run_trials(1, {TRIALS})\n"
         "print(sum(n for k, n in seen.items() if k[0] == 'refused'), seen['answered'], seen['passed'])\n"
         "assert {k[1] for k in seen if k[0] == 'refused'} == {'utf8', 'split', 'offsets', 'indices'}, seen\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)])}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "1"], env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
-    refused, answered, passed = map(int, done.stdout.split())
-    assert min(refused, answered) > TRIALS, done.stdout
-    assert passed > TRIALS // 2, done.stdout
+    refused, answered, passed = map(int, out.split())
+    assert min(refused, answered) > TRIALS, out
+    assert passed > TRIALS // 2, out
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -339,3 +378,38 @@ def test_list_views_of_one_buffer_are_counted_by_what_they_show():
         out = wr.with_columns(reader, y=wr.lag("k").over(wr.window(order_by="k")), sort=True).read_all()
     assert out["x"].to_pylist() == whole["x"].to_pylist()[::-1]
     assert out["y"].to_pylist() == [None, *range(1, rows)]
+
+
+def test_rows_of_batches_of_other_types_and_of_slices_of_unions_are_named():
+    """The row counts from the first batch on, whatever type a batch comes in, and from where a slice begins."""
+    rng = random.Random(5)
+    kinds = [pa.string(), pa.large_string(), pa.string_view()]
+    for _ in range(30):
+        sizes = [rng.randrange(1, 5) for _ in range(rng.randrange(1, 4))]
+        bad = rng.randrange(sum(sizes))
+        texts = pa.array([b"\xff" if i == bad else b"x" for i in range(sum(sizes))])
+        batches, begin = [], 0
+        for size in sizes:
+            part = texts.slice(begin, size).cast(rng.choice([pa.binary(), pa.large_binary(), pa.binary_view()]))
+            text = part.view(next(k for k in kinds if as_bytes(k) == part.type))
+            batches.append(pa.record_batch([pa.array(range(begin, begin + size)), text], names=["k", "x"]))
+            begin += size
+        schema = pa.schema([("k", pa.int64()), ("x", rng.choice(kinds))])
+        operator = wr.operator(["max(x) OVER (ORDER BY k)"], schema, sort=rng.random() < 0.5)
+        with pytest.raises(wr.DataError, match=rf"column 'x' is broken at row {bad}:"):
+            list(operator(batches))
+    for _ in range(30):
+        rows = rng.randrange(2, 8)
+        bad, begin = rng.randrange(1, rows), rng.randrange(rows)
+        codes = pa.array([1 if i == bad else rng.randrange(2) for i in range(rows)], pa.int8())
+        text = pa.array([b"\xff" if i == bad else b"x" for i in range(rows)]).view(pa.string())
+        if rng.random() < 0.5:
+            union = pa.UnionArray.from_sparse(codes, [pa.array(range(rows)), text])
+        else:
+            union = pa.UnionArray.from_dense(codes, pa.array(range(rows), pa.int32()), [pa.array(range(rows)), text])
+        part = union.slice(begin)
+        if begin > bad:
+            Checker().checked(part, "x")
+            continue
+        with pytest.raises(wr.DataError, match=f"at row {bad - begin}:"):
+            Checker().checked(part, "x")

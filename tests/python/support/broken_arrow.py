@@ -123,3 +123,62 @@ def _within(random, kind, text, rows, outside):
         ends = pa.array([p + 1 for p in places], pa.int32())
         return pa.Array.from_buffers(pa.run_end_encoded(pa.int32(), pa.string()), rows, [None], children=[ends, text])
     return text
+
+
+FLAT = [
+    pa.int64(), pa.bool_(), pa.null(), pa.binary(4), pa.decimal128(10, 2), pa.string(), pa.large_binary(),
+    pa.string_view(), pa.dictionary(pa.int32(), pa.string()),
+]  # fmt: skip
+
+
+def without_buffers(random, depth=0):
+    """Draw a column without rows, of any type, that has as few buffers as Arrow itself takes for valid."""
+    nothing = pa.py_buffer(b"")
+    if depth == 3 or random.random() < 0.25:
+        kind = random.choice(FLAT)
+        if pa.types.is_dictionary(kind):
+            return pa.DictionaryArray.from_buffers(kind, 0, [None, None], _flat_without_buffers(pa.string()))
+        return _flat_without_buffers(kind)
+    inner = without_buffers(random, depth + 1)
+    kind = random.choice(
+        [
+            pa.list_(inner.type), pa.large_list(inner.type), pa.list_view(inner.type), pa.list_(inner.type, 2),
+            pa.struct([("f", inner.type)]), pa.map_(pa.string(), inner.type),
+        ]
+    )  # fmt: skip
+    buffers, children = [None, None], [inner]
+    if pa.types.is_list_view(kind):
+        buffers = [None, nothing, nothing]  # which Arrow wants
+    elif pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind):
+        buffers = [None]
+    elif pa.types.is_map(kind):
+        entries = pa.struct([kind.key_field, kind.item_field])
+        children = [pa.Array.from_buffers(entries, 0, [None], children=[_flat_without_buffers(pa.string()), inner])]
+    return pa.Array.from_buffers(kind, 0, buffers, children=children)
+
+
+def _flat_without_buffers(kind):
+    nothing = pa.py_buffer(b"")
+    if kind == pa.string_view():
+        return pa.Array.from_buffers(kind, 0, [None, nothing])
+    return pa.Array.from_buffers(kind, 0, [None, None, nothing][: kind.num_buffers])
+
+
+def around(random, empty, rows):
+    """Give a column of some rows that has an empty one within it, and its values."""
+    zeros = pa.py_buffer(bytes(8 * rows + 8))
+    kinds = [pa.list_, pa.large_list, pa.list_view, "dense union", "dictionary", "struct"]
+    way = random.choice([k for k in kinds if k != "dictionary" or empty.type == pa.string()])
+    if way == "dense union":
+        places = pa.array(range(rows), pa.int32())
+        column = pa.UnionArray.from_dense(pa.array([0] * rows, pa.int8()), places, [pa.array(range(rows)), empty])
+        return column, list(range(rows))
+    if way == "dictionary":
+        kind = pa.dictionary(pa.int32(), pa.string())
+        return pa.DictionaryArray.from_buffers(kind, rows, [_bits([True] * rows), zeros], empty), [None] * rows
+    if way == "struct":
+        inner, values = around(random, empty, rows)
+        return pa.StructArray.from_arrays([inner], ["f"]), [{"f": v} for v in values]
+    kind = way(empty.type)
+    buffers = [None, zeros, zeros][: kind.num_buffers]
+    return pa.Array.from_buffers(kind, rows, buffers, children=[empty]), [[] for _ in range(rows)]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow._execute.user_functions import UserFunction
 
 
 class Last:
@@ -110,3 +111,44 @@ def test_months_are_no_value_of_python():
     for text in ("interval year to month", "interval month", "array<interval year>"):
         with pytest.raises(wr.SpecError, match=r"has months.*returns='int'"):
             wr.aggregate(Last([1]), "i", returns=text)
+
+
+PARTS = [1.5, -0.25, 0.0, 2.0, -3.0, 7, 1e300, float("inf"), 2.0**60]
+KINDS = [
+    pa.int8(), pa.int64(), pa.uint32(), pa.float32(), pa.float16(), pa.date32(), pa.timestamp("us"), pa.timestamp("s"),
+    pa.duration("ms"), pa.time64("us"), pa.time32("s"),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_of_all_classes_fit_whole_or_are_refused():
+    """What a type takes of a number is the number, or null for none; floats are rounded to their type alone."""
+    numpy = pytest.importorskip("numpy")
+    rng, stayed, refused = random.Random(3), 0, 0
+    classes = [float, numpy.float64, numpy.float32, numpy.float16, Decimal, Fraction, numpy.int64, int]
+    for _ in range(600):
+        part, kind, make = rng.choice(PARTS), rng.choice(KINDS), rng.choice(classes)
+        try:
+            value = make(part)
+        except (OverflowError, ValueError):
+            continue
+        try:
+            column = UserFunction(None, kind, "f").convert([value])
+        except wr.UserError:
+            refused += 1
+            continue
+        if pa.types.is_temporal(kind):
+            column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
+        (found,) = column.to_pylist()
+        if pa.types.is_floating(kind):
+            assert found == pa.scalar(float(value), kind).as_py(), (value, kind)
+        else:
+            assert found == value, (repr(value), kind, found)
+        stayed += 1
+    assert min(stayed, refused) > 100, (stayed, refused)
+
+
+@pytest.mark.parametrize("kind", ["int", "double", "date", "timestamp", "string", "array<int>", "struct<a: int>"])
+def test_what_pandas_has_for_missing_values_is_null(kind):
+    pandas = pytest.importorskip("pandas")
+    assert computed([pandas.NaT, None, pandas.NA], kind) == [None, None, None]

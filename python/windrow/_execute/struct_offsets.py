@@ -1,0 +1,96 @@
+"""Offsets of structs: where structs are sliced within others, Rust's Arrow cuts them twice."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from .arrow_columns import rebuilt
+
+__all__ = ["aligned", "without_offsets"]
+
+
+def without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
+    """Move the offsets of structs within structs and fixed-size lists into their fields.
+
+    Parameters
+    ----------
+    array
+        The array.
+    cut
+        Whether it is a field of a struct, or an item of fixed-size lists.
+
+    Returns
+    -------
+    pyarrow.Array
+        The array itself where there is nothing to move.
+    """
+    kind = array.type
+    if array.offset > 0 and _has_struct_in_union(kind):
+        # written and read, a slice is an array of its own
+        batch = pa.record_batch([array], names=["slice"])
+        return pa.ipc.read_record_batch(batch.serialize(), batch.schema).column(0)
+    if not _has_struct(kind):
+        return array
+    if pa.types.is_struct(kind):
+        fields = [array.field(i) for i in range(kind.num_fields)]
+        made = [without_offsets(f, cut=True) for f in fields]
+        if (not cut or array.offset == 0) and all(a is b for a, b in zip(made, fields, strict=True)):
+            return array
+        return rebuilt(array, made)
+    if pa.types.is_fixed_size_list(kind):
+        values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
+        items = without_offsets(values, cut=True)
+        if array.offset == 0 and items is values:
+            return array
+        nulls = array.is_null() if array.null_count else None
+        return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=nulls)
+    whole = array.dictionary if pa.types.is_dictionary(kind) else array.values
+    items = without_offsets(whole)
+    return array if items is whole else rebuilt(array, [items])
+
+
+def _has_struct(kind: pa.DataType) -> bool:
+    """Whether a type has a struct in it, at a place where offsets can be moved."""
+    if pa.types.is_struct(kind):
+        return True
+    if pa.types.is_dictionary(kind):
+        return _has_struct(kind.value_type)
+    if pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
+        return False
+    if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
+        return False
+    return any(_has_struct(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def aligned(table: pa.Table) -> pa.Table:
+    """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
+
+    Parameters
+    ----------
+    table
+        Checked columns, in pieces of any lengths.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table itself where it has no structs, or all columns are cut alike.
+    """
+    if table.num_columns < 2 or not any(_has_struct(t) for t in table.schema.types):
+        return table
+    if len({tuple(map(len, column.chunks)) for column in table.columns}) == 1:
+        return table
+    batches = [
+        pa.RecordBatch.from_arrays([without_offsets(c) for c in batch.columns], schema=batch.schema)
+        for batch in table.to_batches()
+    ]
+    return pa.Table.from_batches(batches, schema=table.schema)
+
+
+def _has_struct_in_union(kind: pa.DataType, inside: bool = False) -> bool:
+    """Whether a type has structs within unions, whose offset they share."""
+    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0:
+        return False
+    if pa.types.is_struct(kind) and inside:
+        return True
+    inside = inside or pa.types.is_union(kind)
+    return any(_has_struct_in_union(kind.field(i).type, inside) for i in range(kind.num_fields))
