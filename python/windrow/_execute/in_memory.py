@@ -60,7 +60,7 @@ def new_columns(
     with in_memory(lambda: Output.shown(outputs), rows) as run:
         for calls in levels(o.item for o in outputs if o.item is not None):
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows)
+            temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows, bound.native)
             table = input_table(bound, working, temporaries, rows, working.schema, checker=working.checker)
             if in_order:
                 working.add(list(calls), *columns_in_order(table, bound, options))
@@ -121,12 +121,17 @@ class _Working:
 
 
 def _evaluated(
-    run: Run, temporaries: Sequence[Temporary], names: Sequence[str], working: _Working, rows: int
+    run: Run,
+    temporaries: Sequence[Temporary],
+    names: Sequence[str],
+    working: _Working,
+    rows: int,
+    calls: Sequence[dict[str, Any]] = (),
 ) -> list[pa.ChunkedArray]:
     if not temporaries:
         return []
     with run.stage("evaluate"):
-        return evaluate(temporaries, _ByName(names, working), rows, current(), working.checker)
+        return evaluate(temporaries, _ByName(names, working), rows, current(), working.checker, calls)
 
 
 class _ByName(Mapping[str, Any]):

@@ -15,7 +15,7 @@ from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .lossless import fits
-from .ordered_categories import refuse_comparison, with_order
+from .ordered_categories import ordered_columns, refuse_comparison, with_order
 from .validation import Checker
 
 __all__ = [
@@ -48,9 +48,10 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     Plan
         The native plan.
     """
+    ordered = ordered_columns(schema)
     for call in calls:
         _check_default(schema, call)
-        refuse_comparison(schema, call)
+        refuse_comparison(ordered, call)
     return Plan(schema, list(calls), options.native())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from ..exceptions import UnsupportedError
 
-__all__ = ["ordered_results", "refuse_comparison", "with_order"]
+__all__ = ["has_ordered_categories", "ordered_columns", "ordered_results", "refuse_comparison", "with_order"]
 
 # functions whose answer depends on the order of an argument's values, by the argument's position
 _ORDERED_ARGUMENTS = {
@@ -20,13 +20,13 @@ _ORDERED_ARGUMENTS = {
 }  # fmt: skip
 
 
-def refuse_comparison(schema: pa.Schema, call: dict[str, Any]) -> None:
+def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     """Refuse a call that compares categories with an order of their own: the native module compares their text.
 
     Parameters
     ----------
-    schema
-        The columns that the call reads.
+    ordered
+        The columns of such categories, each with what a message calls it.
     call
         The native call.
 
@@ -40,19 +40,24 @@ def refuse_comparison(schema: pa.Schema, call: dict[str, Any]) -> None:
     if position is not None and position < len(call["args"]):
         compared.append(call["args"][position].get("column"))
     for name in compared:
-        index = -1 if name is None else schema.get_field_index(name)
-        if index >= 0 and _has_ordered_categories(schema.field(index).type):
+        if name in ordered:
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {without_places(name)!r} as text; "
-                "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
+                f"{call['display']}: it would compare the ordered categories of {without_places(ordered[name])!r} as "
+                "text; order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
 
 
-def _has_ordered_categories(kind: pa.DataType) -> bool:
+def ordered_columns(schema: pa.Schema) -> dict[str, str]:
+    """Give the names of the columns that hold ordered categories, for :func:`refuse_comparison`."""
+    return {f.name: f.name for f in schema if has_ordered_categories(f.type)}
+
+
+def has_ordered_categories(kind: pa.DataType) -> bool:
+    """Say whether values of a type are, or hold, ordered categories."""
     if pa.types.is_dictionary(kind):
-        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
-    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+        return bool(kind.ordered) or has_ordered_categories(kind.value_type)
+    return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
@@ -76,7 +81,7 @@ def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: 
     for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
         name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
         index = -1 if name is None else schema.get_field_index(name)
-        if pa.types.is_dictionary(field.type) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+        if pa.types.is_dictionary(field.type) and index >= 0 and has_ordered_categories(schema.field(index).type):
             found.append(position)
     return found
 

@@ -121,7 +121,7 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
 
     kind = value.kind
     if kind == to:
-        return Typed(value.expr, to, value.failures, value.literal, text, value.ordered)
+        return Typed(value.expr, to, value.failures, value.literal, text)  # categories as text have the alphabet's order
     if kind == VOID:
         return Typed(pl.lit(None, dtype=plain(to)), to, value.failures, None, text)
     if value.is_literal and isinstance(value.literal, (int, Decimal)) and to == DOUBLE:

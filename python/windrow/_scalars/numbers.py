@@ -222,7 +222,7 @@ def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
     one, other, _, failures = _nonzero(args, scope, text)
     one, other = one.cast(pl.Int64), other.cast(pl.Int64)
     low, _ = _bounds(BIGINT)
-    if not args[1].is_literal and scope.ansi:
+    if scope.ansi and (not args[1].is_literal or args[1].literal == -1):
         failures += (failing((one == low) & (other == -1), "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
     floor = one // other
     above = (floor * other != one) & ((one < 0) ^ (other < 0))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .._parse.limits import excerpt
 from .casts import to_text
 from .typed import ELSEWHERE, Scope, Typed, failing, merged, refused
 from .types import BOOLEAN, INT, STRING, family, shown
@@ -41,11 +42,10 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
 
 def concatenated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Join values as text; NULL makes NULL."""
+    import polars as pl
+
     parts = [as_text(a, text, scope) for a in args]
-    result = parts[0].expr
-    for part_ in parts[1:]:
-        result = result + part_.expr
-    return Typed(result, STRING, merged(*parts))
+    return Typed(pl.concat_str([p.expr for p in parts]), STRING, merged(*parts))
 
 
 def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -166,6 +166,10 @@ def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
 def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
     """Say whether a text is LIKE a literal pattern."""
     like = _literal(pattern, "a pattern", text)
+    if folded:  # Spark compares both in small letters, of which there are others than Rust's (?i) knows
+        if not like.isascii():
+            raise refused("ILIKE with letters beyond ASCII", text)
+        like = like.lower()
     written, letters = "", iter(like)
     for letter in letters:
         if letter == escape:
@@ -175,13 +179,8 @@ def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", f
             written += re.escape(following)
         else:
             written += {"%": ".*", "_": "."}.get(letter, re.escape(letter))
-    if folded:
-        if not like.isascii():
-            raise refused("ILIKE with letters beyond ASCII", text)
-        written = written.lower() if "\\" not in written else written
     string = value.expr.str.to_lowercase() if folded else value.expr
-    flags = "(?is)" if folded else "(?s)"
-    return string.str.contains(rf"{flags}\A{written}\z")
+    return string.str.contains(rf"(?s)\A{written}\z")
 
 
 # tokens that Java's and Rust's regular expressions read alike, with what Rust is given for each
@@ -220,6 +219,6 @@ def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
         raise refused(f"a regular expression with {pattern[at:]!r}", text)
     try:
         re.compile(pattern)
-    except re.error:
-        raise refused(f"the regular expression {pattern!r}", text) from None
+    except (re.error, OverflowError, RecursionError):
+        raise refused(f"the regular expression {excerpt(pattern)}", text) from None
     return Typed(args[0].expr.str.contains(written), BOOLEAN, merged(*args))
