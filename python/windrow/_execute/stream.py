@@ -324,9 +324,7 @@ class Operator:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            made = evaluate(
-                self.bound.temporaries, by_name, batch.num_rows, self._options, checker, self.bound.native
-            )
+            made = evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options, checker, self.bound.native)
             return columns, made
 
     def _cast(self, column: Any, index: int, declared: pa.DataType, checker: Checker) -> Any:

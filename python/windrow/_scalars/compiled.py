@@ -23,7 +23,7 @@ from .._parse.literals import NO_VALUE, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
-from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
+from .casts import cast, date_of_text, named_type, null_of, plain, timestamp_of_text
 from .exact import candidates
 from .growth import extent
 from .literals import typed_literal
@@ -390,8 +390,8 @@ class _Compiler:
             return Typed(expr, kind, value.failures, text=value.text)
         if pa.types.is_timestamp(kind) and value.kind == DATE:
             return Typed(value.expr.cast(plain(kind)), kind, value.failures, text=value.text)
-        if value.kind == VOID:  # Polars takes a null without a type as one of the type beside it
-            return Typed(pl.lit(None), kind, value.failures, None, value.text)
+        if value.kind == VOID:
+            return Typed(null_of(kind), kind, value.failures, None, value.text)
         if self._counts_as_decimal(value, [Typed(value.expr, kind)]):
             return Typed(pl.lit(Decimal(value.literal), dtype=plain(kind)), kind, literal=Decimal(value.literal))
         made = cast(value, kind, text, self.scope)
@@ -615,8 +615,6 @@ class _Compiler:
 
     def _argument(self, value: Typed, pattern: str, text: object) -> Typed | None:
         """Give an argument as a pattern takes it, None where it does not."""
-        import polars as pl
-
         kind = family(value.kind)
         if pattern == "any":
             return value
@@ -625,7 +623,7 @@ class _Compiler:
                 "string": STRING, "date": DATE, "double": DOUBLE, "number": DOUBLE, "integer": INT, "int": INT,
                 "timestamp_ntz": NTZ,
             }.get(pattern)  # fmt: skip
-            return None if default is None else Typed(pl.lit(None, dtype=plain(default)), default, value.failures, None)
+            return None if default is None else Typed(null_of(default), default, value.failures, None)
         if pattern == "floating":
             return value if kind in ("float", "double") else None
         if pattern == "number" and kind in ("integer", "float", "double", "decimal"):

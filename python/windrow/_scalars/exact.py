@@ -104,7 +104,7 @@ EXACT: tuple[Exact, ...] = (
     Exact("log", ("double", "double"), "double", _D(_log), ulps=2),
     Exact("log2", ("double",), "double", _D(lambda x: _when(x > 0, quotient(x.log(), _ln2()))), ulps=2),
     Exact("log1p", ("double",), "double", _D(lambda x: _when(x > -1, x.log1p())), ulps=1),
-    *(Exact(n, ("double", "double"), "double", _D(lambda x, y: x.pow(y)), ulps=1) for n in ("pow", "power")),
+    *(Exact(n, ("double", "double"), "double", numbers.power, ulps=1) for n in ("pow", "power")),
     *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "floating")),
     *(
         Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil"))

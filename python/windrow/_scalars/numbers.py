@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,17 @@ from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["arithmetic", "bitwise", "divided", "floor_or_ceil", "negated", "remainder", "rounded", "whole_quotient"]
+__all__ = [
+    "arithmetic",
+    "bitwise",
+    "divided",
+    "floor_or_ceil",
+    "negated",
+    "power",
+    "remainder",
+    "rounded",
+    "whole_quotient",
+]
 
 # so many integer operations in a chain are each checked by themselves
 _EXACTLY = 12
@@ -171,7 +182,8 @@ def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
             raise refused(f"{shown(of_one)} / {shown(of_other)}, which cuts digits,", text)
         return Typed(found[0], found[1], failures)
     one, other = (cast(a, DOUBLE, text, scope).expr for a in args)
-    return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
+    other = other if known else pl.when(~zero).then(other)
+    return Typed(decimals.quotient(one, other, scope.rows()), DOUBLE, failures)
 
 
 def try_divide(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -325,6 +337,23 @@ def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scop
         return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
 
     return made
+
+
+def power(args: list[Typed], scope: Scope, text: object) -> Typed:
+    """Raise a double to a power as Java does, where NaN and the infinities are powers as well."""
+    import polars as pl
+
+    x, y = (cast(a, DOUBLE, text, scope) for a in args)
+    base, exponent = x.expr, y.expr
+    known = y.literal if y.is_literal else None
+    if known is None or known == 0.5:  # of which Polars makes a square root: NaN of -inf, and -0.0 of itself
+        root = (exponent == 0.5) & ((base == 0) | base.is_infinite())
+        base = pl.when(root).then(base.abs()).otherwise(base)
+    result = base.pow(exponent)
+    if known is None:
+        none = exponent.is_nan() | ((base.abs() == 1) & exponent.is_infinite())
+        result = pl.when(none).then(base * math.nan).otherwise(result)
+    return Typed(result, DOUBLE, merged(*args))
 
 
 def is_nan(args: list[Typed], scope: Scope, text: object) -> Typed:

@@ -126,6 +126,12 @@ class Scope:
     ansi: bool
     timezone: str | None
 
+    def rows(self) -> pl.Expr:
+        """Give something that has as many values as the columns."""
+        import polars as pl
+
+        return pl.any_horizontal([pl.col(n).is_null() for n in self.kinds] or [pl.lit(False)])
+
     def zone(self) -> str | None:
         """Give the zone in which timestamps have days and hours; None where columns have several and none is set."""
         if self.timezone is not None:
