@@ -1,4 +1,4 @@
-"""Polars as the one who evaluates scalar expressions, for all frames that are not Spark's."""
+"""Evaluates scalar expressions with Polars, for all frames that are not Spark's."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _TRUE, _FALSE = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
 # what Spark takes off both ends of a text that it casts
 _BLANKS = "".join(map(chr, [*range(33), 127]))
 _DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
-_NULL = "try_cast gives NULL for it"
+_TRY_CAST = "try_cast gives NULL for it"
 
 
 def plain(kind: pa.DataType) -> Any:
@@ -158,10 +158,10 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
 
 def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: object) -> Failure:
     if source == "string":
-        return failing(rows, f"CAST_INVALID_INPUT, a text that is no {target}", text, _NULL)
+        return failing(rows, f"CAST_INVALID_INPUT, a text that is no {target}", text, _TRY_CAST)
     if target == "decimal":
-        return failing(rows, "NUMERIC_VALUE_OUT_OF_RANGE", text, _NULL, overflow=True)
-    return failing(rows, "CAST_OVERFLOW", text, _NULL, overflow=True)
+        return failing(rows, "NUMERIC_VALUE_OUT_OF_RANGE", text, _TRY_CAST, overflow=True)
+    return failing(rows, "CAST_OVERFLOW", text, _TRY_CAST, overflow=True)
 
 
 _Made = Any  # (the cast, rows that have no value or None, rows on which it is not exact or None), or None

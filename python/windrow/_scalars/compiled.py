@@ -51,6 +51,7 @@ _CAST_FUNCTIONS = {
     "decimal": pa.decimal128(10, 0),
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
+_WITH_TEXT = {"void", "string", "integer", "decimal", "boolean", "date", "timestamp", "timestamp_ntz"}
 _INTS = {"tinyint", "smallint", "int"}
 
 
@@ -352,7 +353,10 @@ class _Compiler:
             else:
                 found.append(value.expr == item.expr)
         if constants:
-            found.append(value.expr.is_in(pl.select(pl.concat_list(constants)).to_series()))
+            listed: Any = pl.concat_list(constants)
+            if self.scope.kinds:  # made once; where nothing has rows, it must stay a single value
+                listed = pl.select(listed).to_series()
+            found.append(value.expr.is_in(listed))
         return Typed(pl.any_horizontal(found), BOOLEAN, merged(value, *items), text=text)
 
     def _common(
@@ -543,12 +547,9 @@ class _Compiler:
         return self._negated(made, text) if node.args.get("negate") else made
 
     def _trim(self, node: Any, text: object) -> Typed:
-        side = {"LEADING": "start", "TRAILING": "end"}.get(str(node.args.get("position") or "BOTH").upper(), "both")
+        name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")).upper(), "trim")
         letters = [] if node.expression is None else [self.value(node.expression)]
-        args = [*letters, self.value(node.this)]
-        if any(a.kind != STRING for a in args):
-            raise refused(f"trim of {', '.join(shown(a.kind) for a in args)}", text)
-        return texts.trimmed(side)(args, self.scope, text)
+        return self.call(name, [*letters, self.value(node.this)], text)
 
     def _substring(self, node: Any, text: object) -> Typed:
         given = [node.this, node.args.get("start"), node.args.get("length")]
@@ -599,25 +600,31 @@ class _Compiler:
 
     def call(self, name: str, args: list[Typed], text: object) -> Typed:
         """Call a function or operator of the table; what it has no row for is refused by name."""
+        literal_only = None
         for row in candidates(name):
             patterns = row.arguments
             if row.variadic and len(args) >= len(patterns):
                 patterns = (*patterns, *[patterns[-1]] * (len(args) - len(patterns)))
             if len(patterns) != len(args):
                 continue
-            given = [self._argument(a, p, text) for a, p in zip(args, patterns, strict=True)]
+            given = [self._argument(a, p.removeprefix("literal "), text) for a, p in zip(args, patterns, strict=True)]
             found = [g for g in given if g is not None]
-            if len(found) == len(given):
-                made = row.make(found, self.scope, text)
-                return replace(made, text=text)
-        kinds = ", ".join(shown(a.kind) for a in args)
-        raise refused(f"{name}({kinds})", self.text)
+            if len(found) < len(given):
+                continue
+            read = [i for i, p in enumerate(patterns) if p.startswith("literal ") and args[i].literal_or(None) is None]
+            if not read:
+                return replace(row.make(found, self.scope, text), text=text)
+            literal_only = read[0] + 1
+        what = f"{name}({', '.join(shown(a.kind) for a in args)})"
+        raise refused(
+            what if literal_only is None else f"{what} whose argument {literal_only} is no literal, or NULL,", self.text
+        )
 
     def _argument(self, value: Typed, pattern: str, text: object) -> Typed | None:
         """Give an argument as a pattern takes it, None where it does not."""
         kind = family(value.kind)
-        if pattern == "any":
-            return value
+        if pattern == "text":
+            return value if kind in _WITH_TEXT else None
         if kind == "void":
             default = {
                 "string": STRING, "date": DATE, "double": DOUBLE, "number": DOUBLE, "integer": INT, "int": INT,

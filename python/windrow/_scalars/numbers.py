@@ -32,6 +32,7 @@ __all__ = [
 # so many integer operations in a chain are each checked by themselves
 _EXACTLY = 12
 _WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
+_NULLIF = "write a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 _DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 
 
@@ -204,7 +205,7 @@ def _nonzero(
     failures = merged(left, right)
     if not (right.is_literal and right.literal):
         if scope.ansi:
-            failures += (failing((other == 0) & one.is_not_null(), error, text, _DIVIDE),)
+            failures += (failing((other == 0) & one.is_not_null(), error, text, _NULLIF),)
         other = pl.when(other != 0).then(other)
     return one, other, kind, failures
 
@@ -221,7 +222,7 @@ def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give Spark's pmod of integers."""
-    if not args[1].is_literal or not isinstance(args[1].literal, int) or args[1].literal <= 0:
+    if args[1].literal <= 0:
         raise refused("pmod by what is not a positive literal", text)
     one, other, kind, failures = _nonzero(args, scope, text)
     return Typed(one % other, kind, failures)
@@ -268,7 +269,7 @@ def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``floor(x)`` or ``ceil(x)``: a bigint, which saturates."""
+    """Make ``floor(x)`` or ``ceil(x)``: a bigint; beyond it an error under ANSI rules, else the end of the type."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl

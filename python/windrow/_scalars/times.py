@@ -49,12 +49,7 @@ def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
         import polars as pl
 
         (arg,) = args
-        if arg.kind == DATE:
-            if name in ("hour", "minute", "second"):
-                raise refused(f"{name} of a date", text)
-            shown_as: pl.Expr | None = arg.expr
-        else:
-            shown_as = local(arg, scope)
+        shown_as = arg.expr if arg.kind == DATE else local(arg, scope)
         if shown_as is None:
             raise refused(f"{name} of timestamps of several zones", text, "name one with wr.config(timezone=...)")
         return Typed(FIELDS[name](shown_as).cast(pl.Int32), INT, arg.failures)
@@ -84,8 +79,6 @@ def days_after(args: list[Typed], scope: Scope, text: object) -> Typed:
 def moved_by_months(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Add a literal number of months; a day that the month lacks is its last."""
     day, months = args
-    if isinstance(months.literal, bool) or not isinstance(months.literal, int):
-        raise refused("add_months by what is not a literal", text)
     return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
 
 
@@ -187,6 +180,6 @@ _TRUNCATED = {
 def truncated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Cut a date to the first day of its week, month, quarter or year."""
     unit = args[1].literal
-    if not isinstance(unit, str) or unit.upper() not in _TRUNCATED:
+    if unit.upper() not in _TRUNCATED:
         raise refused("trunc to another unit than 'YEAR', 'QUARTER', 'MONTH' or 'WEEK'", text)
     return Typed(args[0].expr.dt.truncate(_TRUNCATED[unit.upper()]), DATE, merged(*args))

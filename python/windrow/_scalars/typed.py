@@ -107,6 +107,10 @@ class Typed:
         """Whether it is a literal."""
         return self.literal is not _NO_LITERAL
 
+    def literal_or(self, other: Any) -> Any:
+        """Give the Python value of a literal, or something else where it is none."""
+        return self.literal if self.is_literal else other
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
