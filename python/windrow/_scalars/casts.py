@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._model.replace import replace
 from .decimals import as_double, decimal_of_double, quotient, rescaled
 from .typed import ELSEWHERE, Failure, Scope, Typed, failing, refused
 from .types import (
@@ -153,7 +154,10 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
         failures.append(failing(unknown, "a value that is not cast exactly here", text, ELSEWHERE))
     if lost is not None and not tried and scope.ansi:
         failures.append(_lost(value, lost, source, target, text))
-    return Typed(expr, to, tuple(failures), text=text)
+    made_ = Typed(expr, to, tuple(failures), text=text)
+    read = {"date": date_of_text, "timestamp": timestamp_of_text, "timestamp_ntz": timestamp_of_text}.get(target)
+    literal = value.literal_or(None)
+    return replace(made_, literal=read(literal)) if read is not None and isinstance(literal, str) else made_
 
 
 def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: object) -> Failure:

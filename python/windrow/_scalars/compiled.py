@@ -121,6 +121,11 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
         ) from None
 
 
+def _beyond_nanoseconds(time: pl.Expr) -> pl.Expr:
+    """Say which dates or timestamps are beyond those that 64 bits of nanoseconds hold."""
+    return time.dt.epoch("us").abs() >= 2**63 // 1000
+
+
 class _UnknownError(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -363,6 +368,8 @@ class _Compiler:
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
+        import polars as pl
+
         # Spark reads text next to a date or timestamp as one
         datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if datetimes:
@@ -375,6 +382,13 @@ class _Compiler:
         kind = common(kinds, ansi=self.scope.ansi)
         if kind is None:
             self._no_common(values, kinds, text)
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":
+            literals = [v.expr for v in values if v.literal_or(None) is not None]
+            if literals and pl.select(pl.any_horizontal(map(_beyond_nanoseconds, literals))).item():
+                if not comparing:
+                    raise refused("a timestamp beside nanoseconds that are not enough for it", text)
+                # to one that far away all timestamps compare alike, with their nanoseconds or without
+                kind = pa.timestamp("us", kind.tz)
         if not equality and any(v.ordered for v in values):
             raise refused("a comparison of ordered categories, which here are text,", text)
         return kind, [self._as(v, kind, text) for v in values]
@@ -388,12 +402,16 @@ class _Compiler:
 
         if value.kind == kind:
             return value
-        if pa.types.is_timestamp(kind) and pa.types.is_timestamp(value.kind):
-            expr = value.expr.dt.cast_time_unit(kind.unit)
-            expr = expr if kind.tz == value.kind.tz else expr.dt.convert_time_zone(kind.tz)
-            return Typed(expr, kind, value.failures, text=value.text)
-        if pa.types.is_timestamp(kind) and value.kind == DATE:
-            return Typed(value.expr.cast(plain(kind)), kind, value.failures, text=value.text)
+        if pa.types.is_timestamp(kind) and (pa.types.is_timestamp(value.kind) or value.kind == DATE):
+            failures = value.failures
+            if kind.unit == "ns" and getattr(value.kind, "unit", "us") != "ns" and not value.is_literal:
+                rows, way = _beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
+                failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, way),)
+            # as timestamps first: a zone is shown otherwise, and a date has none
+            expr = value.expr if value.kind != DATE else value.expr.cast(pl.Datetime("us"))
+            expr = expr.dt.cast_time_unit(kind.unit)
+            expr = expr if kind.tz == getattr(value.kind, "tz", None) else expr.dt.convert_time_zone(kind.tz)
+            return Typed(expr, kind, failures, text=value.text)
         if value.kind == VOID:
             return Typed(null_of(kind), kind, value.failures, None, value.text)
         if self._counts_as_decimal(value, [Typed(value.expr, kind)]):

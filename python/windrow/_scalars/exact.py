@@ -54,6 +54,7 @@ class Exact:
 
 
 _D = numbers.function_of_doubles
+_MOVED = (("date", "literal interval"), ("timestamp", "interval"), ("timestamp_ntz", "interval"))
 
 
 def _when(condition: Any, value: Any) -> Any:
@@ -76,14 +77,11 @@ EXACT: tuple[Exact, ...] = (
     Exact("-", ("timestamp", "timestamp"), "interval", times.span),
     Exact("-", ("timestamp_ntz", "timestamp_ntz"), "interval", times.span),
     *(
-        Exact(symbol, (kind, "interval"), "first", times.moved(1 if symbol == "+" else -1))
+        Exact(symbol, (kind, by), "first", times.moved(1 if symbol == "+" else -1))
         for symbol in "+-"
-        for kind in ("date", "timestamp", "timestamp_ntz")
+        for kind, by in _MOVED
     ),
-    *(
-        Exact("+", ("interval", kind), "second", times.moved_reversed)
-        for kind in ("date", "timestamp", "timestamp_ntz")
-    ),
+    *(Exact("+", (by, kind), "second", times.moved_reversed) for kind, by in _MOVED),
     Exact("+", ("interval", "interval"), "interval", times.interval_sum(1)),
     Exact("-", ("interval", "interval"), "interval", times.interval_sum(-1)),
     Exact("/", ("number", "number"), "double or decimal", numbers.divided),

@@ -126,7 +126,7 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
         zoned = time.kind != DATE and time.kind.tz not in (None, "UTC")
         interval = by.literal
         if not isinstance(interval, Interval):
-            if time.kind == DATE or zoned:
+            if zoned:
                 raise refused(f"{shown(time.kind)} and an interval that is not a literal", text)
             unit = time.kind.unit
             result, outside = _sum(time.expr, by.expr.cast(pl.Duration(unit)), sign, text)
