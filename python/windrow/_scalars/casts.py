@@ -32,7 +32,17 @@ from .types import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["cast", "cut_nanoseconds", "date_of_text", "named_type", "null_of", "plain", "timestamp_of_text", "to_text"]
+__all__ = [
+    "beyond_nanoseconds",
+    "cast",
+    "cut_nanoseconds",
+    "date_of_text",
+    "named_type",
+    "null_of",
+    "plain",
+    "timestamp_of_text",
+    "to_text",
+]
 
 _NAMES = {
     "BOOLEAN": BOOLEAN, "TINYINT": TINYINT, "SMALLINT": SMALLINT, "INT": INT, "BIGINT": BIGINT, "FLOAT": FLOAT,
@@ -72,6 +82,11 @@ def null_of(kind: pa.DataType) -> pl.Expr:
 def cut_nanoseconds(value: Typed) -> pl.Expr | None:
     """Give the rows of a timestamp or an interval that lose nanoseconds in Spark's microseconds; None: none can."""
     return value.expr.to_physical() % 1000 != 0 if getattr(value.kind, "unit", "us") == "ns" else None
+
+
+def beyond_nanoseconds(time: pl.Expr) -> pl.Expr:
+    """Say which dates or timestamps are beyond those that 64 bits of nanoseconds hold."""
+    return time.dt.epoch("us").abs() >= 2**63 // 1000
 
 
 def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:

@@ -10,12 +10,11 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from .._model.intervals import Interval
-from .._model.replace import replace
 from .._model.result_columns import without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
@@ -23,12 +22,12 @@ from .._parse.literals import NO_VALUE, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
-from .casts import cast, date_of_text, named_type, null_of, plain, timestamp_of_text
-from .exact import candidates
+from .calls import called
+from .casts import beyond_nanoseconds, cast, date_of_text, named_type, null_of, plain, timestamp_of_text
 from .growth import extent
 from .literals import typed_literal
 from .typed import Failure, Scope, Typed, Written, failing, merged, refused, within
-from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
+from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,8 +50,6 @@ _CAST_FUNCTIONS = {
     "decimal": pa.decimal128(10, 0),
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
-_WITH_TEXT = {"void", "string", "integer", "decimal", "boolean", "date", "timestamp", "timestamp_ntz"}
-_INTS = {"tinyint", "smallint", "int"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -119,11 +116,6 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
         raise SpecError(
             f"expression {without_places(text)}: column {error.name!r} is unknown{suggest(error.name, kinds)}"
         ) from None
-
-
-def _beyond_nanoseconds(time: pl.Expr) -> pl.Expr:
-    """Say which dates or timestamps are beyond those that 64 bits of nanoseconds hold."""
-    return time.dt.epoch("us").abs() >= 2**63 // 1000
 
 
 class _UnknownError(Exception):
@@ -384,7 +376,7 @@ class _Compiler:
             self._no_common(values, kinds, text)
         if pa.types.is_timestamp(kind) and kind.unit == "ns":
             literals = [v.expr for v in values if v.literal_or(None) is not None]
-            if literals and pl.select(pl.any_horizontal(map(_beyond_nanoseconds, literals))).item():
+            if literals and pl.select(pl.any_horizontal(map(beyond_nanoseconds, literals))).item():
                 if not comparing:
                     raise refused("a timestamp beside nanoseconds that are not enough for it", text)
                 # to one that far away all timestamps compare alike, with their nanoseconds or without
@@ -405,7 +397,7 @@ class _Compiler:
         if pa.types.is_timestamp(kind) and (pa.types.is_timestamp(value.kind) or value.kind == DATE):
             failures = value.failures
             if kind.unit == "ns" and getattr(value.kind, "unit", "us") != "ns" and not value.is_literal:
-                rows, way = _beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
+                rows, way = beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
                 failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, way),)
             # as timestamps first: a zone is shown otherwise, and a date has none
             expr = value.expr if value.kind != DATE else value.expr.cast(pl.Datetime("us"))
@@ -431,7 +423,7 @@ class _Compiler:
                     return cast(value, pa.timestamp("us", zone), text, self.scope)
         raise refused(f"a comparison of {shown(kind)} and a text that is no full date or timestamp", text)
 
-    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> None:
+    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> NoReturn:
         families = {family(k) for k in kinds} - {"void"}
         names = " and ".join(dict.fromkeys(map(shown, kinds)))
         numbers = families & {"integer", "float", "double", "decimal"}
@@ -617,44 +609,4 @@ class _Compiler:
                 return self.call(name, args, text)
 
     def call(self, name: str, args: list[Typed], text: object) -> Typed:
-        """Call a function or operator of the table; what it has no row for is refused by name."""
-        literal_only = None
-        for row in candidates(name):
-            patterns = row.arguments
-            if row.variadic and len(args) >= len(patterns):
-                patterns = (*patterns, *[patterns[-1]] * (len(args) - len(patterns)))
-            if len(patterns) != len(args):
-                continue
-            given = [self._argument(a, p.removeprefix("literal "), text) for a, p in zip(args, patterns, strict=True)]
-            found = [g for g in given if g is not None]
-            if len(found) < len(given):
-                continue
-            read = [i for i, p in enumerate(patterns) if p.startswith("literal ") and args[i].literal_or(None) is None]
-            if not read:
-                return replace(row.make(found, self.scope, text), text=text)
-            literal_only = read[0] + 1
-        what = f"{name}({', '.join(shown(a.kind) for a in args)})"
-        raise refused(
-            what if literal_only is None else f"{what} whose argument {literal_only} is no literal, or NULL,", self.text
-        )
-
-    def _argument(self, value: Typed, pattern: str, text: object) -> Typed | None:
-        """Give an argument as a pattern takes it, None where it does not."""
-        kind = family(value.kind)
-        if pattern == "text":
-            return value if kind in _WITH_TEXT else None
-        if kind == "void":
-            default = {
-                "string": STRING, "date": DATE, "double": DOUBLE, "number": DOUBLE, "integer": INT, "int": INT,
-                "timestamp_ntz": NTZ,
-            }.get(pattern)  # fmt: skip
-            return None if default is None else Typed(null_of(default), default, value.failures, None)
-        if pattern == "floating":
-            return value if kind in ("float", "double") else None
-        if pattern == "number" and kind in ("integer", "float", "double", "decimal"):
-            return value
-        if pattern == "double" and kind in ("integer", "float", "double", "decimal"):
-            return cast(value, DOUBLE, text, self.scope)
-        if pattern == "int":
-            return value if shown(value.kind) in _INTS else None
-        return value if kind == pattern else None
+        return called(name, args, self.scope, text, self.text)
