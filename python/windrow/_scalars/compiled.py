@@ -7,7 +7,6 @@ take any types that have a common one, are here. All else is refused by name.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -513,18 +512,11 @@ class _Compiler:
         kind, parts = self._common(values, text, equality=False)
         if len(parts) < 2 or family(kind) in ("array", "struct"):
             raise refused(f"{name} of {shown(kind)}", text)
-        exprs = [p.expr for p in parts]
-        horizontal = pl.max_horizontal if name == "greatest" else pl.min_horizontal
-        best = horizontal(exprs)
-        if family(kind) in ("float", "double"):
-            best = horizontal([e.fill_nan(None) for e in exprs])
-            # both zeros are equal, and the first is given
-            best = pl.when(best == 0).then(pl.coalesce([pl.when(e == 0).then(e) for e in exprs])).otherwise(best)
-            if name == "greatest":  # NaN is greater than all numbers
-                best = pl.when(pl.any_horizontal([e.is_nan() for e in exprs])).then(math.nan).otherwise(best)
-            else:
-                best = pl.coalesce([best, *exprs])
-            best = best.cast(plain(kind))
+        exprs = [p.expr for p in reversed(parts)]  # of equal zeros Polars gives the last, and Spark the first
+        best = pl.max_horizontal(exprs) if name == "greatest" else pl.min_horizontal(exprs)
+        if name == "greatest" and family(kind) in ("float", "double"):  # NaN is, and Polars passes over it
+            nan = pl.lit(float("nan"), dtype=plain(kind))
+            best = pl.when(pl.any_horizontal([e.is_nan() for e in exprs])).then(nan).otherwise(best)
         return Typed(best, kind, merged(*parts), text=text)
 
     # --- text with a grammar of its own

@@ -21,9 +21,10 @@ import pytest
 import windrow as wr
 from support.scalar_cases import COLUMNS, table
 from windrow._scalars import to_polars
-from windrow._scalars.compiled import _Compiler, compiled
+from windrow._scalars.compiled import _Compiler, compiled, tree_of
 from windrow._scalars.exact import EXACT
 from windrow._scalars.growth import extent
+from windrow._scalars.typed import Scope
 
 pl = pytest.importorskip("polars")
 
@@ -130,6 +131,7 @@ def test_a_fault_of_windrows_own_is_not_told_as_one_of_polars(monkeypatch):
 # --- size
 
 
+DEPTH = 6
 FUNCTIONS = {
     "coalesce": 2, "nvl": 2, "ifnull": 2, "nvl2": 3, "if": 3, "iff": 3, "nullif": 2, "isnull": 1, "isnotnull": 1,
     "equal_null": 2, "greatest": 2, "least": 2, "like": 2, "string": 1, "int": 1,
@@ -150,24 +152,18 @@ def test_each_argument_is_compiled_once(monkeypatch):
     for row in EXACT:
         shapes.append((written(row, ["{}"] * len(row.arguments)), len(row.arguments)))
     shapes += [("{} IN ({}, 3)", 2), ("CASE WHEN {} THEN {} ELSE {} END", 3), ("{} BETWEEN {} AND {}", 3)]
-    samples = [a for members in MEMBERS.values() for a in members[:1]] + ["p"]
     tried = 0
-    depth = 8
-    rng = random.Random(2)
-    for shape, count in shapes:
+    for (shape, count), column in itertools.product(shapes, ["p", "a", "s", "x", "d"]):
         for position in range(count):
-            for _ in range(2):
-                text = rng.choice(samples)
-                for _ in range(depth):
-                    arguments = [rng.choice(samples) for _ in range(count)]
-                    arguments[position] = f"({text})"
-                    text = shape.format(*arguments)
-                counted = 0
-                with contextlib.suppress(wr.WindrowError):
-                    made(text)
-                assert counted <= 8 * depth, (text, counted)
-                tried += 1
-    assert tried > 300
+            text = column
+            for _ in range(DEPTH):
+                text = shape.format(*(f"({text})" if i == position else column for i in range(count)))
+            counted = 0
+            with contextlib.suppress(wr.WindrowError):
+                _Compiler(Scope(KINDS, ansi=True, timezone=None), text).root(tree_of(text))
+            assert counted <= 8 * DEPTH, (text, counted)
+            tried += 1
+    assert tried > 1_000
 
 
 def test_a_condition_of_iff_may_be_nested_to_the_limit():
@@ -309,6 +305,10 @@ def test_extremes_of_many(seed):
     for count in (2, 3, 10, 40):
         values = [[rng.choice([*SPECIAL, None, None, None]) for _ in range(50)] for _ in range(count)]
         frame = pa.table({f"c{i}": pa.array(v, pa.float64()) for i, v in enumerate(values)})
+        if seed:  # a literal among them
+            constant = rng.choice([v for v in SPECIAL if math.isfinite(v)])
+            values.insert(seed - 1, [constant] * 50)
+            frame = frame.add_column(seed - 1, f"{constant!r}D", pa.array(values[seed - 1]))
         names = ", ".join(frame.column_names)
         greatest, least = [], []
         for row in zip(*values, strict=True):
