@@ -36,6 +36,8 @@ def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
         If it does.
     """
     position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
+    if call["distinct"] and call["user"] is None and call["function"] != "count":
+        position = 0  # distinct values are put together in their order
     compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
     if position is not None and position < len(call["args"]):
         compared.append(call["args"][position].get("column"))

@@ -84,6 +84,7 @@ def test_the_order_of_categories_is_not_lost_in_expressions(seed):
                     "max_by(v, {}) OVER ()",
                     "mode({}) OVER ()",
                     "collect_set({}) OVER ()",
+                    "collect_list(DISTINCT {}) OVER ()",
                     "row_number() OVER (ORDER BY v, {})",
                     "sum(v) OVER (ORDER BY {} DESC)",
                     "collect_list(v ORDER BY {}) OVER ()",
@@ -99,11 +100,18 @@ def test_the_order_of_categories_is_not_lost_in_expressions(seed):
             refused += 2
             # a cast says that the text is meant
             first = f"first({made}) OVER (PARTITION BY v)"
-            out = wr.with_columns(frame, t=first, y=f"max(cast({made} AS string)) OVER ()", n=f"count({made}) OVER ()")
+            out = wr.with_columns(
+                frame,
+                t=first,
+                y=f"max(cast({made} AS string)) OVER ()",
+                n=f"count({made}) OVER ()",
+                d=f"count(DISTINCT {made}) OVER ()",
+            )
             text, greatest, n = (list(pa.array(out[c]).to_pylist()) for c in ("t", "y", "n"))
             texts = [t for t in text if t is not None]
             assert greatest == [max(texts, default=None)] * 12
             assert n == [len(texts)] * 12
+            assert list(pa.array(out["d"]).to_pylist()) == [len(set(texts))] * 12
             answered += 1
         by_polars = [pl.col("e"), pl.col("e").fill_null("waiting"), pl.when(pl.col("v") > 3).then(pl.col("e"))]
         for expression in by_polars:
