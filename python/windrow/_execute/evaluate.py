@@ -1,4 +1,4 @@
-"""Polars as the one who evaluates scalar expressions, for all frames that are not Spark's."""
+"""Evaluates scalar expressions with Polars, for all frames that are not Spark's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from .._model.expressions import Host, Literal, smallest_decimal
 from .._model.names import fresh
 from .._model.result_columns import without_places
+from .._parse.limits import excerpt
 from .._plan.bound import Temporary
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
@@ -19,6 +20,7 @@ from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
 from ..settings import Options
 from .arrow_columns import shown_values
 from .native import refuse_extension
+from .ordered_categories import has_ordered_categories, refuse_comparison
 from .validation import Checker
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def evaluate(
     rows: int,
     options: Options,
     checker: Checker | None = None,
+    calls: Sequence[dict[str, Any]] = (),
 ) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
@@ -48,6 +51,8 @@ def evaluate(
         The settings in force.
     checker
         Checks the columns, of which it may know some already.
+    calls
+        The native calls that read the expressions.
 
     Returns
     -------
@@ -58,6 +63,8 @@ def evaluate(
     ------
     DataError, ArithmeticOverflowError
         For rows on which Spark fails, under ANSI rules.
+    UnsupportedError
+        For a call that would compare the text of ordered categories.
     """
     if not temporaries:
         return []
@@ -66,14 +73,14 @@ def evaluate(
     require()
     import polars as pl
 
+    made = Expressions(temporaries, _types_of(columns), options, calls)
+    check = (checker or Checker()).checked
+    for name in made.needed:
+        refuse_extension(name, columns[name].type)
+    data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
+    series = {str(i): _series(name, column) for i, (name, column) in enumerate(data.items())}
     with evaluating(temporaries):
-        made = Expressions(temporaries, _types_of(columns), options)
-        check = (checker or Checker()).checked
-        for name in made.needed:
-            refuse_extension(name, columns[name].type)
-        data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
-        # by position: Polars gives an empty name another here
-        frame = pl.DataFrame({str(i): _series(name, column) for i, (name, column) in enumerate(data.items())})
+        frame = pl.DataFrame(series)  # by position: Polars gives an empty name another here
         frame.columns = list(data)
         result = made.computed(frame).select([t.name for t in temporaries])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
@@ -87,6 +94,11 @@ def _series(name: str, column: Any) -> pl.Series:
     column = pa.chunked_array([shown_values(chunk) for chunk in chunks], type=column.type)
     try:
         made: pl.Series = pl.from_arrow(column)  # type: ignore[assignment]
+        if pa.types.is_dictionary(column.type) and column.type.ordered and column.num_chunks:
+            categories = pl.Series(column.unify_dictionaries().chunk(0).dictionary)
+            # which has the order of its categories, as a Categorical has not
+            if made.dtype == pl.Categorical and not categories.has_nulls() and categories.is_unique().all():
+                made = made.cast(pl.Enum(categories))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException) as error:
         raise UnsupportedError(
             f"column {name!r}: Polars, which evaluates expressions here, cannot read {column.type}: "
@@ -106,22 +118,37 @@ class Expressions:
         The types of the columns by name.
     options
         The settings in force.
+    calls
+        The native calls that read the expressions: those that would compare ordered categories as text are refused.
     """
 
-    def __init__(self, temporaries: Sequence[Temporary], kinds: Mapping[str, pa.DataType], options: Options) -> None:
+    def __init__(
+        self,
+        temporaries: Sequence[Temporary],
+        kinds: Mapping[str, pa.DataType],
+        options: Options,
+        calls: Sequence[dict[str, Any]] = (),
+    ) -> None:
         self._temporaries = temporaries
         ansi = True if options.ansi is None else options.ansi
         self.made: list[pl.Expr] = []
         self.failures: list[Failure] = []
         needed: dict[str, None] = {}
+        ordered: dict[str, str] = {}
         for temporary in temporaries:
-            expr, failures = to_polars(temporary.expression, kinds, ansi=ansi, timezone=options.timezone)
-            for name in expr.meta.root_names():
+            value = to_polars(temporary.expression, kinds, ansi=ansi, timezone=options.timezone)
+            with evaluating([temporary]):
+                roots = value.expr.meta.root_names()
+            for name in roots:
                 if name not in kinds:
                     raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{suggest(name, kinds)}")
                 needed[name] = None
-            self.made.append(expr.alias(temporary.name))
-            self.failures += failures
+            self.made.append(value.expr.alias(temporary.name))
+            self.failures += value.failures
+            if value.ordered or has_ordered_categories(value.kind):
+                ordered[temporary.name] = temporary.text
+        for call in calls:
+            refuse_comparison(ordered, call)
         self.needed = list(needed)
 
     def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -244,7 +271,7 @@ def evaluating(temporaries: Sequence[Temporary]) -> Iterator[None]:
     except (WindrowError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        texts = ", ".join(t.text for t in temporaries)
+        texts = excerpt(", ".join(t.text for t in temporaries))
         if isinstance(error, pl.exceptions.DuplicateError) or "is duplicate" in str(error):
             raise SpecError(
                 f"{texts} stands for several columns, and an argument, a key or a condition is one; write a call for "

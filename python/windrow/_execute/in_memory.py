@@ -60,7 +60,7 @@ def new_columns(
     with in_memory(lambda: Output.shown(outputs), rows) as run:
         for calls in levels(o.item for o in outputs if o.item is not None):
             bound = bind([Output(at, call) for at, call in calls.items()], working.names)
-            temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows, options)
+            temporaries = _evaluated(run, bound.temporaries, bound.names, working, rows, options, bound.native)
             table = input_table(bound, working, temporaries, rows, working.schema, checker=working.checker)
             if in_order:
                 working.add(list(calls), *columns_in_order(table, bound, options))
@@ -127,11 +127,12 @@ def _evaluated(
     working: _Working,
     rows: int,
     options: Options,
+    calls: Sequence[dict[str, Any]] = (),
 ) -> list[pa.ChunkedArray]:
     if not temporaries:
         return []
     with run.stage("evaluate"):
-        return evaluate(temporaries, _ByName(names, working), rows, options, working.checker)
+        return evaluate(temporaries, _ByName(names, working), rows, options, working.checker, calls)
 
 
 class _ByName(Mapping[str, Any]):

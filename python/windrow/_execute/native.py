@@ -16,7 +16,7 @@ from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import BYTES
 from .lossless import fits
-from .ordered_categories import refuse_comparison, with_order
+from .ordered_categories import ordered_columns, refuse_comparison, with_order
 from .struct_offsets import aligned
 from .validation import Checker
 
@@ -51,11 +51,11 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     Plan
         The native plan.
     """
+    ordered = ordered_columns(schema)
     for call in calls:
         _check_default(schema, call)
-    plan = Plan(schema, list(calls), options.native())
-    refuse_comparison(schema, calls, lambda: pa.schema(plan.output_schema))
-    return plan
+        refuse_comparison(ordered, call)
+    return Plan(schema, list(calls), options.native())
 
 
 def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from ..exceptions import UnsupportedError
 
-__all__ = ["ordered_results", "refuse_comparison", "with_order"]
+__all__ = ["has_ordered_categories", "ordered_columns", "ordered_results", "refuse_comparison", "with_order"]
 
 # functions whose answer depends on the order of an argument's values, by the argument's position
 _ORDERED_ARGUMENTS = {
@@ -21,37 +21,31 @@ _ORDERED_ARGUMENTS = {
 }  # fmt: skip
 
 
-def refuse_comparison(schema: pa.Schema, calls: Sequence[dict[str, Any]], results: Callable[[], pa.Schema]) -> None:
+def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     """Refuse a call that compares categories with an order of their own: the native module compares their text.
 
     Parameters
     ----------
-    schema
-        The columns that the calls read.
-    calls
-        The native calls.
-    results
-        Gives the fields of their results.
+    ordered
+        The columns of such categories, each with what a message calls it.
+    call
+        The native call.
 
     Raises
     ------
     UnsupportedError
         If one does.
     """
-    ordered = {f.name for f in schema if _has_ordered_categories(f.type)}
-    if not ordered:
-        return
-    for call, result in zip(calls, results().types, strict=True):
-        compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-        if call["user"] is None:
-            position = _ORDERED_ARGUMENTS.get(call["function"])
-            if call["distinct"] and not (pa.types.is_dictionary(result) or pa.types.is_primitive(result)):
-                position = 0  # what puts several values together puts distinct ones in their order
-            if position is not None:
-                compared += [a.get("column") for a in call["args"][position : position + 1]]
-        for name in ordered.intersection(compared):
+    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
+    if call["distinct"] and call["user"] is None and call["function"] != "count":
+        position = 0  # distinct values are put together in their order
+    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
+    if position is not None and position < len(call["args"]):
+        compared.append(call["args"][position].get("column"))
+    for name in compared:
+        if name in ordered:
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {_told(name)} as text; "
+                f"{call['display']}: it would compare the ordered categories of {_told(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
@@ -65,10 +59,16 @@ def _told(name: str) -> str:
     return "an expression" if name.startswith(HIDDEN) else repr(name)
 
 
-def _has_ordered_categories(kind: pa.DataType) -> bool:
+def ordered_columns(schema: pa.Schema) -> dict[str, str]:
+    """Give the names of the columns that hold ordered categories, for :func:`refuse_comparison`."""
+    return {f.name: f.name for f in schema if has_ordered_categories(f.type)}
+
+
+def has_ordered_categories(kind: pa.DataType) -> bool:
+    """Say whether values of a type are, or hold, ordered categories."""
     if pa.types.is_dictionary(kind):
-        return bool(kind.ordered) or _has_ordered_categories(kind.value_type)
-    return any(_has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+        return bool(kind.ordered) or has_ordered_categories(kind.value_type)
+    return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
@@ -99,7 +99,7 @@ def _ordered_results(
         name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
         index = -1 if name is None else schema.get_field_index(name)
         kind = field.type.value_type if lists and _is_list(field.type) else field.type
-        if pa.types.is_dictionary(kind) and index >= 0 and _has_ordered_categories(schema.field(index).type):
+        if pa.types.is_dictionary(kind) and index >= 0 and has_ordered_categories(schema.field(index).type):
             found.append(position)
     return found
 

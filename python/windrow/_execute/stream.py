@@ -321,7 +321,8 @@ class Operator:
             return columns, []
         by_name = dict(zip(self.bound.names, columns, strict=True))
         with run.stage("evaluate") if run is not None else nullcontext():
-            return columns, evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options, checker)
+            made = evaluate(self.bound.temporaries, by_name, batch.num_rows, self._options, checker, self.bound.native)
+            return columns, made
 
     def _cast(self, column: Any, index: int, declared: pa.DataType, checker: Checker) -> Any:
         try:

@@ -132,8 +132,6 @@ def check_tree(tree: Any, text: str) -> None:
         children = list(node.iter_expressions())
         if isinstance(node, exp.Case):
             operators += len(node.args["ifs"])
-        elif isinstance(node, exp.In):  # what is no literal is compared one by one
-            operators += sum(not isinstance(e, exp.Literal) for e in node.expressions)
         if children and isinstance(node, exp.Binary) and not isinstance(node, exp.Dot):
             operators += 1
         elif children:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._model.replace import replace
 from .decimals import as_double, decimal_of_double, quotient, rescaled
 from .typed import ELSEWHERE, Failure, Scope, Typed, failing, refused
 from .types import (
@@ -31,7 +32,17 @@ from .types import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["cast", "date_of_text", "named_type", "plain", "timestamp_of_text", "to_text"]
+__all__ = [
+    "beyond_nanoseconds",
+    "cast",
+    "cut_nanoseconds",
+    "date_of_text",
+    "named_type",
+    "null_of",
+    "plain",
+    "timestamp_of_text",
+    "to_text",
+]
 
 _NAMES = {
     "BOOLEAN": BOOLEAN, "TINYINT": TINYINT, "SMALLINT": SMALLINT, "INT": INT, "BIGINT": BIGINT, "FLOAT": FLOAT,
@@ -41,7 +52,7 @@ _TRUE, _FALSE = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
 # what Spark takes off both ends of a text that it casts
 _BLANKS = "".join(map(chr, [*range(33), 127]))
 _DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
-_NULL = "try_cast gives NULL for it"
+_TRY_CAST = "try_cast gives NULL for it"
 
 
 def plain(kind: pa.DataType) -> Any:
@@ -56,6 +67,26 @@ def plain(kind: pa.DataType) -> Any:
         VOID: pl.Null, BOOLEAN: pl.Boolean, TINYINT: pl.Int8, SMALLINT: pl.Int16, INT: pl.Int32, BIGINT: pl.Int64,
         FLOAT: pl.Float32, DOUBLE: pl.Float64, STRING: pl.String, DATE: pl.Date,
     }[kind]  # fmt: skip
+
+
+def null_of(kind: pa.DataType) -> pl.Expr:
+    """Give NULL as a type; for one that no cast may name, as Polars has it beside values of any."""
+    import polars as pl
+
+    try:
+        return pl.lit(None, dtype=plain(kind))
+    except KeyError:
+        return pl.lit(None)
+
+
+def cut_nanoseconds(value: Typed) -> pl.Expr | None:
+    """Give the rows of a timestamp or an interval that lose nanoseconds in Spark's microseconds; None: none can."""
+    return value.expr.to_physical() % 1000 != 0 if getattr(value.kind, "unit", "us") == "ns" else None
+
+
+def beyond_nanoseconds(time: pl.Expr) -> pl.Expr:
+    """Say which dates or timestamps are beyond those that 64 bits of nanoseconds hold."""
+    return time.dt.epoch("us").abs() >= 2**63 // 1000
 
 
 def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
@@ -121,9 +152,10 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
 
     kind = value.kind
     if kind == to:
-        return Typed(value.expr, to, value.failures, value.literal, text, value.ordered)
+        # without the order of categories: as text they have that of the alphabet
+        return Typed(value.expr, to, value.failures, value.literal, text)
     if kind == VOID:
-        return Typed(pl.lit(None, dtype=plain(to)), to, value.failures, None, text)
+        return Typed(null_of(to), to, value.failures, None, text)
     if value.is_literal and isinstance(value.literal, (int, Decimal)) and to == DOUBLE:
         return Typed(pl.lit(float(value.literal)), to, value.failures, float(value.literal), text)
     source, target = family(kind), family(to)
@@ -137,15 +169,18 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
         failures.append(failing(unknown, "a value that is not cast exactly here", text, ELSEWHERE))
     if lost is not None and not tried and scope.ansi:
         failures.append(_lost(value, lost, source, target, text))
-    return Typed(expr, to, tuple(failures), text=text)
+    made_ = Typed(expr, to, tuple(failures), text=text)
+    read = {"date": date_of_text, "timestamp": timestamp_of_text, "timestamp_ntz": timestamp_of_text}.get(target)
+    literal = value.literal_or(None)
+    return replace(made_, literal=read(literal)) if read is not None and isinstance(literal, str) else made_
 
 
 def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: object) -> Failure:
     if source == "string":
-        return failing(rows, f"CAST_INVALID_INPUT, a text that is no {target}", text, _NULL)
+        return failing(rows, f"CAST_INVALID_INPUT, a text that is no {target}", text, _TRY_CAST)
     if target == "decimal":
-        return failing(rows, "NUMERIC_VALUE_OUT_OF_RANGE", text, _NULL, overflow=True)
-    return failing(rows, "CAST_OVERFLOW", text, _NULL, overflow=True)
+        return failing(rows, "NUMERIC_VALUE_OUT_OF_RANGE", text, _TRY_CAST, overflow=True)
+    return failing(rows, "CAST_OVERFLOW", text, _TRY_CAST, overflow=True)
 
 
 _Made = Any  # (the cast, rows that have no value or None, rows on which it is not exact or None), or None
@@ -312,7 +347,7 @@ def _utc_only(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
 
     if to.tz != "UTC":  # elsewhere there are hours that a day has twice, or not at all
         return None
-    return value.expr.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, None
+    return value.expr.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, cut_nanoseconds(value)
 
 
 def local(value: Typed, scope: Scope) -> pl.Expr | None:
@@ -331,7 +366,11 @@ def _timestamp_to_date(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
 
 def _timestamp_to_ntz(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     shown_as = local(value, scope)
-    return None if shown_as is None else (shown_as.dt.cast_time_unit("us"), None, None)
+    return None if shown_as is None else (shown_as.dt.cast_time_unit("us"), None, cut_nanoseconds(value))
+
+
+def _timestamp_to_timestamp(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
+    return value.expr.cast(plain(to)), None, cut_nanoseconds(value)
 
 
 def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
@@ -345,7 +384,8 @@ def _timestamp_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
 def _timestamp_to_double(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
-    return quotient(value.expr.dt.epoch("us").cast(pl.Float64), pl.lit(1e6)), None, None
+    seconds = quotient(value.expr.dt.epoch("us").cast(pl.Float64), pl.lit(1e6), scope.rows())
+    return seconds, None, cut_nanoseconds(value)
 
 
 def _integer_to_timestamp(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
@@ -390,7 +430,8 @@ def to_text(value: Typed, scope: Scope) -> tuple[pl.Expr, pl.Expr | None] | None
         fraction = shown_as.dt.microsecond().cast(pl.String).str.zfill(6).str.strip_chars_end("0")
         text = shown_as.dt.strftime("%Y-%m-%d %H:%M:%S")
         text = pl.when(fraction == "").then(text).otherwise(text + "." + fraction)
-        return text, (year < 1) | (year > 9999)
+        unknown, cut = (year < 1) | (year > 9999), cut_nanoseconds(value)
+        return text, unknown if cut is None else unknown | cut
     return None
 
 
@@ -417,7 +458,7 @@ _MAKERS = {
     ("date", "timestamp_ntz"): _date_to_ntz, ("date", "timestamp"): _utc_only,
     ("timestamp_ntz", "timestamp"): _utc_only, ("timestamp", "timestamp_ntz"): _timestamp_to_ntz,
     ("timestamp_ntz", "timestamp_ntz"): _timestamp_to_ntz,
-    ("timestamp", "timestamp"): lambda value, to, scope: (value.expr.cast(plain(to)), None, None),
+    ("timestamp", "timestamp"): _timestamp_to_timestamp,
     ("timestamp", "date"): _timestamp_to_date, ("timestamp_ntz", "date"): _timestamp_to_date,
     ("timestamp", "integer"): _timestamp_to_integer, ("timestamp", "double"): _timestamp_to_double,
     **{(k, "string"): _to_text for k in ("integer", "boolean", "decimal", "date", "timestamp", "timestamp_ntz")},

@@ -9,12 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from .._model.intervals import Interval
-from .._model.replace import replace
 from .._model.result_columns import is_place, without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
@@ -22,12 +21,12 @@ from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError, suggest
 from . import texts, times
-from .casts import cast, date_of_text, named_type, plain, timestamp_of_text
-from .exact import candidates
+from .calls import called
+from .casts import beyond_nanoseconds, cast, date_of_text, named_type, null_of, plain, timestamp_of_text
 from .growth import extent
 from .literals import typed_literal
 from .typed import Failure, Scope, Typed, Written, failing, merged, not_months, refused, within
-from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, NTZ, STRING, VOID, common, family, shown
+from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,10 +46,10 @@ _COMPARISONS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE"
 _CAST_FUNCTIONS = {
     "boolean": BOOLEAN, "tinyint": pa.int8(), "smallint": pa.int16(), "int": INT, "bigint": BIGINT,
     "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
+    "decimal": pa.decimal128(10, 0),
 }  # fmt: skip
 _UNSIGNED = {pa.uint8(): pa.int16(), pa.uint16(): INT, pa.uint32(): BIGINT, pa.uint64(): pa.decimal128(20, 0)}
 _INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: INT, 64: BIGINT}
-_INTS = {"tinyint", "smallint", "int"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -131,6 +130,14 @@ class _Compiler:
         self.exp: Any = exp
         self.scope = scope
         self.text = text
+        self.nodes: dict[str, Callable[[Any, object], Typed]] = {
+            "Between": self._between, "BitwiseNot": self._bitwisenot, "Bracket": self._bracket, "Case": self._case,
+            "Cast": self._cast, "Column": self._column, "Dot": self._column, "Escape": self._escape,
+            "Extract": self._extract, "If": self._if, "ILike": self._ilike, "In": self._in, "Is": self._is,
+            "Like": self._like, "Neg": self._neg, "Not": self._not, "NullSafeEQ": self._nullsafeeq,
+            "NullSafeNEQ": self._nullsafeneq, "RegexpLike": self._regexplike, "StrPosition": self._strposition,
+            "Substring": self._substring, "Trim": self._trim, "TryCast": self._cast,
+        }  # fmt: skip
 
     def root(self, node: Any) -> Typed:
         """Compile a whole expression; one that is a column alone keeps the column's type."""
@@ -149,15 +156,12 @@ class _Compiler:
         while isinstance(node, exp.Paren):
             node = node.this
         text, name = Written(node), type(node).__name__
-        if isinstance(node, (exp.Column, exp.Dot)):
-            return self._column(node, text)
         if name in _OPERATORS or name in ("And", "Or"):
             return self._chain(node)
         if name in _COMPARISONS:
             return self.compare(_COMPARISONS[name], self.value(node.this), self.value(node.expression), text)
-        method: Callable[[Any, object], Typed] | None = getattr(self, f"_{name.lower()}", None)
-        if method is not None:
-            return method(node, text)
+        if name in self.nodes:
+            return self.nodes[name](node, text)
         if (function := function_name(node)) is not None:
             return self._function(function, node.expressions, text)
         if (literal := value_of(node)) is not NO_VALUE:
@@ -218,10 +222,11 @@ class _Compiler:
             return Typed(expr.cast(pl.Float32), pa.float32(), text=text)
         if kind == pa.date64():
             return Typed(expr.cast(pl.Date), DATE, text=text)
-        if pa.types.is_duration(kind) and kind != INTERVAL:
-            if kind.unit == "ns":  # Spark has no nanoseconds, and cutting them is no widening
-                return Typed(expr, pa.duration("ns"), text=text)
+        # Spark has microseconds alone: coarser units are widened, nanoseconds stay until an operation would cut them
+        if pa.types.is_duration(kind) and kind.unit in ("s", "ms"):
             return Typed(expr.cast(pl.Duration("us")), INTERVAL, text=text)
+        if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
+            return Typed(expr.cast(pl.Datetime("us", kind.tz)), pa.timestamp("us", kind.tz), text=text)
         if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
             wide = pa.decimal128(kind.precision, kind.scale)
             return Typed(expr.cast(plain(wide)), wide, text=text)
@@ -261,8 +266,6 @@ class _Compiler:
         if kind is None:
             raise refused(str(text), self.text)
         return cast(self.value(inner), kind, text, self.scope, tried=tried)
-
-    _trycast = _cast
 
     def _is_time_literal(self, node: Any) -> bool:
         return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
@@ -310,8 +313,7 @@ class _Compiler:
         return Typed(expr, BOOLEAN, left.failures + within(right.failures, undecided), text=text)
 
     def _not(self, node: Any, text: object) -> Typed:
-        value = self._truth(node.this)
-        return Typed(~value.expr, BOOLEAN, value.failures, text=text)
+        return self._negated(self._truth(node.this), text)
 
     def _is(self, node: Any, text: object) -> Typed:
         if isinstance(node.expression, self.exp.Null):
@@ -329,8 +331,7 @@ class _Compiler:
         return self.compare("<=>", self.value(node.this), self.value(node.expression), text)
 
     def _nullsafeneq(self, node: Any, text: object) -> Typed:
-        same = self._nullsafeeq(node, text)
-        return Typed(~same.expr, BOOLEAN, same.failures, text=text)
+        return self._negated(self._nullsafeeq(node, text), text)
 
     def _between(self, node: Any, text: object) -> Typed:
         if node.args.get("symmetric"):
@@ -343,24 +344,29 @@ class _Compiler:
     def _in(self, node: Any, text: object) -> Typed:
         if node.args.get("query") or node.args.get("unnest") or not node.expressions:
             raise refused(str(text), self.text)
-        value = self.value(node.this)
-        kind, parts = self._common([value, *(self.value(e) for e in node.expressions)], text)
-        items = parts[1:]
-        literals = [i.literal for i in items if i.is_literal]
-        if len(literals) == len(items) and len(items) > 2 and kind in (INT, BIGINT, STRING) and None not in literals:
-            import polars as pl
+        import polars as pl
 
-            found = parts[0].expr.is_in(pl.Series(literals, dtype=plain(kind)).implode())
-        else:
-            found = parts[0].expr == items[0].expr
-            for item in items[1:]:
-                found = found | (parts[0].expr == item.expr)
-        return Typed(found, BOOLEAN, merged(*parts), text=text)
+        given = [self.value(e) for e in (node.this, *node.expressions)]
+        _, (value, *items) = self._common(given, text)
+        constants, found = [], []
+        for literal, item in zip(given[1:], items, strict=True):
+            if literal.is_literal and literal.literal is not None and not item.failures:
+                constants.append(item.expr)
+            else:
+                found.append(value.expr == item.expr)
+        if constants:
+            listed: Any = pl.concat_list(constants)
+            if self.scope.kinds:  # made once; where nothing has rows, it must stay a single value
+                listed = pl.select(listed).to_series()
+            found.append(value.expr.is_in(listed))
+        return Typed(pl.any_horizontal(found), BOOLEAN, merged(value, *items), text=text)
 
     def _common(
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
+        import polars as pl
+
         values = [not_months(v, text) for v in values]
         # Spark reads text next to a date or timestamp as one
         datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
@@ -372,15 +378,15 @@ class _Compiler:
             for v in values
         ]
         kind = common(kinds, ansi=self.scope.ansi)
-        zones = {k.tz: k for k in kinds if family(k) == "timestamp"}
-        if kind is None and len(zones) > 0 and all(family(k) in ("timestamp", "void") for k in kinds):
-            kind = next(iter(zones.values()))  # the same instant, whatever the zone it is shown in
-            if len({k.unit for k in kinds if k != VOID}) > 1:
-                kind = pa.timestamp("ns" if any(k != VOID and k.unit == "ns" for k in kinds) else "us", kind.tz)
-        if kind is None and all(family(k) in ("timestamp_ntz", "date", "void") for k in kinds):
-            kind = pa.timestamp("ns" if any(pa.types.is_timestamp(k) and k.unit == "ns" for k in kinds) else "us")
         if kind is None:
             self._no_common(values, kinds, text)
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":
+            literals = [v.expr for v in values if v.literal_or(None) is not None]
+            if literals and pl.select(pl.any_horizontal(map(beyond_nanoseconds, literals))).item():
+                if not comparing:
+                    raise refused("a timestamp beside nanoseconds that are not enough for it", text)
+                # to one that far away all timestamps compare alike, with their nanoseconds or without
+                kind = pa.timestamp("us", kind.tz)
         if not equality and any(v.ordered for v in values):
             raise refused("a comparison of ordered categories, which here are text,", text)
         return kind, [self._as(v, kind, text) for v in values]
@@ -394,19 +400,18 @@ class _Compiler:
 
         if value.kind == kind:
             return value
-        if pa.types.is_timestamp(kind) and pa.types.is_timestamp(value.kind):
-            expr = value.expr.dt.cast_time_unit(kind.unit)
-            expr = expr if kind.tz == value.kind.tz else expr.dt.convert_time_zone(kind.tz)
-            return Typed(expr, kind, value.failures, text=value.text)
-        if pa.types.is_timestamp(kind) and value.kind == DATE:
-            return Typed(value.expr.cast(plain(kind)), kind, value.failures, text=value.text)
-        if value.kind == VOID and family(kind) not in ("array", "struct") and not pa.types.is_nested(kind):
-            try:
-                return Typed(pl.lit(None, dtype=plain(kind)), kind, value.failures, None, value.text)
-            except KeyError:
-                return Typed(pl.lit(None), kind, value.failures, None, value.text)
+        if pa.types.is_timestamp(kind) and (pa.types.is_timestamp(value.kind) or value.kind == DATE):
+            failures = value.failures
+            if kind.unit == "ns" and getattr(value.kind, "unit", "us") != "ns" and not value.is_literal:
+                rows, way = beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
+                failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, way),)
+            # as timestamps first: a zone is shown otherwise, and a date has none
+            expr = value.expr if value.kind != DATE else value.expr.cast(pl.Datetime("us"))
+            expr = expr.dt.cast_time_unit(kind.unit)
+            expr = expr if kind.tz == getattr(value.kind, "tz", None) else expr.dt.convert_time_zone(kind.tz)
+            return Typed(expr, kind, failures, text=value.text)
         if value.kind == VOID:
-            return Typed(pl.lit(None), kind, value.failures, None, value.text)
+            return Typed(null_of(kind), kind, value.failures, None, value.text)
         if self._counts_as_decimal(value, [Typed(value.expr, kind)]):
             return Typed(pl.lit(Decimal(value.literal), dtype=plain(kind)), kind, literal=Decimal(value.literal))
         made = cast(value, kind, text, self.scope)
@@ -424,7 +429,7 @@ class _Compiler:
                     return cast(value, pa.timestamp("us", zone), text, self.scope)
         raise refused(f"a comparison of {shown(kind)} and a text that is no full date or timestamp", text)
 
-    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> None:
+    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> NoReturn:
         families = {family(k) for k in kinds} - {"void"}
         names = " and ".join(dict.fromkeys(map(shown, kinds)))
         numbers = families & {"integer", "float", "double", "decimal"}
@@ -447,7 +452,8 @@ class _Compiler:
             if interval is not None and (interval.months or not isinstance(other.kind, pa.DurationType)):
                 if family(other.kind) in ("integer", "float", "double", "decimal"):
                     self._no_common([one, other], [one.kind, other.kind], text)
-                raise refused("a comparison with an interval of months", text)
+                what = "an interval of months" if interval.months else "an interval"
+                raise refused(f"a comparison of {shown(other.kind)} and {what}", text)
         kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"), comparing=True)
         if family(kind) in ("array", "struct") or pa.types.is_nested(kind):
             raise refused(f"a comparison of {shown(kind)}", text)
@@ -501,10 +507,9 @@ class _Compiler:
 
         kind, parts = self._common(values, text)
         failures: tuple[Failure, ...] = parts[0].failures
-        missing = parts[0].expr.is_null()
-        for part in parts[1:]:
-            failures += within(part.failures, missing)
-            missing = missing & part.expr.is_null()
+        for position, part in enumerate(parts):
+            if position and part.failures:
+                failures += within(part.failures, pl.all_horizontal([p.expr.is_null() for p in parts[:position]]))
         ordered = any(p.ordered for p in parts)
         return Typed(pl.coalesce([p.expr for p in parts]), kind, failures, text=text, ordered=ordered)
 
@@ -514,21 +519,28 @@ class _Compiler:
         kind, parts = self._common(values, text, equality=False)
         if len(parts) < 2 or family(kind) in ("array", "struct"):
             raise refused(f"{name} of {shown(kind)}", text)
-        best = parts[0].expr
-        for part in parts[1:]:
-            better = part.expr > best if name == "greatest" else part.expr < best
-            best = pl.when(best.is_null() | better.fill_null(False)).then(part.expr).otherwise(best)
+        exprs = [p.expr for p in reversed(parts)]  # of equal zeros Polars gives the last, and Spark the first
+        best = pl.max_horizontal(exprs) if name == "greatest" else pl.min_horizontal(exprs)
+        if name == "greatest" and family(kind) in ("float", "double"):  # NaN is, and Polars passes over it
+            nan = pl.lit(float("nan"), dtype=plain(kind))
+            best = pl.when(pl.any_horizontal([e.is_nan() for e in exprs])).then(nan).otherwise(best)
         return Typed(best, kind, merged(*parts), text=text)
 
     # --- text with a grammar of its own
 
     def _like(self, node: Any, text: object, *, folded: bool = False, escape: str = "\\") -> Typed:
         value, pattern = self.value(node.this), self.value(node.expression)
+        made = self._matched(value, pattern, text, folded=folded, escape=escape)
+        return self._negated(made, text) if node.args.get("negate") else made
+
+    def _matched(self, value: Typed, pattern: Typed, text: object, *, folded: bool, escape: str = "\\") -> Typed:
         if value.kind != STRING:
             raise refused(f"LIKE of {shown(value.kind)}", text)
         found = texts.matched(value, pattern, text, escape=escape, folded=folded)
-        found = ~found if node.args.get("negate") else found
         return Typed(found, BOOLEAN, value.failures, text=text)
+
+    def _negated(self, value: Typed, text: object) -> Typed:
+        return Typed(~value.expr, BOOLEAN, value.failures, text=text)
 
     def _ilike(self, node: Any, text: object) -> Typed:
         return self._like(node, text, folded=True)
@@ -541,15 +553,12 @@ class _Compiler:
 
     def _regexplike(self, node: Any, text: object) -> Typed:
         made = self.call("rlike", [self.value(node.this), self.value(node.expression)], text)
-        return Typed(~made.expr, BOOLEAN, made.failures) if node.args.get("negate") else made
+        return self._negated(made, text) if node.args.get("negate") else made
 
     def _trim(self, node: Any, text: object) -> Typed:
-        side = {"LEADING": "start", "TRAILING": "end"}.get(str(node.args.get("position") or "BOTH").upper(), "both")
+        name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")).upper(), "trim")
         letters = [] if node.expression is None else [self.value(node.expression)]
-        args = [*letters, self.value(node.this)]
-        if any(a.kind != STRING for a in args):
-            raise refused(f"trim of {', '.join(shown(a.kind) for a in args)}", text)
-        return texts.trimmed(side)(args, self.scope, text)
+        return self.call(name, [*letters, self.value(node.this)], text)
 
     def _substring(self, node: Any, text: object) -> Typed:
         given = [node.this, node.args.get("start"), node.args.get("length")]
@@ -571,69 +580,32 @@ class _Compiler:
 
     def _function(self, name: str, arguments: Sequence[Any], text: object) -> Typed:
         args = [self.value(a) for a in arguments]
-        if (name == "coalesce" and args) or (name in ("nvl", "ifnull") and len(args) == 2):
-            return self._coalesce(args, text)
-        if name == "nvl2" and len(args) == 3:
-            there = Typed(args[0].expr.is_not_null(), BOOLEAN, args[0].failures)
-            return self.chosen([(there, args[1])], args[2], text)
-        if name in ("if", "iff") and len(args) == 3:
-            return self.chosen([(self._truth(arguments[0]), args[1])], args[2], text)
-        if name == "nullif" and len(args) == 2:
-            same = self.compare("=", args[0], args[1], text)
-            return self.chosen([(same, typed_literal(None, "NULL"))], args[0], text)
-        if name in ("isnull", "isnotnull") and len(args) == 1:
-            found = self._is_null(args[0], text)
-            return found if name == "isnull" else Typed(~found.expr, BOOLEAN, found.failures, text=text)
-        if name == "equal_null" and len(args) == 2:
-            return self.compare("<=>", args[0], args[1], text)
-        if name == "get" and len(args) == 2:
-            return self._item(args[0], args[1], text, failing_outside=False)
-        if name in ("greatest", "least"):
-            return self._extreme(name, args, text)
-        if name in ("like", "ilike") and len(args) == 2 and args[0].kind == STRING:
-            found_like = texts.matched(args[0], args[1], text, folded=name == "ilike")
-            return Typed(found_like, BOOLEAN, args[0].failures, text=text)
-        if name in _CAST_FUNCTIONS and len(args) == 1:
-            return cast(args[0], _CAST_FUNCTIONS[name], text, self.scope)
-        if name == "decimal" and len(args) == 1:
-            return cast(args[0], pa.decimal128(10, 0), text, self.scope)
-        return self.call(name, args, text)
+        match (name, args):
+            case ("coalesce", [_, *_]) | ("nvl" | "ifnull", [_, _]):
+                return self._coalesce(args, text)
+            case ("nvl2", [value, there, missing]):
+                return self.chosen([(self._negated(self._is_null(value, text), text), there)], missing, text)
+            case ("iff", [condition, chosen, otherwise]):
+                return self.chosen([(self._true(condition), chosen)], otherwise, text)
+            case ("nullif", [value, other]):
+                same = self.compare("=", value, other, text)
+                return self.chosen([(same, typed_literal(None, "NULL"))], value, text)
+            case ("isnull", [value]):
+                return self._is_null(value, text)
+            case ("isnotnull", [value]):
+                return self._negated(self._is_null(value, text), text)
+            case ("equal_null", [one, other]):
+                return self.compare("<=>", one, other, text)
+            case ("get", [items, index]):
+                return self._item(items, index, text, failing_outside=False)
+            case ("greatest" | "least", _):
+                return self._extreme(name, args, text)
+            case ("like" | "ilike", [value, pattern]):
+                return self._matched(value, pattern, text, folded=name == "ilike")
+            case (_, [value]) if name in _CAST_FUNCTIONS:
+                return cast(value, _CAST_FUNCTIONS[name], text, self.scope)
+            case _:
+                return self.call(name, args, text)
 
     def call(self, name: str, args: list[Typed], text: object) -> Typed:
-        """Call a function or operator of the table; what it has no row for is refused by name."""
-        for row in candidates(name):
-            patterns = row.arguments
-            if row.variadic and len(args) >= len(patterns):
-                patterns = (*patterns, *[patterns[-1]] * (len(args) - len(patterns)))
-            if len(patterns) != len(args):
-                continue
-            given = [self._argument(a, p, text) for a, p in zip(args, patterns, strict=True)]
-            found = [g for g in given if g is not None]
-            if len(found) == len(given):
-                made = row.make(found, self.scope, text)
-                return replace(made, text=text)
-        kinds = ", ".join(shown(a.kind) for a in args)
-        raise refused(f"{name}({kinds})", self.text)
-
-    def _argument(self, value: Typed, pattern: str, text: object) -> Typed | None:
-        """Give an argument as a pattern takes it, None where it does not."""
-        import polars as pl
-
-        kind = family(value.kind)
-        if pattern == "any":
-            return value
-        if kind == "void":
-            default = {
-                "string": STRING, "date": DATE, "double": DOUBLE, "number": DOUBLE, "integer": INT, "int": INT,
-                "timestamp_ntz": NTZ,
-            }.get(pattern)  # fmt: skip
-            return None if default is None else Typed(pl.lit(None, dtype=plain(default)), default, value.failures, None)
-        if pattern == "floating":
-            return value if kind in ("float", "double") else None
-        if pattern == "number" and kind in ("integer", "float", "double", "decimal"):
-            return value
-        if pattern == "double" and kind in ("integer", "float", "double", "decimal"):
-            return cast(value, DOUBLE, text, self.scope)
-        if pattern == "int":
-            return value if shown(value.kind) in _INTS else None
-        return value if kind == pattern else None
+        return called(name, args, self.scope, text, self.text)

@@ -46,11 +46,14 @@ def as_double(expr: pl.Expr, kind: pa.DataType) -> pl.Expr:
     return expr.cast(pl.Float64) if kind.precision <= 15 else expr.cast(pl.String).cast(pl.Float64)
 
 
-def quotient(left: pl.Expr, right: pl.Expr) -> pl.Expr:
-    """Divide doubles to the nearest double: Polars multiplies by the reciprocal of a divisor that is one value."""
+def quotient(left: pl.Expr, right: pl.Expr, rows: pl.Expr | None = None) -> pl.Expr:
+    """Divide doubles to the nearest double: Polars multiplies by the reciprocal of a divisor that is one value.
+
+    So the divisor is stretched: to ``rows``, or to the dividend, which is then written twice.
+    """
     import polars as pl
 
-    return left / (right + left.is_null().cast(pl.Float64) * 0.0)
+    return left / (right + (left if rows is None else rows).is_null().cast(pl.Float64) * 0.0)
 
 
 def sum_of(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:

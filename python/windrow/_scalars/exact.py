@@ -5,8 +5,9 @@ holds it against Spark's answers; ``ulps`` says by how many units in the last pl
 library and the machine's round the last bit in their own ways.
 
 Types are families (:func:`~windrow._scalars.types.family`): ``integer`` is tinyint to bigint, ``number`` any number,
-``floating`` float and double, ``int`` an integer of up to 32 bits, ``any`` all types. ``double`` takes all numbers, as
-Spark casts them. A result ``wider`` is the wider of the argument types by Spark's rules, ``first`` the first one's.
+``floating`` float and double, ``int`` an integer of up to 32 bits, ``text`` what a cast to string takes. ``double``
+takes all numbers, as Spark casts them. ``literal`` before a type says that nothing but a literal is taken. A result
+``wider`` is the wider of the argument types by Spark's rules, ``first`` the first one's.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Exact:
 
 
 _D = numbers.function_of_doubles
+_MOVED = (("date", "literal interval"), ("timestamp", "interval"), ("timestamp_ntz", "interval"))
 
 
 def _when(condition: Any, value: Any) -> Any:
@@ -75,14 +77,11 @@ EXACT: tuple[Exact, ...] = (
     Exact("-", ("timestamp", "timestamp"), "interval", times.span),
     Exact("-", ("timestamp_ntz", "timestamp_ntz"), "interval", times.span),
     *(
-        Exact(symbol, (kind, "interval"), "first", times.moved(1 if symbol == "+" else -1))
+        Exact(symbol, (kind, by), "first", times.moved(1 if symbol == "+" else -1))
         for symbol in "+-"
-        for kind in ("date", "timestamp", "timestamp_ntz")
+        for kind, by in _MOVED
     ),
-    *(
-        Exact("+", ("interval", kind), "second", times.moved_reversed)
-        for kind in ("date", "timestamp", "timestamp_ntz")
-    ),
+    *(Exact("+", (by, kind), "second", times.moved_reversed) for kind, by in _MOVED),
     Exact("+", ("interval", "interval"), "interval", times.interval_sum(1)),
     Exact("-", ("interval", "interval"), "interval", times.interval_sum(-1)),
     Exact("/", ("number", "number"), "double or decimal", numbers.divided),
@@ -90,7 +89,7 @@ EXACT: tuple[Exact, ...] = (
     Exact("div", ("integer", "integer"), "bigint", numbers.whole_quotient),
     Exact("%", ("integer", "integer"), "wider", numbers.remainder),
     Exact("mod", ("integer", "integer"), "wider", numbers.remainder),
-    Exact("pmod", ("integer", "integer"), "wider", numbers.positive_remainder),
+    Exact("pmod", ("integer", "literal integer"), "wider", numbers.positive_remainder),
     Exact("negative", ("number",), "first", numbers.negated("-")),
     Exact("positive", ("number",), "first", lambda args, scope, text: args[0]),
     Exact("abs", ("number",), "first", numbers.negated("abs")),
@@ -104,7 +103,7 @@ EXACT: tuple[Exact, ...] = (
     Exact("log", ("double", "double"), "double", _D(_log), ulps=2),
     Exact("log2", ("double",), "double", _D(lambda x: _when(x > 0, quotient(x.log(), _ln2()))), ulps=2),
     Exact("log1p", ("double",), "double", _D(lambda x: _when(x > -1, x.log1p())), ulps=1),
-    *(Exact(n, ("double", "double"), "double", _D(lambda x, y: x.pow(y)), ulps=1) for n in ("pow", "power")),
+    *(Exact(n, ("double", "double"), "double", numbers.power, ulps=1) for n in ("pow", "power")),
     *(Exact("floor", (k,), "bigint", numbers.floor_or_ceil("floor")) for k in ("integer", "floating")),
     *(
         Exact(n, (k,), "bigint", numbers.floor_or_ceil("ceil"))
@@ -133,9 +132,9 @@ EXACT: tuple[Exact, ...] = (
     Exact("octet_length", ("string",), "int", lambda args, scope, text: _count(args, args[0].expr.str.len_bytes())),
     Exact("bit_length", ("string",), "int", lambda args, scope, text: _count(args, args[0].expr.str.len_bytes() * 8)),
     *(
-        Exact(n, ("string",) * count, "string", texts.trimmed(side))
+        Exact(n, (*letters, "string"), "string", texts.trimmed(side))
         for n, side in (("trim", "both"), ("ltrim", "start"), ("rtrim", "end"))
-        for count in ((1, 2) if n != "trim" else (1,))
+        for letters in ((), ("literal string",))
     ),
     *(
         Exact(n, ("string", "integer", *rest), "string", texts.part)
@@ -149,13 +148,13 @@ EXACT: tuple[Exact, ...] = (
         lambda args, scope, text: texts.part([args[0], _one(), args[1]], scope, text),
     ),
     Exact("right", ("string", "integer"), "string", texts.end_of),
-    *(Exact(n, ("any",), "string", texts.concatenated, variadic=True) for n in ("concat", "||")),
-    Exact("concat_ws", ("string", "any"), "string", texts.concatenated_with, variadic=True),
-    *(Exact("replace", ("string",) * count, "string", texts.replaced) for count in (2, 3)),
+    *(Exact(n, ("text",), "string", texts.concatenated, variadic=True) for n in ("concat", "||")),
+    Exact("concat_ws", ("literal string", "text"), "string", texts.concatenated_with, variadic=True),
+    *(Exact("replace", ("string", *("literal string",) * count), "string", texts.replaced) for count in (1, 2)),
     *(
-        Exact(n, ("string", "integer", *fill), "string", texts.padded(side))
+        Exact(n, ("string", "literal integer", *fill), "string", texts.padded(side))
         for n, side in (("lpad", "start"), ("rpad", "end"))
-        for fill in ((), ("string",))
+        for fill in ((), ("literal string",))
     ),
     Exact("instr", ("string", "string"), "int", texts.located),
     *(Exact(n, ("string", "string"), "int", texts.located_in) for n in ("locate", "position", "charindex")),
@@ -163,7 +162,7 @@ EXACT: tuple[Exact, ...] = (
     Exact("startswith", ("string", "string"), "boolean", texts.compared("starts_with")),
     Exact("endswith", ("string", "string"), "boolean", texts.compared("ends_with")),
     Exact("reverse", ("string",), "string", texts.backwards),
-    *(Exact(n, ("string", "string"), "boolean", texts.searched) for n in ("rlike", "regexp", "regexp_like")),
+    *(Exact(n, ("string", "literal string"), "boolean", texts.searched) for n in ("rlike", "regexp", "regexp_like")),
     # dates and timestamps
     *(
         Exact(name, (kind,), "int", times.field(of))
@@ -176,9 +175,9 @@ EXACT: tuple[Exact, ...] = (
     ),
     *(Exact(n, ("date", "int"), "date", times.moved_by_days(1)) for n in ("date_add", "dateadd")),
     Exact("date_sub", ("date", "int"), "date", times.moved_by_days(-1)),
-    Exact("add_months", ("date", "int"), "date", times.moved_by_months),
+    Exact("add_months", ("date", "literal int"), "date", times.moved_by_months),
     *(Exact(n, ("date", "date"), "int", times.days_between) for n in ("datediff", "date_diff")),
-    Exact("trunc", ("date", "string"), "date", times.truncated),
+    Exact("trunc", ("date", "literal string"), "date", times.truncated),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,22 @@ from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["arithmetic", "bitwise", "divided", "floor_or_ceil", "negated", "remainder", "rounded", "whole_quotient"]
+__all__ = [
+    "arithmetic",
+    "bitwise",
+    "divided",
+    "floor_or_ceil",
+    "negated",
+    "power",
+    "remainder",
+    "rounded",
+    "whole_quotient",
+]
 
 # so many integer operations in a chain are each checked by themselves
 _EXACTLY = 12
 _WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
+_NULLIF = "write a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 _DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
 
 
@@ -172,7 +184,8 @@ def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
             raise refused(f"{shown(of_one)} / {shown(of_other)}, which cuts digits,", text)
         return Typed(found[0], found[1], failures)
     one, other = (cast(a, DOUBLE, text, scope).expr for a in args)
-    return Typed(decimals.quotient(one, other if known else pl.when(~zero).then(other)), DOUBLE, failures)
+    other = other if known else pl.when(~zero).then(other)
+    return Typed(decimals.quotient(one, other, scope.rows()), DOUBLE, failures)
 
 
 def try_divide(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -193,7 +206,7 @@ def _nonzero(
     failures = merged(left, right)
     if not (right.is_literal and right.literal):
         if scope.ansi:
-            failures += (failing((other == 0) & one.is_not_null(), error, text, _DIVIDE),)
+            failures += (failing((other == 0) & one.is_not_null(), error, text, _NULLIF),)
         other = pl.when(other != 0).then(other)
     return one, other, kind, failures
 
@@ -210,7 +223,7 @@ def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Give Spark's pmod of integers."""
-    if not args[1].is_literal or not isinstance(args[1].literal, int) or args[1].literal <= 0:
+    if args[1].literal <= 0:
         raise refused("pmod by what is not a positive literal", text)
     one, other, kind, failures = _nonzero(args, scope, text)
     return Typed(one % other, kind, failures)
@@ -223,7 +236,7 @@ def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
     one, other, _, failures = _nonzero(args, scope, text)
     one, other = one.cast(pl.Int64), other.cast(pl.Int64)
     low, _ = _bounds(BIGINT)
-    if not args[1].is_literal and scope.ansi:
+    if scope.ansi and (not args[1].is_literal or args[1].literal == -1):
         failures += (failing((one == low) & (other == -1), "ARITHMETIC_OVERFLOW", text, _WIDEN, overflow=True),)
     floor = one // other
     above = (floor * other != one) & ((one < 0) ^ (other < 0))
@@ -257,7 +270,7 @@ def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``floor(x)`` or ``ceil(x)``: a bigint, which saturates."""
+    """Make ``floor(x)`` or ``ceil(x)``: a bigint; beyond it an error under ANSI rules, else the end of the type."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -329,6 +342,23 @@ def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scop
         return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
 
     return made
+
+
+def power(args: list[Typed], scope: Scope, text: object) -> Typed:
+    """Raise a double to a power as Java does, where NaN and the infinities are powers as well."""
+    import polars as pl
+
+    x, y = (cast(a, DOUBLE, text, scope) for a in args)
+    base, exponent = x.expr, y.expr
+    known = y.literal if y.is_literal else None
+    if known is None or known == 0.5:  # of which Polars makes a square root: NaN of -inf, and -0.0 of itself
+        root = (exponent == 0.5) & ((base == 0) | base.is_infinite())
+        base = pl.when(root).then(base.abs()).otherwise(base)
+    result = base.pow(exponent)
+    if known is None:
+        none = exponent.is_nan() | ((base.abs() == 1) & exponent.is_infinite())
+        result = pl.when(none).then(base * math.nan).otherwise(result)
+    return Typed(result, DOUBLE, merged(*args))
 
 
 def is_nan(args: list[Typed], scope: Scope, text: object) -> Typed:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .._parse.limits import excerpt
 from .casts import to_text
 from .typed import ELSEWHERE, Scope, Typed, failing, merged, refused
 from .types import BOOLEAN, INT, STRING, family, shown
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["concatenated", "located", "matched", "padded", "part", "trimmed"]
-
-
-def _literal(arg: Typed, what: str, text: object) -> str:
-    if not isinstance(arg.literal, str):
-        raise refused(f"{what} that is not a literal", text)
-    return arg.literal
 
 
 def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
@@ -41,22 +36,22 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
 
 def concatenated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Join values as text; NULL makes NULL."""
+    import polars as pl
+
     parts = [as_text(a, text, scope) for a in args]
-    result = parts[0].expr
-    for part_ in parts[1:]:
-        result = result + part_.expr
-    return Typed(result, STRING, merged(*parts))
+    return Typed(pl.concat_str([p.expr for p in parts]), STRING, merged(*parts))
 
 
 def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Join texts with a separator between, leaving out NULLs."""
     import polars as pl
 
-    separator = _literal(args[0], "a separator", text)
     parts = [as_text(a, text, scope) for a in args[1:]]
     if not parts:
         return Typed(pl.lit(""), STRING)
-    return Typed(pl.concat_str([p.expr for p in parts], separator=separator, ignore_nulls=True), STRING, merged(*parts))
+    return Typed(
+        pl.concat_str([p.expr for p in parts], separator=args[0].literal, ignore_nulls=True), STRING, merged(*parts)
+    )
 
 
 def part(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -94,7 +89,7 @@ def trimmed(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make trim, ltrim or rtrim: of spaces, or of the letters given first."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
-        letters = " " if len(args) == 1 else _literal(args[0], "a set of letters to trim", text)
+        letters = " " if len(args) == 1 else args[0].literal
         string = args[-1].expr
         if not letters:
             return Typed(string, STRING, merged(*args))
@@ -112,13 +107,12 @@ def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make lpad or rpad, which also cut what is too long."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
-        length = args[1].literal
-        fill = " " if len(args) == 2 else _literal(args[2], "a text to pad with", text)
-        if isinstance(length, bool) or not isinstance(length, int) or len(fill) != 1:
-            raise refused("padding with more than one letter, or to a length that is not a literal", text)
+        length = max(args[1].literal, 0)
         if length > _LONGEST:
             raise refused(f"padding to more than {_LONGEST:,} letters", text)
-        length = max(length, 0)
+        fill = " " if len(args) == 2 else args[2].literal
+        if len(fill) != 1:
+            raise refused("padding with more than one letter, or none,", text)
         pad = args[0].expr.str.pad_start if side == "start" else args[0].expr.str.pad_end
         return Typed(pad(length, fill).str.slice(0, length), STRING, merged(*args))
 
@@ -130,10 +124,10 @@ def located(args: list[Typed], scope: Scope, text: object) -> Typed:
     import polars as pl
 
     string, wanted = args[0].expr, args[1].expr
-    before = string.str.splitn(wanted, 2).struct.field("field_0") if not args[1].is_literal else None
-    if before is None:
-        letters = _literal(args[1], "a text to look for", text)
-        before = string.str.splitn(letters, 2).struct.field("field_0") if letters else string.str.slice(0, 0)
+    letters = args[1].literal_or(None)
+    before = string if letters == "" else string.str.splitn(wanted if letters is None else letters, 2)
+    if letters != "":
+        before = before.struct.field("field_0")
     found: pl.Expr = pl.when(string.str.contains(wanted, literal=True)).then(before.str.len_chars().cast(pl.Int32) + 1)
     found = pl.when(wanted == "").then(pl.lit(1, dtype=pl.Int32)).otherwise(found.fill_null(0))
     return Typed(pl.when(string.is_not_null() & wanted.is_not_null()).then(found), INT, merged(*args))
@@ -158,8 +152,7 @@ def compared(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 def replaced(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Replace all of one text by another."""
-    old = _literal(args[1], "a text to replace", text)
-    new = "" if len(args) == 2 else _literal(args[2], "a replacement", text)
+    old, new = args[1].literal, "" if len(args) == 2 else args[2].literal
     result = args[0].expr.str.replace_all(old, new, literal=True) if old else args[0].expr
     return Typed(result, STRING, merged(*args))
 
@@ -171,7 +164,13 @@ def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
     """Say whether a text is LIKE a literal pattern."""
-    like = _literal(pattern, "a pattern", text)
+    like = pattern.literal
+    if not isinstance(like, str):
+        raise refused("LIKE of a pattern that is no literal text", text)
+    if folded:  # Spark compares both in small letters, of which there are others than Rust's (?i) knows
+        if not like.isascii():
+            raise refused("ILIKE with letters beyond ASCII", text)
+        like = like.lower()
     written, letters = "", iter(like)
     for letter in letters:
         if letter == escape:
@@ -181,13 +180,8 @@ def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", f
             written += re.escape(following)
         else:
             written += {"%": ".*", "_": "."}.get(letter, re.escape(letter))
-    if folded:
-        if not like.isascii():
-            raise refused("ILIKE with letters beyond ASCII", text)
-        written = written.lower() if "\\" not in written else written
     string = value.expr.str.to_lowercase() if folded else value.expr
-    flags = "(?is)" if folded else "(?s)"
-    return string.str.contains(rf"{flags}\A{written}\z")
+    return string.str.contains(rf"(?s)\A{written}\z")
 
 
 # tokens that Java's and Rust's regular expressions read alike, with what Rust is given for each
@@ -203,7 +197,7 @@ _OTHER = {
 
 def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Say whether a regular expression is found in a text: Java's, as far as Rust's means the same by it."""
-    pattern = _literal(args[1], "a pattern", text)
+    pattern = args[1].literal
     written, at = "", 0
     if re.search(r"[*+?}]\+", pattern):
         raise refused("a regular expression with a possessive quantifier", text)
@@ -226,6 +220,6 @@ def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
         raise refused(f"a regular expression with {pattern[at:]!r}", text)
     try:
         re.compile(pattern)
-    except re.error:
-        raise refused(f"the regular expression {pattern!r}", text) from None
+    except (re.error, OverflowError, RecursionError):
+        raise refused(f"the regular expression {excerpt(pattern)}", text) from None
     return Typed(args[0].expr.str.contains(written), BOOLEAN, merged(*args))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .._model.intervals import Interval
-from .casts import local
-from .typed import Scope, Typed, merged, not_months, refused
+from .casts import cut_nanoseconds, local, plain
+from .typed import ELSEWHERE, Failure, Scope, Typed, failing, merged, not_months, refused
 from .types import DATE, INT, INTERVAL, family, shown
 
 if TYPE_CHECKING:
@@ -49,12 +49,7 @@ def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
         import polars as pl
 
         (arg,) = args
-        if arg.kind == DATE:
-            if name in ("hour", "minute", "second"):
-                raise refused(f"{name} of a date", text)
-            shown_as: pl.Expr | None = arg.expr
-        else:
-            shown_as = local(arg, scope)
+        shown_as = arg.expr if arg.kind == DATE else local(arg, scope)
         if shown_as is None:
             raise refused(f"{name} of timestamps of several zones", text, "name one with wr.config(timezone=...)")
         return Typed(FIELDS[name](shown_as).cast(pl.Int32), INT, arg.failures)
@@ -84,8 +79,6 @@ def days_after(args: list[Typed], scope: Scope, text: object) -> Typed:
 def moved_by_months(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Add a literal number of months; a day that the month lacks is its last."""
     day, months = args
-    if isinstance(months.literal, bool) or not isinstance(months.literal, int):
-        raise refused("add_months by what is not a literal", text)
     return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
 
 
@@ -106,21 +99,39 @@ def span(args: list[Typed], scope: Scope, text: object) -> Typed:
     if family(left.kind) != family(right.kind):
         raise refused(f"{shown(left.kind)} - {shown(right.kind)}", text)
     micros = left.expr.dt.epoch("us") - right.expr.dt.epoch("us")
-    return Typed(micros.cast(pl.Duration("us")), INTERVAL, merged(*args))
+    return Typed(micros.cast(pl.Duration("us")), INTERVAL, merged(*args) + _cut(args, text))
+
+
+def _cut(args: list[Typed], text: object) -> tuple[Failure, ...]:
+    """Say on which rows nanoseconds would be cut where a result has microseconds."""
+    rows = [r for r in map(cut_nanoseconds, args) if r is not None]
+    return tuple(failing(r, "nanoseconds, which Spark's times have not", text, ELSEWHERE) for r in rows)
+
+
+def _sum(one: pl.Expr, other: pl.Expr, sign: int, text: object) -> tuple[pl.Expr, Failure]:
+    """Add or subtract times of one unit by their integers; Spark fails where 64 bits do not hold the result."""
+    one, other = one.to_physical(), other.to_physical()
+    result = one + other if sign > 0 else one - other
+    outside = ((one ^ result) & ((other ^ result) if sign > 0 else (one ^ other))) < 0
+    return result, failing(outside, "ARITHMETIC_OVERFLOW", text, "cast to another unit of time", overflow=True)
 
 
 def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make a date or timestamp plus or minus an interval."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
+        import polars as pl
+
         time, by = args
         zoned = time.kind != DATE and time.kind.tz not in (None, "UTC")
         interval = by.literal
         if not isinstance(interval, Interval):
-            if time.kind == DATE or zoned:
+            if zoned:
                 raise refused(f"{shown(time.kind)} and an interval that is not a literal", text)
-            result = time.expr + by.expr if sign > 0 else time.expr - by.expr
-            return Typed(result, time.kind, merged(*args))
+            unit = time.kind.unit
+            result, outside = _sum(time.expr, by.expr.cast(pl.Duration(unit)), sign, text)
+            failures = (*merged(*args), *(() if unit == "ns" else _cut([by], text)), outside)
+            return Typed(result.cast(plain(time.kind)), time.kind, failures)
         months, days, micros = (sign * p for p in (interval.months, interval.days, interval.microseconds))
         if months and (days or micros):
             raise refused("an interval of months and days", text, "add one after the other")
@@ -131,14 +142,14 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
             return Typed(time.expr.dt.offset_by(amount), DATE, merged(*args))
         if zoned and (scope.zone() != time.kind.tz or months or days or abs(micros) >= _DAY):
             raise refused("a zoned timestamp and an interval of days or months", text)
-        if (time.kind.unit == "s" and micros % 1_000_000) or (time.kind.unit == "ms" and micros % 1000):
-            raise refused(f"an interval finer than timestamps in {time.kind.unit}", text)
         if months:
-            return Typed(time.expr.dt.offset_by(f"{months}mo"), time.kind, merged(*args))
-        import polars as pl
-
-        step = pl.lit(days * _DAY + micros).cast(pl.Duration("us"))
-        return Typed((time.expr + step.cast(pl.Duration(time.kind.unit))), time.kind, merged(*args))
+            result = time.expr.dt.cast_time_unit("us").dt.offset_by(f"{months}mo")
+            if time.kind.unit == "ns":  # whose cast fails for years that nanoseconds do not hold
+                result = result.cast(plain(time.kind)) + pl.duration(nanoseconds=time.expr.to_physical() % 1000)
+            return Typed(result, time.kind, merged(*args))
+        step = pl.lit(days * _DAY + micros).cast(pl.Duration("us")).cast(pl.Duration(time.kind.unit))
+        result, outside = _sum(time.expr, step, 1, text)
+        return Typed(result.cast(plain(time.kind)), time.kind, (*merged(*args), outside))
 
     return make
 
@@ -152,9 +163,12 @@ def interval_sum(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Make an interval plus or minus another."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
+        import polars as pl
+
         args = [not_months(a, text) for a in args]
-        result = args[0].expr + args[1].expr if sign > 0 else args[0].expr - args[1].expr
-        return Typed(result, INTERVAL, merged(*args))
+        one, other = (a.expr.cast(pl.Duration("us")) for a in args)
+        result, outside = _sum(one, other, sign, text)
+        return Typed(result.cast(pl.Duration("us")), INTERVAL, (*merged(*args), *_cut(args, text), outside))
 
     return make
 
@@ -167,6 +181,6 @@ _TRUNCATED = {
 def truncated(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Cut a date to the first day of its week, month, quarter or year."""
     unit = args[1].literal
-    if not isinstance(unit, str) or unit.upper() not in _TRUNCATED:
+    if unit.upper() not in _TRUNCATED:
         raise refused("trunc to another unit than 'YEAR', 'QUARTER', 'MONTH' or 'WEEK'", text)
     return Typed(args[0].expr.dt.truncate(_TRUNCATED[unit.upper()]), DATE, merged(*args))

@@ -13,7 +13,8 @@ from ..exceptions import SpecError, UnsupportedError
 from .compiled import compiled
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure, not_months
+from .typed import Typed, not_months
+from .types import VOID
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,7 @@ def require() -> None:
         ) from None
 
 
-def to_polars(
-    expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None
-) -> tuple[pl.Expr, tuple[Failure, ...]]:
+def to_polars(expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None) -> Typed:
     """Turn an expression into one of Polars.
 
     Parameters
@@ -53,8 +52,8 @@ def to_polars(
 
     Returns
     -------
-    tuple
-        The expression, and the rows on which it has no value.
+    Typed
+        The expression, and the rows on which it has no value; of a host's own expression the type is not known.
 
     Raises
     ------
@@ -66,13 +65,12 @@ def to_polars(
     import polars as pl
 
     if isinstance(expression, Host):
-        return expression.value, ()
+        return Typed(expression.value, VOID)
     if isinstance(expression, Column):
-        return pl.col(expression.name), ()
+        return Typed(pl.col(expression.name), kinds.get(expression.name, VOID))
     if isinstance(expression, Literal) and expression.text is None:
-        return not_months(typed_literal(expression.value, str(expression)), expression).expr, ()
-    made = compiled(str(expression), kinds, ansi=ansi, timezone=timezone)
-    return made.expr, made.failures
+        return not_months(typed_literal(expression.value, str(expression)), expression)
+    return compiled(str(expression), kinds, ansi=ansi, timezone=timezone)
 
 
 def within_limits(expression: pl.Expr) -> pl.Expr:

@@ -108,6 +108,10 @@ class Typed:
         """Whether it is a literal."""
         return self.literal is not _NO_LITERAL
 
+    def literal_or(self, other: Any) -> Any:
+        """Give the Python value of a literal, or something else where it is none."""
+        return self.literal if self.is_literal else other
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -126,6 +130,12 @@ class Scope:
     kinds: dict[str, pa.DataType]
     ansi: bool
     timezone: str | None
+
+    def rows(self) -> pl.Expr:
+        """Give something that has as many values as the columns."""
+        import polars as pl
+
+        return pl.any_horizontal([pl.col(n).is_null() for n in self.kinds] or [pl.lit(False)])
 
     def zone(self) -> str | None:
         """Give the zone in which timestamps have days and hours; None where columns have several and none is set."""

@@ -136,8 +136,10 @@ def common(kinds: Sequence[pa.DataType], *, ansi: bool) -> pa.DataType | None:
             continue
         families = {family(found), family(kind)}
         wider = widest_number(found, kind, ansi=ansi)
-        if wider is None and families == {"date", "timestamp_ntz"}:
-            wider = NTZ
+        if wider is None and (families == {"timestamp"} or families <= {"date", "timestamp_ntz"}):
+            times = [k for k in (found, kind) if pa.types.is_timestamp(k)]
+            # the same instant, whatever the zone it is shown in
+            wider = pa.timestamp("ns" if any(k.unit == "ns" for k in times) else "us", times[0].tz)
         if wider is None:
             return None
         found = wider

@@ -273,8 +273,7 @@ def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary], options: Opt
     """Evaluate expressions over a frame, by their names, which may be those of its columns."""
     if not temporaries:
         return {}
-    with evaluating(temporaries):
-        evaluated = Expressions(temporaries, _types_of(frame.schema), options).computed(frame)
+    evaluated = Expressions(temporaries, _types_of(frame.schema), options).computed(frame)
     return {t.name: evaluated[t.name] for t in temporaries}
 
 
@@ -329,7 +328,8 @@ def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
     schema = frame.schema
     for name in names:
         _refuse_unreadable(name, schema[name])
-    wanted = Expressions(bound.temporaries, _types_of(schema), options).computed(frame) if bound.temporaries else frame
+    expressions = Expressions(bound.temporaries, _types_of(schema), options, bound.native)
+    wanted = expressions.computed(frame) if bound.temporaries else frame
     wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
     if not wanted.columns:
         return input_table(bound, [], [], frame.height)
@@ -437,8 +437,8 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options:
 
     schema = frame.collect_schema()
     temporary = Temporary("", condition, str(condition))
+    expressions = Expressions([temporary], _types_of(schema), options)
     with evaluating([temporary]):
-        expressions = Expressions([temporary], _types_of(schema), options)
         dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")

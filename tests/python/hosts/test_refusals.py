@@ -51,6 +51,88 @@ def test_ordered_categories_are_not_compared_as_text(seed):
     assert refused == 3 * len(COMPARING) + 2 * len(BY_TEXT_ON_ARROW)
 
 
+def made_of_categories(rng, depth):
+    """Give an expression whose value is the category, by ways that leave its type text."""
+    text = "e"
+    for _ in range(depth):
+        text = rng.choice(
+            [
+                "coalesce({}, 'waiting')",
+                "nvl('waiting', {})",
+                "if(v > 3, {}, 'waiting')",
+                "iff(v > 3, 'delivered', {})",
+                "nvl2({0}, {0}, 'waiting')",
+                "nullif({}, 'on the way')",
+                "CASE v WHEN 1 THEN 'waiting' ELSE {} END",
+                "CASE WHEN v > 3 THEN {} END",
+                "({})",
+            ]
+        ).format(text)
+    return text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_categories_is_not_lost_in_expressions(seed):
+    rng = random.Random(seed)
+    refused = answered = 0
+    for frame in frames(rng):
+        for _ in range(8):
+            made = made_of_categories(rng, rng.randrange(1, 4))
+            comparing = rng.choice(
+                [
+                    "max({}) OVER ()",
+                    "min({}) OVER (PARTITION BY v)",
+                    "max_by(v, {}) OVER ()",
+                    "mode({}) OVER ()",
+                    "collect_set({}) OVER ()",
+                    "collect_list(DISTINCT {}) OVER ()",
+                    "row_number() OVER (ORDER BY v, {})",
+                    "sum(v) OVER (ORDER BY {} DESC)",
+                    "collect_list(v ORDER BY {}) OVER ()",
+                ]
+            )
+            with pytest.raises(wr.UnsupportedError, match="compare the ordered categories of"):
+                wr.with_columns(frame, y=comparing.format(made))
+            with pytest.raises(wr.UnsupportedError, match="compare the ordered categories of"):
+                wr.sql(f"SELECT v FROM t ORDER BY {made}", t=frame)
+            if not isinstance(frame, pl.DataFrame):
+                with pytest.raises(wr.UnsupportedError, match="compare the ordered categories of"):
+                    wr.operator([comparing.format(made) + " AS y"], pa.table(frame).schema, sort=True)
+            refused += 2
+            # a cast says that the text is meant
+            first = f"first({made}) OVER (PARTITION BY v)"
+            out = wr.with_columns(
+                frame,
+                t=first,
+                y=f"max(cast({made} AS string)) OVER ()",
+                n=f"count({made}) OVER ()",
+                d=f"count(DISTINCT {made}) OVER ()",
+            )
+            text, greatest, n = (list(pa.array(out[c]).to_pylist()) for c in ("t", "y", "n"))
+            texts = [t for t in text if t is not None]
+            assert greatest == [max(texts, default=None)] * 12
+            assert n == [len(texts)] * 12
+            assert list(pa.array(out["d"]).to_pylist()) == [len(set(texts))] * 12
+            answered += 1
+        by_polars = [pl.col("e"), pl.col("e").fill_null("waiting"), pl.when(pl.col("v") > 3).then(pl.col("e"))]
+        for expression in by_polars:
+            with pytest.raises(wr.UnsupportedError, match="compare the ordered categories of"):
+                wr.with_columns(frame, y=wr.mode(expression).over())
+            refused += 1
+    assert refused == 3 * 19
+    assert answered == 24
+
+
+def test_categories_within_structs_and_lists_are_not_compared_as_text():
+    frame = pl.DataFrame({"v": [1, 2], "e": pl.Series(["waiting", "delivered"], dtype=pl.Enum(LEVELS))})
+    frame = frame.with_columns(s=pl.struct("e"), l=pl.concat_list("e"))
+    for text in ("max(s.e) OVER ()", "max(l[0]) OVER ()", "max(get(l, 0)) OVER ()", "sum(v) OVER (ORDER BY s.e)",
+                 "max(if(v > 0, s.e, '')) OVER ()", "row_number() OVER (ORDER BY if(v > 0, s, s))"):  # fmt: skip
+        for frame_ in (frame, frame.to_arrow()):
+            with pytest.raises(wr.UnsupportedError, match="ordered categories"):
+                wr.with_columns(frame_, y=text)
+
+
 def test_what_compares_no_categories_stays():
     for frame in frames(random.Random(1)):
         out = wr.sql(

@@ -141,9 +141,9 @@ def column_of(expression: Any) -> Any:
     try:
         from pyspark.sql.classic.column import Column
     except ImportError:  # before Spark 4.0
-        from pyspark.sql import Column
+        from pyspark.sql import Column as Column3
 
-        return Column(_jvm().org.apache.spark.sql.Column(expression))
+        return Column3(_jvm().org.apache.spark.sql.Column(expression))
     return Column(_jvm().org.apache.spark.sql.classic.ExpressionUtils.column(expression))
 
 
