@@ -75,8 +75,8 @@ impl Disk {
         }
     }
 
-    fn not_read(&self, error: ArrowError) -> Error {
-        let error: &dyn std::error::Error = match &error {
+    fn not_read(&self, error: &ArrowError) -> Error {
+        let error: &dyn std::error::Error = match error {
             ArrowError::IoError(_, error) => error,
             other => other,
         };
@@ -319,7 +319,7 @@ impl Spilled {
     /// The file cannot be read.
     pub(crate) fn read(self) -> Result<SpillReader> {
         let reader = StreamReader::try_new(BlockReader::new(self.part), None);
-        Ok(SpillReader { reader: reader.map_err(|error| self.disk.not_read(error))?, disk: self.disk })
+        Ok(SpillReader { reader: reader.map_err(|error| self.disk.not_read(&error))?, disk: self.disk })
     }
 }
 
@@ -335,16 +335,18 @@ impl SpillReader {
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>> {
-        self.reader.next().transpose().map_err(|error| self.disk.not_read(error))
+        self.reader.next().transpose().map_err(|error| self.disk.not_read(&error))
     }
 }
 
 /// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from, and of
 /// unions in lists Arrow writes those of the first rows of all.
 fn own_rows(batch: &RecordBatch) -> Result<RecordBatch> {
-    let column = |column: &ArrayRef| match has_union_in_list(column.data_type(), false) {
-        true => Ok(take(column, &UInt64Array::from_iter_values(0..column.len() as u64), None)?),
-        false => compact(column),
+    let column = |column: &ArrayRef| {
+        if has_union_in_list(column.data_type(), false) {
+            return Ok(take(column, &UInt64Array::from_iter_values(0..column.len() as u64), None)?);
+        }
+        compact(column)
     };
     let columns = batch.columns().iter().map(column).collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

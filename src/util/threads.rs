@@ -111,7 +111,7 @@ impl Threads {
                 *result = Some(answer);
             }
         };
-        self.on_helpers(&helpers, others, &take);
+        self.on_helpers(helpers, others, &take);
         // Items are begun in order: all before one that failed have been answered.
         results.into_iter().flatten().collect()
     }
