@@ -17,22 +17,14 @@ pub fn mergeable<A: Aggregate + 'static>(
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
-    Ok(match strategy {
-        Strategy::Whole => Folded::boxed(aggregate, whole::Whole { exact: false }, section),
-        Strategy::Scan => Folded::boxed(aggregate, scan::Scan::new(section), section),
-        Strategy::TwoStacks => Folded::boxed(aggregate, two_stacks::TwoStacks, section),
+    match strategy {
         Strategy::SegmentTree => {
             let tree = segment_tree::SegmentTree::new(&aggregate, section.rows)?;
-            Folded::boxed(aggregate, tree, section)
+            Ok(Folded::boxed(aggregate, tree, section))
         }
-        Strategy::Naive => Folded::boxed(aggregate, naive::Naive, section),
-        Strategy::Prefix
-        | Strategy::Deque
-        | Strategy::Index
-        | Strategy::Wavelet
-        | Strategy::Codes
-        | Strategy::Blocks => return Err(unserved(strategy)),
-    })
+        Strategy::Naive => Ok(Folded::boxed(aggregate, naive::Naive, section)),
+        other => mergeable_directly(aggregate, other, section),
+    }
 }
 
 fn unserved(strategy: Strategy) -> Error {
@@ -48,10 +40,10 @@ pub fn retractable<A: Removable + 'static>(
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
-    match strategy {
-        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
-        other => mergeable(aggregate, other, section),
+    if DIRECTLY_RETRACTABLE.contains(&strategy) {
+        retractable_directly(aggregate, strategy, section)
+    } else {
+        mergeable(aggregate, strategy, section)
     }
 }
 

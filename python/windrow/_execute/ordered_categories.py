@@ -34,7 +34,7 @@ def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     Raises
     ------
     UnsupportedError
-        If one does.
+        If it does.
     """
     position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
     if call["distinct"] and call["user"] is None and call["function"] != "count":

@@ -33,8 +33,8 @@ use crate::spec::strategy::Strategy;
 type CallReadout<S> = Arc<dyn Read<S>>;
 
 impl Inputs<'_> {
-    /// Whether this is an only call with one of these strategies, whose loops are compiled for its very readout: 1 to 3 ns
-    /// a row less than by [`Inputs::several`].
+    /// Whether this is an only call with one of these strategies, whose loops are compiled with its readout and need no
+    /// states written down, as those of [`Inputs::several`] do.
     fn is_direct(&self, strategies: &[Strategy]) -> bool {
         self.pass.len() == 1 && !self.call.distinct && strategies.contains(&self.call.strategy)
     }
@@ -49,7 +49,7 @@ impl Inputs<'_> {
         Ok(Accumulated { accumulator, readout: Several::new(asked.collect::<Result<_>>()?) })
     }
 
-    /// The evaluator of an only call that [`Inputs::is_direct`] of [`DIRECTLY_MERGEABLE`].
+    /// The evaluator of an only call with one of the strategies [`DIRECTLY_MERGEABLE`].
     fn merged<F: Accumulator + 'static>(
         &self,
         accumulator: F,
@@ -58,7 +58,7 @@ impl Inputs<'_> {
         mergeable_directly(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 
-    /// The evaluator of an only call that [`Inputs::is_direct`] of [`DIRECTLY_RETRACTABLE`].
+    /// The evaluator of an only call with one of the strategies [`DIRECTLY_RETRACTABLE`].
     fn retracted<F: RetractableAccumulator + 'static>(
         &self,
         accumulator: F,
