@@ -306,6 +306,30 @@ mod tests {
     }
 
     #[test]
+    fn sorted_rows_are_not_sorted_again() {
+        let cancel = Cancel::default();
+        for rows in [63, 65, 1000, 70_000] {
+            for (case, columns) in columns(rows).into_iter().enumerate() {
+                let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
+                let order = sort(&columns, 1, &cancel).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
+                let gathered = gather(&keys, &order, 1, &cancel).unwrap();
+                let sorted: Vec<_> = columns
+                    .iter()
+                    .zip(gathered)
+                    .map(|(column, values)| SortColumn { values, ..column.clone() })
+                    .collect();
+                for threads in 1..=2 {
+                    assert_eq!(
+                        sort(&sorted, threads, &cancel).unwrap(),
+                        None,
+                        "{rows} rows, case {case}, {threads} threads"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn edges_are_those_of_the_rows_in_order() {
         let cancel = Cancel::default();
         for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {

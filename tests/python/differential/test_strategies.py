@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -87,29 +86,6 @@ def test_one_sort_serves_all_calls_of_an_order():
     assert "sort 0: " in shown
     assert "sort 2: " in shown
     assert "sort 3: " not in shown
-
-
-@pytest.mark.slow
-def test_sorted_input_is_not_sorted_again():
-    """Sorted rows cost far less than shuffled ones; measured, because nothing else shows it."""
-    rows = 1_500_000
-    ordered = pa.table({"k": pa.array([f"{i:012d}" for i in range(rows)])})
-    places = list(range(rows))
-    random.Random(1).shuffle(places)
-    shuffled = ordered.take(pa.array(places))
-    call = wr.row_number().over(wr.window(order_by="k"))
-
-    def best(table):
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            wr.select(table, n=call)
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    assert best(ordered) < best(shuffled) / 2
-    assert wr.select(ordered, n=call)["n"].to_pylist() == list(range(1, rows + 1))
-    assert [n - 1 for n in wr.select(shuffled, n=call)["n"].to_pylist()] == places
 
 
 FROM_START, TO_END = "UNBOUNDED PRECEDING AND", "AND UNBOUNDED FOLLOWING"
