@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_schema::ArrowError;
 
 /// What every fallible function of this crate returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Whose fault an error is, and so which exception a host raises for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,9 +34,52 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// A setting that avoids an error. Each host has its own spelling of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Leave ANSI mode.
+    AnsiOff,
+    /// Have the input sorted first.
+    SortInput,
+    /// Raise the limit of the bytes to hold.
+    MoreMemory,
+    /// Hold no more than some bytes in memory, and the rest on disk.
+    Spill,
+    /// Spill to another directory.
+    SpillDirectory,
+    /// Use one thread.
+    OneThread,
+    /// Pass the rows batch by batch.
+    Stream,
+}
+
+impl Remedy {
+    /// As a Rust program spells it: the end of a sentence that begins with what else helps.
+    fn in_rust(self) -> &'static str {
+        match self {
+            Self::AnsiOff => "set Options::ansi to false",
+            Self::SortInput => "sort the rows by Stream::sort_keys first",
+            Self::MoreMemory => "raise the limit",
+            Self::Spill => "sort them on disk (ExternalSort) and stream them",
+            Self::SpillDirectory => "spill to another directory",
+            Self::OneThread => "set Options::threads to 1",
+            Self::Stream => "push them into a Stream batch by batch",
+        }
+    }
+}
+
 /// An error with its kind and a message for a person.
 ///
 /// One pointer wide, so that `Result<()>` costs a tight loop nothing.
+///
+/// ```
+/// use windrow::{Error, ErrorKind, Remedy};
+/// let error = Error::overflow("the sum does not fit Int64; use try_sum").with_remedy(Remedy::AnsiOff).of_call("sum(x)");
+/// assert_eq!(error.kind(), ErrorKind::Overflow);
+/// assert_eq!(error.to_string(), "sum(x): the sum does not fit Int64; use try_sum, or set Options::ansi to false");
+/// assert_eq!(error.remedy(), Some(Remedy::AnsiOff)); // a host says it in its own words, after `message()`
+/// ```
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -44,6 +87,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    remedy: Option<Remedy>,
     /// The message opens with the call it is about.
     of_call: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -52,7 +96,7 @@ struct Inner {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), of_call: false, source: None }))
+        Self(Box::new(Inner { kind, message: message.into(), remedy: None, of_call: false, source: None }))
     }
 
     /// The question is wrong.
@@ -97,7 +141,7 @@ impl Error {
 
     /// A user's own function failed with `source`.
     pub fn user(message: impl Into<String>, source: Option<Arc<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), of_call: false, source }))
+        Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), remedy: None, of_call: false, source }))
     }
 
     /// The caller asked the work to stop.
@@ -112,10 +156,23 @@ impl Error {
         self.0.kind
     }
 
-    /// What to tell the user.
+    /// What to tell the user, without the remedy.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The setting that avoids it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.0.remedy
+    }
+
+    /// The same error, which a setting avoids; the message ends with what else helps.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedy = Some(remedy);
+        self
     }
 
     /// The same error, said of `call`, if it is not said of one: the message opens with the call as the user wrote it.
@@ -131,13 +188,14 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        self.0.remedy.map_or(Ok(()), |remedy| write!(f, ", or {}", remedy.in_rust()))
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+        write!(f, "{:?}: {self}", self.0.kind)
     }
 }
 
@@ -147,9 +205,27 @@ impl std::error::Error for Error {
     }
 }
 
+/// So that code which returns [`ArrowError`] uses `?` on windrow's results; converting back gives the same error.
+///
+/// ```
+/// use windrow::arrow_schema::ArrowError;
+/// use windrow::{Error, ErrorKind};
+/// let error = Error::from(ArrowError::from(Error::data("'x' is no number")));
+/// assert_eq!((error.kind(), error.message()), (ErrorKind::Data, "'x' is no number"));
+/// ```
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        Self::ExternalError(Box::new(error))
+    }
+}
+
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         match error {
+            ArrowError::ExternalError(source) => match source.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(source) => Self::internal(source.to_string()),
+            },
             ArrowError::CastError(message) | ArrowError::ParseError(message) => Self::data(message),
             ArrowError::ArithmeticOverflow(message) => Self::overflow(message),
             ArrowError::OffsetOverflowError(length) => Self::unsupported(format!(

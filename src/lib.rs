@@ -60,7 +60,9 @@ pub mod sort;
 pub mod spec;
 pub mod util;
 
-pub use error::{Error, ErrorKind, Result};
+pub use catalog::calls;
+pub use error::{Error, ErrorKind, Remedy, Result};
+pub use exec::reader::WindowReader;
 pub use exec::stream::Stream;
 pub use plan::explain::Explanation;
 pub use plan::planned::Plan;
@@ -75,3 +77,4 @@ pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
 pub use util::huge_pages::HugePages;
 pub use util::threads::Threads;
+pub use {arrow_array, arrow_schema};

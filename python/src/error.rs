@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use windrow::{Error, ErrorKind};
+use windrow::{Error, ErrorKind, Remedy};
 
 use crate::udf;
 
@@ -22,6 +22,20 @@ fn class(kind: ErrorKind) -> &'static str {
     }
 }
 
+/// The setting of Python's functions that avoids an error.
+fn in_python(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::AnsiOff => "set ansi=False",
+        Remedy::SortInput => "ask for the input to be sorted (sort=True)",
+        Remedy::MoreMemory => "give memory_limit more",
+        Remedy::Spill => "set memory_limit, so that rows go by way of the disk",
+        Remedy::SpillDirectory => "name another directory as spill_dir",
+        Remedy::OneThread => "set threads=1",
+        Remedy::Stream => "pass a RecordBatchReader",
+        _ => "see the settings of wr.config",
+    }
+}
+
 /// `error` as an exception of its kind.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if error.kind() == ErrorKind::Cancelled {
@@ -31,7 +45,11 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Some(cause) = cause.as_ref().filter(|cause| udf::passes(py, cause)) {
         return cause.clone_ref(py);
     }
-    let raised = raise(py, class(error.kind()), error.message());
+    let message = match error.remedy() {
+        Some(remedy) => format!("{}, or {}", error.message(), in_python(remedy)),
+        None => error.message().to_owned(),
+    };
+    let raised = raise(py, class(error.kind()), &message);
     if cause.is_some() {
         raised.set_cause(py, cause);
     }

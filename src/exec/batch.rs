@@ -63,6 +63,30 @@ impl Plan {
         self.compute_until(batch, &Cancel::default())
     }
 
+    /// The rows of `batch` with one more column for each call, as [`Plan::compute`] answers them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use windrow::arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+    /// use windrow::{Options, Plan, WindowSpec, calls::sum};
+    ///
+    /// let batch = RecordBatch::try_from_iter([("level", Arc::new(Int64Array::from(vec![1, 2])) as ArrayRef)])?;
+    /// let spec = WindowSpec::new().call(sum("level").alias("total"));
+    /// let plan = Plan::new(batch.schema(), &[spec], Options::default())?;
+    /// let rows = plan.append(&batch)?;
+    /// assert_eq!(rows["total"].as_primitive::<Int64Type>().values(), &[3, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for `compute`.
+    pub fn append(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let results = self.compute(batch)?;
+        let columns = batch.columns().iter().chain(results.columns()).cloned().collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok(RecordBatch::try_new_with_options(self.appended_schema(), columns, &options)?)
+    }
+
     /// As [`Plan::compute`], stopping early once `cancel` says so.
     ///
     /// # Errors
@@ -74,7 +98,7 @@ impl Plan {
 
 /// The calls' columns for the rows of `batch`.
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
-    check_schema(plan, batch)?;
+    check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
     let threads = Threads::new(plan.options.threads, cancel).at_most_for(batch.num_rows());
     let wide = plan.widened();

@@ -1,8 +1,9 @@
 //! The columns of a batch that an order reads, and those that a pass answers.
 
+use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
+use arrow_schema::Schema;
 
 use crate::error::{Error, Result};
 use crate::permute::column_writer::{Dealt, Restored};
@@ -25,9 +26,8 @@ pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
     }
 }
 
-/// Whether the batch has the plan's columns: the same types under the same names.
-pub(crate) fn check_schema(plan: &Plan, batch: &RecordBatch) -> Result<()> {
-    let schema = batch.schema_ref();
+/// Whether rows have the plan's columns: the same types under the same names.
+pub(crate) fn check_schema(plan: &Plan, schema: &Schema) -> Result<()> {
     let expected = &plan.schema;
     if schema.fields().len() != expected.fields().len() {
         return Err(Error::data(format!(

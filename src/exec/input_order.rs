@@ -9,7 +9,7 @@ use arrow_row::{RowConverter, SortField};
 use arrow_select::concat::concat;
 
 use super::columns::{edges, sort_columns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::plan::planned::{Order, Plan};
 use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;
@@ -72,10 +72,11 @@ impl Arrival {
                 if let Some(why) = seen.see(&keys, row)? {
                     let key = show(order.partition_by.iter().map(|&place| &columns[place]), row);
                     return Err(Error::order(format!(
-                        "row {}: the partition ({key}) {why}; group the input by {}, or ask for it to be sorted (sort=True)",
+                        "row {}: the partition ({key}) {why}; group the input by {}",
                         number(row),
                         self.names
-                    )));
+                    ))
+                    .with_remedy(Remedy::SortInput));
                 }
                 at = row + 1;
             }
@@ -107,12 +108,13 @@ fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) ->
     };
     Error::order(format!(
         "row {number}{partition} is out of order: {} = ({}) follows ({}); \
-         order the input by {}, or ask for it to be sorted (sort=True)",
+         order the input by {}",
         keys.join(", "),
         values(row),
         values(row - 1),
         keys.join(", "),
     ))
+    .with_remedy(Remedy::SortInput)
 }
 
 /// Tells a partition that comes a second time.

@@ -6,5 +6,6 @@ pub(crate) mod columns;
 pub(crate) mod halo;
 pub(crate) mod input_order;
 pub(crate) mod ranges;
+pub mod reader;
 pub mod sectioned;
 pub mod stream;

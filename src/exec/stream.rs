@@ -14,13 +14,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat;
 
 use super::columns::{check_schema, columns_of};
 use super::halo::{Halo, Pass};
 use super::input_order::Arrival;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::external::sort_key::SortKey;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
@@ -91,14 +91,12 @@ impl Stream {
     /// The calls do not share one order: partition keys differ, or one order is not the beginning of another.
     pub fn new(plan: Arc<Plan>) -> Result<Self> {
         let longest = longest_order(&plan)?;
-        let mut fields: Vec<_> = plan.schema().fields().iter().cloned().collect();
-        fields.extend(plan.output_schema().fields().iter().cloned());
         let columns = plan.columns();
         let empty = RecordBatch::new_empty(plan.schema().clone());
         let kept = columns.iter().map(|&column| empty.column(column).clone()).collect();
         let arrival = plan.orders.get(longest).map(|order| Arrival::new(&plan, order)).transpose()?;
         Ok(Self {
-            schema: Arc::new(Schema::new_with_metadata(fields, plan.schema().metadata().clone())),
+            schema: plan.appended_schema(),
             cancel: Cancel::default(),
             longest,
             columns,
@@ -175,7 +173,7 @@ impl Stream {
     /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema; more rows to
     /// hold than the limit has room for.
     pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
-        check_schema(&self.plan, &batch)?;
+        check_schema(&self.plan, batch.schema_ref())?;
         if batch.num_rows() == 0 {
             return Ok(Vec::new());
         }
@@ -204,17 +202,18 @@ impl Stream {
         let (rows, mib) = (self.buffered_rows(), |bytes: usize| bytes.div_ceil(1 << 20));
         let held =
             format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
-        Err(match self.plan.calls.iter().find(everything) {
+        let refused = match self.plan.calls.iter().find(everything) {
             Some(call) => Error::memory_limit(format!(
-                "{held}: a row's answer needs all of its partition at once; give memory_limit more, partition by more \
-                 columns, or ask for a frame that ends near its row"
+                "{held}: a row's answer needs all of its partition at once; partition by more columns, ask for a frame that \
+                 ends near its row"
             ))
             .of_call(&call.display),
             None => Error::memory_limit(format!(
-                "{held}: the frames of {} reach so far; give memory_limit more, or ask for narrower frames",
+                "{held}: the frames of {} reach so far; ask for narrower frames",
                 self.plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ")
             )),
-        })
+        };
+        Err(refused.with_remedy(Remedy::MoreMemory))
     }
 
     /// Gives the rows still held; nothing more will come.

@@ -26,7 +26,7 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::take::take;
 use crc32fast::Hasher;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::util::shown::compact;
 
 /// Bytes that a file is written in.
@@ -62,10 +62,10 @@ impl Disk {
 
     fn failed(&self, error: &dyn std::error::Error) -> Error {
         Error::spill(format!(
-            "rows that memory_limit does not leave room for could not be spilled to {}: {error}; make room there, or name \
-             another directory as spill_dir",
+            "rows that memory has no room for could not be spilled to {}: {error}; make room there",
             self.directory.display()
         ))
+        .with_remedy(Remedy::SpillDirectory)
     }
 
     fn not_written(&self, error: ArrowError) -> Error {

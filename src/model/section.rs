@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::util::boundaries::Edges;
 
 /// Sorted rows with their edges and columns.
@@ -44,9 +44,10 @@ impl Section {
         let rows = partitions.len();
         if u32::try_from(rows).is_err() {
             return Err(Error::unsupported(format!(
-                "{rows} rows in one piece; windrow takes up to {} at once: pass a RecordBatchReader, or partition the input",
+                "{rows} rows in one piece; windrow takes up to {} at once: partition the input",
                 u32::MAX
-            )));
+            ))
+            .with_remedy(Remedy::Stream));
         }
         Ok(Self { rows, own: 0..rows, partitions, peers, columns, open: false, part: false })
     }

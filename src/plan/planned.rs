@@ -1,9 +1,11 @@
 //! The plan as data: the calls, the orders of rows they share, and how each call is answered.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
@@ -179,6 +181,13 @@ impl Plan {
     #[must_use]
     pub fn output_schema(&self) -> &SchemaRef {
         &self.output
+    }
+
+    /// The fields of the rows, then one per call: what [`Plan::append`] and streams answer with.
+    #[must_use]
+    pub fn appended_schema(&self) -> SchemaRef {
+        let fields = self.schema.fields().iter().chain(self.output.fields()).cloned().collect::<Vec<_>>();
+        Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()))
     }
 
     /// The settings in force.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::planned::{Order, Plan};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::order_column::OrderColumn;
 
 /// Calls that one sort of the rows serves.
@@ -95,6 +95,7 @@ pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
     let calls = plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");
     Err(Error::spec(format!(
         "these calls need more than one order, and a stream has one: {calls}; \
-         ask for the input to be sorted (sort=True), or compute them one after another"
-    )))
+         compute them one after another"
+    ))
+    .with_remedy(Remedy::SortInput))
 }

@@ -22,7 +22,7 @@ use super::key_layout::Layout;
 use super::key_order;
 use super::radix::{Keys, Ordered};
 use super::sort_column::{SortColumn, compare};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::permute::gather::gather_on;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
@@ -127,9 +127,10 @@ pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>>
 pub(crate) fn check_rows(rows: usize) -> Result<()> {
     if u32::try_from(rows).is_err() {
         return Err(Error::unsupported(format!(
-            "{rows} rows to sort at once; windrow takes up to {}: pass a RecordBatchReader, or partition the input",
+            "{rows} rows to sort at once; windrow takes up to {}: partition the input",
             u32::MAX
-        )));
+        ))
+        .with_remedy(Remedy::Stream));
     }
     Ok(())
 }

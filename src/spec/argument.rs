@@ -1,8 +1,20 @@
 //! An argument of a call: a column or a literal.
 
+use std::time::Duration;
+
 use super::literal::Literal;
 
 /// An argument: a column, or one value for all rows.
+///
+/// A name is a column; numbers, booleans and [`Duration`](std::time::Duration)s are literals; [`Arg::literal`] makes a
+/// literal of text too.
+///
+/// ```
+/// use windrow::{Arg, Literal};
+/// assert_eq!(Arg::from("level"), Arg::column("level"));
+/// assert_eq!(Arg::from(3), Arg::Literal(Literal::Int(3)));
+/// assert_eq!(Arg::literal("a text"), Arg::Literal(Literal::Utf8("a text".into())));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arg {
     /// The column of this name.
@@ -16,16 +28,34 @@ impl Arg {
     pub fn column(name: impl Into<String>) -> Self {
         Self::Column(name.into())
     }
-}
 
-impl From<Literal> for Arg {
-    fn from(literal: Literal) -> Self {
-        Self::Literal(literal)
+    /// The same value for each row.
+    pub fn literal(value: impl Into<Literal>) -> Self {
+        Self::Literal(value.into())
     }
 }
 
-impl From<i64> for Arg {
-    fn from(value: i64) -> Self {
-        Self::Literal(Literal::Int(value))
+impl From<&str> for Arg {
+    fn from(column: &str) -> Self {
+        Self::column(column)
     }
 }
+
+impl From<String> for Arg {
+    fn from(column: String) -> Self {
+        Self::Column(column)
+    }
+}
+
+/// Literals of these types are arguments as they are.
+macro_rules! literals {
+    ($($value:ty),+) => {$(
+        impl From<$value> for Arg {
+            fn from(value: $value) -> Self {
+                Self::literal(value)
+            }
+        }
+    )+};
+}
+
+literals!(Literal, bool, i8, i16, i32, i64, u8, u16, u32, f32, f64, Duration);

@@ -5,7 +5,16 @@ use super::frame::Frame;
 use super::order_key::OrderKey;
 use super::udf::UserFunction;
 
-/// One function over one frame.
+/// One function over one frame; [`calls`](crate::calls) has a constructor for each function.
+///
+/// ```
+/// use windrow::calls::{last_value, sum};
+/// use windrow::{Bound, Frame};
+/// let near = Frame::rows(Bound::preceding(2), Bound::CurrentRow);
+/// let total = sum("level").over(near.clone()).filter("is_valid").min_rows(2).alias("total");
+/// let latest = last_value("level").over(near).ignore_nulls();
+/// assert_eq!((total.name.as_str(), latest.name.as_str()), ("total", "last_value"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The function's name or alias, in lower case; a user's function has the name they gave it.
@@ -57,6 +66,13 @@ impl Call {
         Self { user: Some(function), ..Self::new(name, args) }
     }
 
+    /// Adds an argument: one that the function can do without, such as the default of `lag`.
+    #[must_use]
+    pub fn arg(mut self, value: impl Into<Arg>) -> Self {
+        self.args.push(value.into());
+        self
+    }
+
     /// Sets the frame.
     #[must_use]
     pub fn over(mut self, frame: Frame) -> Self {
@@ -94,8 +110,8 @@ impl Call {
 
     /// Reads the frame's rows in another order than the window's: ORDER BY inside the parentheses, or WITHIN GROUP.
     #[must_use]
-    pub fn argument_order(mut self, keys: impl IntoIterator<Item = OrderKey>) -> Self {
-        self.argument_order = keys.into_iter().collect();
+    pub fn argument_order<K: Into<OrderKey>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.argument_order = keys.into_iter().map(Into::into).collect();
         self
     }
 

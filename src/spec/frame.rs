@@ -27,6 +27,14 @@ pub enum Units {
 }
 
 /// Where a frame begins or ends.
+///
+/// ```
+/// use std::time::Duration;
+/// use windrow::{Bound, Frame};
+/// let last_week = Frame::range(Bound::preceding(Duration::from_secs(7 * 86_400)), Bound::CurrentRow);
+/// let by_column = Frame::rows(Bound::preceding("lookback"), Bound::CurrentRow);
+/// # assert_ne!(last_week, by_column);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
     /// The partition's first row.
@@ -42,16 +50,15 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// `offset` rows, groups or key units before the row.
-    #[must_use]
-    pub fn preceding(offset: i64) -> Self {
-        Self::Preceding(Arg::from(offset))
+    /// `offset` rows, groups or key units before the row: a number, a [`Duration`](std::time::Duration), an interval
+    /// ([`Literal::Interval`]), or the name of a column that says it row by row.
+    pub fn preceding(offset: impl Into<Arg>) -> Self {
+        Self::Preceding(offset.into())
     }
 
-    /// `offset` rows, groups or key units after the row.
-    #[must_use]
-    pub fn following(offset: i64) -> Self {
-        Self::Following(Arg::from(offset))
+    /// `offset` rows, groups or key units after the row, as in [`Bound::preceding`].
+    pub fn following(offset: impl Into<Arg>) -> Self {
+        Self::Following(offset.into())
     }
 }
 
@@ -70,6 +77,12 @@ pub enum Exclude {
 }
 
 /// The rows around a row that a function sees.
+///
+/// ```
+/// use windrow::{Bound, Exclude, Frame, Shape};
+/// let others = Frame::rows(Bound::preceding(3), Bound::following(3)).exclude(Exclude::CurrentRow);
+/// assert_eq!((others.width(), others.shape()), (Some(7), Shape::Moving));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     /// What the offsets count.

@@ -1,8 +1,19 @@
 //! A constant of a query.
 
+use std::time::Duration;
+
 use arrow_buffer::i256;
 
 /// A value written in the question; it takes the type that its place asks for.
+///
+/// ```
+/// use std::time::Duration;
+/// use windrow::Literal;
+/// assert_eq!(Literal::from(2.5), Literal::Float(2.5));
+/// assert_eq!(Literal::from("a text"), Literal::Utf8("a text".into()));
+/// let minute = Literal::Interval { months: 0, days: 0, micros: 60_000_000 };
+/// assert_eq!(Literal::from(Duration::from_secs(60)), minute);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Literal {
@@ -48,3 +59,41 @@ pub enum Literal {
         micros: i64,
     },
 }
+
+impl From<bool> for Literal {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<&str> for Literal {
+    fn from(value: &str) -> Self {
+        Self::Utf8(value.into())
+    }
+}
+
+impl From<String> for Literal {
+    fn from(value: String) -> Self {
+        Self::Utf8(value)
+    }
+}
+
+/// Time on the clock, cut to microseconds; what passes 292 thousand years is as long as that.
+impl From<Duration> for Literal {
+    fn from(value: Duration) -> Self {
+        Self::Interval { months: 0, days: 0, micros: i64::try_from(value.as_micros()).unwrap_or(i64::MAX) }
+    }
+}
+
+macro_rules! numbers {
+    ($($value:ty),+ => $variant:ident) => {$(
+        impl From<$value> for Literal {
+            fn from(value: $value) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )+};
+}
+
+numbers!(i8, i16, i32, i64, u8, u16, u32 => Int);
+numbers!(f32, f64 => Float);

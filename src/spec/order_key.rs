@@ -29,3 +29,15 @@ impl OrderKey {
         self
     }
 }
+
+impl From<&str> for OrderKey {
+    fn from(column: &str) -> Self {
+        Self::asc(column)
+    }
+}
+
+impl From<String> for OrderKey {
+    fn from(column: String) -> Self {
+        Self::asc(column)
+    }
+}

@@ -6,11 +6,8 @@ use super::order_key::OrderKey;
 /// Calls over one partitioning and one order.
 ///
 /// ```
-/// use windrow::{Arg, Call, OrderKey, WindowSpec};
-/// let spec = WindowSpec::new()
-///     .partition_by(["device"])
-///     .order_by([OrderKey::asc("id")])
-///     .call(Call::new("sum", [Arg::column("level")]).alias("total"));
+/// use windrow::{WindowSpec, calls::sum};
+/// let spec = WindowSpec::new().partition_by(["device"]).order_by(["id"]).call(sum("level").alias("total"));
 /// assert_eq!(spec.calls[0].name, "total");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,10 +34,10 @@ impl WindowSpec {
         self
     }
 
-    /// Sets the order keys.
+    /// Sets the order keys; a name is ascending, nulls first.
     #[must_use]
-    pub fn order_by(mut self, keys: impl IntoIterator<Item = OrderKey>) -> Self {
-        self.order_by = keys.into_iter().collect();
+    pub fn order_by<K: Into<OrderKey>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.order_by = keys.into_iter().map(Into::into).collect();
         self
     }
 

@@ -8,7 +8,7 @@
 use arrow_array::Array;
 
 use super::huge_pages::can_be_had;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
 const LARGE: usize = 1 << 20;
@@ -24,10 +24,10 @@ const PROMISED: usize = 256 << 20;
 /// `bytes` more could not be had.
 fn refused(bytes: usize) -> Error {
     Error::memory_limit(format!(
-        "{} MiB more could not be allocated; give the process more memory, pass fewer rows at once, or set memory_limit, \
-         so that rows go by way of the disk",
+        "{} MiB more could not be allocated; give the process more memory, pass fewer rows at once",
         bytes.div_ceil(1 << 20)
     ))
+    .with_remedy(Remedy::Spill)
 }
 
 /// What an allocation of so many bytes leaves.

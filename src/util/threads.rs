@@ -9,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::affinity::Processor;
 use super::cancel::Cancel;
 use super::reserve;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
 const MIN_ROWS: usize = 32 * 1024;
@@ -155,7 +155,11 @@ impl Threads {
             pool.map(|pool| Helpers { pool, apart }).map_err(|error| error.to_string())
         };
         let helpers = self.helpers.get_or_init(start).as_ref();
-        helpers.map_err(|error| Error::memory_limit(format!("no threads could be started: {error}; set threads=1")))
+        let refused = |error| {
+            let message = format!("no threads could be started: {error}; end other processes");
+            Error::memory_limit(message).with_remedy(Remedy::OneThread)
+        };
+        helpers.map_err(refused)
     }
 }
 

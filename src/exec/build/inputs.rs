@@ -9,7 +9,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::catalog::function_id::Kernel;
 use crate::catalog::functions::Family;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
@@ -291,9 +291,10 @@ fn doubles(text: &ArrayRef, ansi: bool) -> Result<ArrayRef> {
         None => Ok(None),
         Some((_, Ok(value))) => Ok(Some(value)),
         Some((_, Err(_))) if !ansi => Ok(None),
-        Some((text, Err(_))) => Err(Error::data(format!(
-            "the text {text:?} is no number; use FILTER or try_cast to leave it out, or set ansi=False for NULL"
-        ))),
+        Some((text, Err(_))) => {
+            Err(Error::data(format!("the text {text:?} is no number; use FILTER or try_cast to leave it out"))
+                .with_remedy(Remedy::AnsiOff))
+        }
     };
     let values = text.iter().map(parse).collect::<Result<Float64Array>>()?;
     Ok(std::sync::Arc::new(values))

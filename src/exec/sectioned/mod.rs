@@ -133,7 +133,7 @@ impl Plan {
     /// # Errors
     /// Rows of another schema.
     pub fn last_cut(&self, rows: &RecordBatch) -> Result<Option<usize>> {
-        check_schema(self, rows)?;
+        check_schema(self, rows.schema_ref())?;
         let mut cuts: Option<arrow_buffer::BooleanBuffer> = None;
         // Without an order rows may be parted anywhere.
         for order in self.orders.iter().filter(|order| !order.order_by.is_empty()) {
@@ -152,7 +152,7 @@ impl Plan {
     /// # Errors
     /// No rows, rows of another schema, values that cannot be read.
     pub fn summarise(&self, rows: &RecordBatch) -> Result<Summary> {
-        check_schema(self, rows)?;
+        check_schema(self, rows.schema_ref())?;
         let kept = rows.project(&self.columns())?;
         let end = rows.num_rows();
         let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
@@ -207,7 +207,7 @@ impl Plan {
             };
             goes_on.push(before.is_some());
             last = Some(match &before {
-                Some(before) if summary.single => self.append(before, summary)?,
+                Some(before) if summary.single => self.extend(before, summary)?,
                 _ => summary.before.clone(),
             });
             arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
@@ -251,7 +251,7 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::compute`].
     pub fn answer(&self, rows: &RecordBatch, around: &Around, cancel: &Cancel) -> Result<RecordBatch> {
-        check_schema(self, rows)?;
+        check_schema(self, rows.schema_ref())?;
         let kept = rows.project(&self.columns())?;
         let Around { before, behind, after } = around;
         let (ahead, continues, carries) = match before {
@@ -296,7 +296,7 @@ impl Plan {
     }
 
     /// What lies before the section behind one that goes on a partition, and that has no other.
-    fn append(&self, before: &Before, summary: &Summary) -> Result<Before> {
+    fn extend(&self, before: &Before, summary: &Summary) -> Result<Before> {
         if !summary.before.continues {
             // All of its rows are in the summary.
             let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;

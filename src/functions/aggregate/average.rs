@@ -14,7 +14,7 @@ use super::exact::{Compensated, divide_half_up};
 use super::sum::OnOverflow;
 use super::sum_state::{Exact, Integer, Summand};
 use super::total::Total;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::labelled;
 
@@ -69,9 +69,10 @@ impl<N: Unscaled + Summand> DecimalAverage<N> {
     fn overflow(&self) -> Result<Option<N>> {
         if self.on_overflow == OnOverflow::Error {
             return Err(Error::overflow(format!(
-                "the average of a frame does not fit {}; use try_avg for NULL, cast the column to fewer digits, or set ansi=False",
+                "the average of a frame does not fit {}; use try_avg for NULL, cast the column to fewer digits",
                 self.column.output
-            )));
+            ))
+            .with_remedy(Remedy::AnsiOff));
         }
         Ok(None)
     }

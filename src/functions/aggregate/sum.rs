@@ -21,7 +21,7 @@ use super::accumulator::NativeReadout;
 use super::exact::{Compensated, Wide};
 use super::sum_state::{Exact, Integer, Summand};
 use super::total::{Sums, Total};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::{labelled, native};
 use crate::functions::results::{Results, in_slot};
@@ -90,13 +90,18 @@ impl IntegerSum {
             OnOverflow::Null => Ok(None),
             OnOverflow::Wrap => Ok(Some(sum as i64)),
             OnOverflow::Error => {
-                let remedy = match self.output {
-                    DataType::Int64 | DataType::UInt64 => {
-                        "use try_sum for NULL, cast the column to DECIMAL, or set ansi=False"
-                    }
-                    _ => "use try_sum for NULL, or sum a number instead",
+                let refused = |remedy| {
+                    let output = &self.output;
+                    Error::overflow(format!(
+                        "the sum {sum} of a frame does not fit {output}; use try_sum for NULL, {remedy}"
+                    ))
                 };
-                Err(Error::overflow(format!("the sum {sum} of a frame does not fit {}; {remedy}", self.output)))
+                Err(match self.output {
+                    DataType::Int64 | DataType::UInt64 => {
+                        refused("cast the column to DECIMAL").with_remedy(Remedy::AnsiOff)
+                    }
+                    _ => refused("or sum a number instead"),
+                })
             }
         }
     }
@@ -173,9 +178,10 @@ impl<N: Unscaled + Summand> DecimalSum<N> {
     fn overflow(&self) -> Result<Option<N>> {
         if self.on_overflow == OnOverflow::Error {
             return Err(Error::overflow(format!(
-                "the sum of a frame does not fit {}; use try_sum for NULL, cast the column to fewer digits, or set ansi=False",
+                "the sum of a frame does not fit {}; use try_sum for NULL, cast the column to fewer digits",
                 self.column.output
-            )));
+            ))
+            .with_remedy(Remedy::AnsiOff));
         }
         Ok(None)
     }
@@ -224,9 +230,10 @@ mod tests {
         let values = || vec![Some(i64::MAX), Some(1), Some(-5)];
         let error = bigints(values(), OnOverflow::Error).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Overflow);
-        for part in ["9223372036854775808", "Int64", "try_sum", "DECIMAL", "ansi=False"] {
+        for part in ["9223372036854775808", "Int64", "try_sum", "DECIMAL"] {
             assert!(error.message().contains(part), "{error}");
         }
+        assert_eq!(error.remedy(), Some(Remedy::AnsiOff));
         let after = i64::MAX - 4;
         assert_eq!(bigints(values(), OnOverflow::Null).unwrap(), [None, Some(i64::MAX), None, Some(after)]);
         assert_eq!(bigints(values(), OnOverflow::Wrap).unwrap(), [None, Some(i64::MAX), Some(i64::MIN), Some(after)]);

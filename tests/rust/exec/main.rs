@@ -4,4 +4,5 @@
 mod batch;
 #[path = "../support/fuzz.rs"]
 mod fuzz;
+mod reader;
 mod sectioned;

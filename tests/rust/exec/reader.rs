@@ -1,0 +1,71 @@
+//! A reader of a reader's rows with their results, beside the whole batch at once.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use arrow_select::concat::concat_batches;
+use proptest::prelude::*;
+use windrow::calls::{lead, sum};
+use windrow::{Bound, Error, ErrorKind, Frame, Options, Plan, WindowReader, WindowSpec};
+
+use crate::fuzz::cases;
+
+fn rows(partitions: &[i64], values: &[i64]) -> RecordBatch {
+    let column = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let times = (0..values.len() as i64).collect::<Vec<_>>();
+    RecordBatch::try_from_iter([("p", column(partitions)), ("t", column(&times)), ("x", column(values))]).unwrap()
+}
+
+fn plan(schema: &SchemaRef) -> Plan {
+    let near = Frame::range(Bound::preceding(2), Bound::following(1));
+    let spec = WindowSpec::new()
+        .partition_by(["p"])
+        .order_by(["t"])
+        .call(sum("x").over(near).alias("near"))
+        .call(lead("x", 2).arg(-1).alias("next"));
+    Plan::new(schema.clone(), &[spec], Options::default()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(64), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn batches_are_answered_as_the_whole_is(
+        mut partitions in prop::collection::vec(0..4_i64, 0..40),
+        cuts in prop::collection::vec(1..9_usize, 40),
+    ) {
+        partitions.sort_unstable();
+        let values: Vec<_> = partitions.iter().enumerate().map(|(row, p)| row as i64 * 7 % 11 - p).collect();
+        let batch = rows(&partitions, &values);
+        let (plan, mut cuts, mut begin, mut batches) = (plan(&batch.schema()), cuts.into_iter(), 0, Vec::new());
+        while begin < batch.num_rows() {
+            let length = cuts.next().unwrap().min(batch.num_rows() - begin);
+            batches.push(Ok(batch.slice(begin, length)));
+            begin += length;
+        }
+        let whole = plan.append(&batch).unwrap();
+        let reader = WindowReader::new(plan, RecordBatchIterator::new(batches, batch.schema())).unwrap();
+        let schema = reader.schema();
+        let read = reader.collect::<Result<Vec<_>, _>>().unwrap();
+        prop_assert_eq!(concat_batches(&schema, &read).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_reader_ends_after_an_error() {
+    let sorted = rows(&[0, 0, 1], &[1, 2, 3]);
+    let own = |error: ArrowError| Error::from(error).kind();
+    let batches = |input: Vec<Result<RecordBatch, ArrowError>>| {
+        WindowReader::new(plan(&sorted.schema()), RecordBatchIterator::new(input, sorted.schema())).unwrap()
+    };
+    let mut unsorted = batches(vec![Ok(sorted.clone()), Ok(sorted.clone()), Ok(sorted.clone())]);
+    let kinds: Vec<_> = unsorted.by_ref().filter_map(Result::err).map(own).collect();
+    assert_eq!(kinds, [ErrorKind::Order]);
+    assert!(unsorted.next().is_none());
+    let mut broken = batches(vec![Err(ArrowError::ParseError("broken".into())), Ok(sorted.clone())]);
+    assert_eq!(own(broken.next().unwrap().unwrap_err()), ErrorKind::Data);
+    assert!(broken.next().is_none());
+    let other = RecordBatchIterator::new([Ok(sorted.clone())], sorted.project(&[0, 1]).unwrap().schema());
+    assert_eq!(WindowReader::new(plan(&sorted.schema()), other).unwrap_err().kind(), ErrorKind::Data);
+}
