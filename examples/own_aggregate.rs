@@ -1,4 +1,5 @@
-//! An aggregate of one's own: say how states are made, joined and read, and every strategy and frame can use it.
+//! An aggregate of one's own: say how states begin, take rows in, merge and give results, and a plan answers it over
+//! every frame, with the strategy that its methods allow.
 //!
 //! `cargo run --example own_aggregate`
 #![allow(clippy::print_stdout)]
@@ -6,116 +7,141 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::Float64Builder;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt64Array};
-use arrow_buffer::BooleanBuffer;
-use windrow::bounds::frames::Frames;
-use windrow::bounds::resolve::FramePlan;
-use windrow::evaluate::aggregate_evaluator;
-
-use windrow::model::aggregate::Aggregate;
-use windrow::model::carry::Carry;
-
-use windrow::util::boundaries::Edges;
-
-use windrow::model::section::Section;
-use windrow::{Bound, Cancel, Error, Exclude, Frame, Result, Strategy};
+use windrow::arrow_array::builder::Float64Builder;
+use windrow::arrow_array::cast::AsArray;
+use windrow::arrow_array::types::Float64Type;
+use windrow::arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
+use windrow::arrow_schema::DataType;
+use windrow::{
+    Bound, BoundAggregate, Call, Error, Exclude, Frame, Options, Plan, Result, UserAggregate, UserFunction,
+    UserResults, UserState, WindowSpec,
+};
 
 /// The geometric mean of a column; nulls do not take part, and a frame without values has none.
-struct GeometricMean {
-    values: Float64Array,
-}
+#[derive(Debug)]
+struct GeometricMean;
 
-/// What some rows came to.
-#[derive(Clone, Default)]
+/// The state: how many values there were, and the sum of their logarithms.
+#[derive(Clone, Copy, Default)]
 struct Logarithms {
     count: u64,
     sum: f64,
 }
 
-impl Aggregate for GeometricMean {
-    type State = Logarithms;
-    type Builder = Float64Builder;
+impl Logarithms {
+    fn of(state: &UserState) -> Result<Self> {
+        state.downcast_ref().copied().ok_or_else(|| Error::internal("this is no state of geometric_mean"))
+    }
+}
 
-    fn init(&self) -> Logarithms {
-        Logarithms::default()
+impl UserAggregate for GeometricMean {
+    fn output(&self) -> &DataType {
+        &DataType::Float64
     }
 
-    fn update(&self, state: &mut Logarithms, rows: Range<usize>) -> Result<()> {
-        for row in rows.filter(|&row| self.values.is_valid(row)) {
-            let value = self.values.value(row);
+    fn merges(&self) -> bool {
+        true
+    }
+
+    // Taking a logarithm out again would leave rounding errors behind.
+    fn retracts(&self) -> bool {
+        false
+    }
+
+    fn bind(&self, args: &[ArrayRef]) -> Result<Box<dyn BoundAggregate>> {
+        match args {
+            [column] if column.data_type() == &DataType::Float64 => {
+                Ok(Box::new(Values(column.as_primitive::<Float64Type>().clone())))
+            }
+            _ => Err(Error::spec("geometric_mean takes one column of doubles")),
+        }
+    }
+}
+
+/// The aggregate over the values of some rows.
+struct Values(Float64Array);
+
+impl BoundAggregate for Values {
+    fn initial(&self) -> UserState {
+        Arc::new(Logarithms::default())
+    }
+
+    fn update(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
+        let mut logarithms = Logarithms::of(state)?;
+        for row in rows.filter(|&row| self.0.is_valid(row)) {
+            let value = self.0.value(row);
             if value <= 0.0 {
                 return Err(Error::data(format!("geometric_mean takes values above 0, and row {row} is {value}")));
             }
-            state.count += 1;
-            state.sum += value.ln();
+            logarithms.count += 1;
+            logarithms.sum += value.ln();
         }
+        *state = Arc::new(logarithms);
         Ok(())
     }
 
-    fn merge(&self, left: &mut Logarithms, right: &Logarithms) -> Result<()> {
-        left.count += right.count;
-        left.sum += right.sum;
+    fn merge(&self, left: &mut UserState, right: &UserState) -> Result<()> {
+        let (left_of, right_of) = (Logarithms::of(left)?, Logarithms::of(right)?);
+        *left = Arc::new(Logarithms { count: left_of.count + right_of.count, sum: left_of.sum + right_of.sum });
         Ok(())
     }
 
-    fn builder(&self, capacity: usize) -> Float64Builder {
-        Float64Builder::with_capacity(capacity)
+    fn retract(&self, _: &mut UserState, _: Range<usize>) -> Result<()> {
+        Err(Error::internal("geometric_mean does not retract"))
     }
 
-    fn evaluate(&self, state: &Logarithms, out: &mut Float64Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| (state.sum / state.count as f64).exp()));
-        Ok(())
+    fn results(&self, capacity: usize) -> Box<dyn UserResults> {
+        Box::new(Means(Float64Builder::with_capacity(capacity)))
     }
 
-    fn finish(&self, mut out: Float64Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
+    // A state as bytes, for a partition that goes on in a later batch of a stream.
+    fn save(&self, state: &UserState) -> Result<Vec<u8>> {
+        let Logarithms { count, sum } = Logarithms::of(state)?;
+        Ok([count.to_le_bytes(), sum.to_le_bytes()].concat())
     }
 
-    // A state as Arrow data, for a partition that goes on in a later section.
-    fn save(&self, state: &Logarithms) -> Result<RecordBatch> {
-        Ok(RecordBatch::try_from_iter([
-            ("count", Arc::new(UInt64Array::from(vec![state.count])) as ArrayRef),
-            ("sum", Arc::new(Float64Array::from(vec![state.sum])) as ArrayRef),
-        ])?)
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Logarithms> {
-        let count = saved.column_by_name("count").and_then(|column| column.as_primitive_opt::<UInt64Type>());
-        let sum = saved.column_by_name("sum").and_then(|column| column.as_primitive_opt::<Float64Type>());
-        match (count, sum) {
-            (Some(count), Some(sum)) if saved.num_rows() == 1 => {
-                Ok(Logarithms { count: count.value(0), sum: sum.value(0) })
+    fn load(&self, bytes: &[u8]) -> Result<UserState> {
+        match bytes.as_chunks::<8>() {
+            ([count, sum], []) => {
+                Ok(Arc::new(Logarithms { count: u64::from_le_bytes(*count), sum: f64::from_le_bytes(*sum) }))
             }
             _ => Err(Error::internal("this is not what geometric_mean saves")),
         }
     }
 }
 
-fn main() -> Result<()> {
-    // The yearly growth of two funds: rows in order, and where each fund's rows begin.
-    let growth = Float64Array::from(vec![Some(1.10), Some(0.95), None, Some(1.20), Some(1.02), Some(1.03), Some(1.01)]);
-    let funds = Edges::new(BooleanBuffer::from(vec![true, false, false, false, true, false, false]));
-    let years = Edges::new(BooleanBuffer::new_set(growth.len())); // no two rows are peers
-    let section = Section::whole(funds, years, vec![])?;
+struct Means(Float64Builder);
 
-    let three_years = Frame::rows(Bound::preceding(2), Bound::CurrentRow);
-    let other_years = Frame::entire().exclude(Exclude::CurrentRow);
-    for (name, frame, strategy) in [
-        ("three years, two stacks", &three_years, Strategy::TwoStacks),
-        ("three years, naive", &three_years, Strategy::Naive),
-        ("all other years, segment tree", &other_years, Strategy::SegmentTree),
-    ] {
-        let no_columns = |column: &str| Err(Error::spec(format!("there is no column {column:?}")));
-        let plan = FramePlan::resolve(Some(frame), &[], &no_columns, "UTC")?;
-        let frames = Frames::new(&plan, &section, 0)?;
-        let evaluator = aggregate_evaluator::mergeable(GeometricMean { values: growth.clone() }, strategy, &section)?;
-        let means = evaluator.evaluate(&frames, section.own.clone(), &Carry::default(), &Cancel::default())?;
-        let means = means.as_primitive::<Float64Type>();
+impl UserResults for Means {
+    fn push(&mut self, state: &UserState) -> Result<()> {
+        let Logarithms { count, sum } = Logarithms::of(state)?;
+        self.0.append_option((count > 0).then(|| (sum / count as f64).exp()));
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<ArrayRef> {
+        Ok(Arc::new(self.0.finish()))
+    }
+}
+
+fn main() -> Result<()> {
+    // The yearly growth of two funds.
+    let fund = StringArray::from(vec!["A", "A", "A", "A", "B", "B", "B"]);
+    let growth = Float64Array::from(vec![Some(1.10), Some(0.95), None, Some(1.20), Some(1.02), Some(1.03), Some(1.01)]);
+    let rows =
+        RecordBatch::try_from_iter([("fund", Arc::new(fund) as ArrayRef), ("growth", Arc::new(growth) as ArrayRef)])?;
+
+    let mean = || Call::user("geometric_mean", UserFunction::Aggregate(Arc::new(GeometricMean)), ["growth".into()]);
+    let spec = WindowSpec::new()
+        .partition_by(["fund"])
+        .call(mean().over(Frame::rows(Bound::preceding(2), Bound::CurrentRow)).alias("three years"))
+        .call(mean().over(Frame::entire().exclude(Exclude::CurrentRow)).alias("all other years"));
+    let plan = Plan::new(rows.schema(), &[spec], Options::default())?;
+    let answers = plan.compute(&rows)?;
+    for (told, column) in plan.explain().iter().zip(answers.columns()) {
+        let means = column.as_primitive::<Float64Type>();
         let shown: Vec<_> = means.iter().map(|mean| mean.map_or("-".into(), |mean| format!("{mean:.4}"))).collect();
-        println!("{name:<30} {}", shown.join("  "));
+        println!("{:<16} {:<13} {}", told.name, told.strategy.name(), shown.join("  "));
     }
     Ok(())
 }

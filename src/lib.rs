@@ -63,7 +63,13 @@ pub mod util;
 pub use catalog::calls;
 pub use error::{Error, ErrorKind, Remedy, Result};
 pub use exec::reader::WindowReader;
+pub use exec::sectioned::summary::{Around, Summary};
 pub use exec::stream::Stream;
+#[cfg(feature = "spill")]
+pub use external::external_sort::{ExternalSort, InOrder};
+pub use external::sort_key::SortKey;
+#[cfg(feature = "spill")]
+pub use external::spilled_batches::SpilledBatches;
 pub use plan::explain::Explanation;
 pub use plan::planned::Plan;
 pub use spec::argument::Arg;
@@ -73,6 +79,7 @@ pub use spec::literal::Literal;
 pub use spec::options::Options;
 pub use spec::order_key::OrderKey;
 pub use spec::strategy::Strategy;
+pub use spec::udf::{BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState};
 pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
 pub use util::huge_pages::HugePages;

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use super::calendar::{DAY_NANOS, Step, per_second};
 use super::range_key::KeyPlan;
 use super::range_offset::{Offset, Side};
+use super::timezone::named_zone;
 use crate::error::{Error, Result};
 use crate::spec::literal::Literal;
 
@@ -17,16 +18,7 @@ pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Opt
         return Ok(None);
     };
     let name = if name.is_empty() { session } else { name };
-    if matches!(name, "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00") {
-        return Ok(None);
-    }
-    let zone = name.parse().map_err(|_| {
-        Error::spec(format!(
-            "order key {key:?} is a timestamp in {name:?}, which is no time zone known here: give it a zone such as \
-             \"Europe/Paris\" or \"+01:00\""
-        ))
-    })?;
-    Ok(Some(zone))
+    named_zone(name).map_err(|error| Error::spec(format!("order key {key:?} is a timestamp in {name:?}, {error}")))
 }
 
 /// `literal` as a distance from keys of `plan`, `preceding` or following.

@@ -7,6 +7,23 @@
 use arrow_array::timezone::Tz;
 use chrono::{DateTime, LocalResult, NaiveDateTime, Offset, TimeZone};
 
+/// The zone of this name; `None`: UTC, where every day has 24 hours.
+///
+/// # Errors
+/// What is wrong with the name, as the end of a sentence.
+pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
+    if matches!(name, "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00") {
+        return Ok(None);
+    }
+    name.parse().map(Some).map_err(|_| {
+        if cfg!(feature = "timezones") {
+            "which is no time zone known here: give it a zone such as \"Europe/Paris\" or \"+01:00\""
+        } else {
+            "and this build of windrow knows offsets such as \"+01:00\" only: build it with the feature \"timezones\""
+        }
+    })
+}
+
 /// Seconds in a day.
 pub(super) const DAY: i64 = 86_400;
 

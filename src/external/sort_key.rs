@@ -17,6 +17,7 @@ pub struct SortKey {
 
 impl SortKey {
     /// The batch's column.
+    #[cfg(feature = "spill")]
     pub(crate) fn over(self, batch: &RecordBatch) -> SortColumn {
         let Self { column, descending, nulls_first } = self;
         SortColumn { values: batch.column(column).clone(), descending, nulls_first }

@@ -6,14 +6,13 @@ use std::fmt::{self, Write};
 
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::timezone::Tz;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, LargeStringArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::native::native;
-use crate::bounds::timezone::Zone;
+use crate::bounds::timezone::{Zone, named_zone};
 use crate::error::{Error, Result};
 
 const DAY: i64 = 86_400;
@@ -62,7 +61,10 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
         DataType::Date64 => texts(&cast(column, &DataType::Date32)?),
         DataType::Timestamp(unit, zone) => {
             let ticks = native::<Int64Type>(column)?;
-            let mut zone = zone.as_ref().map(|zone| zone.parse::<Tz>().map(Zone::new)).transpose()?;
+            let named = |name| {
+                named_zone(name).map_err(|error| Error::data(format!("a timestamp's zone is {name:?}, {error}")))
+            };
+            let mut zone = zone.as_deref().map(named).transpose()?.flatten().map(Zone::new);
             let per_second = per_second(*unit);
             written(&mut |row, out| {
                 let (seconds, part) = split(ticks.value(row), per_second);

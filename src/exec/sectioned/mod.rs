@@ -17,7 +17,9 @@
 //! section, its halo and results; a summary is two halos and two states per pass.
 //! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
 
+#[cfg(feature = "spill")]
 pub(crate) mod bytes;
+#[cfg(feature = "spill")]
 pub(crate) mod fingerprint;
 pub mod summary;
 
