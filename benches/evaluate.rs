@@ -35,7 +35,7 @@ fn medians(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("medians");
     group.sample_size(10).throughput(Throughput::Elements(ROWS as u64));
     for strategy in [Strategy::Codes, Strategy::Wavelet] {
-        let options = Options { threads: 1, strategy: Some(strategy), ..Options::default() };
+        let options = Options::default().threads(1).strategy(strategy);
         let plan = Plan::new(batch.schema(), std::slice::from_ref(&spec), options).unwrap();
         let result = plan.compute(&batch).unwrap();
         let (found, values) =

@@ -95,7 +95,7 @@ impl<'a> Case<'a> {
             None => call,
         };
         let spec = WindowSpec::new().order_by([OrderKey::asc("t")]).call(call);
-        let options = Options { threads: 1, strategy: self.strategy, ..Options::default() };
+        let options = Options::default().threads(1).strategy(self.strategy);
         let plan = Plan::new(batch.schema(), &[spec], options).unwrap();
         let columns = plan.section_columns(0).iter().map(|&number| batch.column(number).clone()).collect();
         let partitions = Edges::new(BooleanBuffer::collect_bool(ROWS, |row| row % self.partition == 0));

@@ -26,7 +26,7 @@ fn plan(batch: &RecordBatch, function: &str, ignore_nulls: bool, frame: &Frame) 
     let mut call = Call::new(function, [Arg::column("v")]).over(frame.clone());
     call.nulls = if ignore_nulls { Nulls::Ignore } else { Nulls::Default };
     let spec = WindowSpec::new().order_by([OrderKey::asc("id")]).call(call);
-    Plan::new(batch.schema(), &[spec], Options { threads: 1, ..Options::default() }).unwrap()
+    Plan::new(batch.schema(), &[spec], Options::default().threads(1)).unwrap()
 }
 
 fn check(

@@ -50,7 +50,7 @@ fn plan(columns: &[ArrayRef], frame: &Frame, strategy: Option<Strategy>) -> (Pla
     let batch = RecordBatch::try_from_iter(["k", "t", "v"].into_iter().zip(columns.iter().cloned())).unwrap();
     let call = Call::new("sum", [Arg::column("v")]).over(frame.clone());
     let spec = WindowSpec::new().partition_by(["k"]).order_by([OrderKey::asc("t")]).call(call);
-    let options = Options { threads: 1, strategy, ..Options::default() };
+    let options = Options::default().threads(1).strategy(strategy);
     (Plan::new(batch.schema(), &[spec], options).unwrap(), batch)
 }
 

@@ -29,7 +29,7 @@ fn input() -> RecordBatch {
 fn plan(batch: &RecordBatch, threads: usize) -> Plan {
     let call = Call::new("sum", [Arg::column("v")]).over(Frame::rows(Bound::preceding(100), Bound::following(100)));
     let spec = WindowSpec::new().partition_by(["k"]).order_by([OrderKey::asc("t")]).call(call);
-    Plan::new(batch.schema(), &[spec], Options { threads, ..Options::default() }).unwrap()
+    Plan::new(batch.schema(), &[spec], Options::default().threads(threads)).unwrap()
 }
 
 fn expected(row: usize) -> i64 {

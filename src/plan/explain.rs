@@ -9,7 +9,22 @@ use crate::spec::sql_text::{frame, order_key};
 use crate::spec::strategy::Strategy;
 
 /// How one call will be answered.
+///
+/// ```
+/// use std::sync::Arc;
+/// use windrow::arrow_schema::{DataType, Field, Schema};
+/// use windrow::{Bound, Frame, Options, Plan, Strategy, WindowSpec, calls::max};
+///
+/// let schema = Arc::new(Schema::new(vec![Field::new("level", DataType::Int32, true)]));
+/// let near = Frame::rows(Bound::preceding(9), Bound::CurrentRow);
+/// let spec = WindowSpec::new().order_by(["level"]).call(max("level").over(near));
+/// let plan = Plan::new(schema, &[spec], Options::default())?;
+/// let told = &plan.explain()[0];
+/// assert_eq!((told.strategy, &told.data_type), (Strategy::Deque, &DataType::Int32));
+/// # Ok::<(), windrow::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The result column.
     pub name: String,

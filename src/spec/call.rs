@@ -16,6 +16,7 @@ use super::udf::UserFunction;
 /// assert_eq!((total.name.as_str(), latest.name.as_str()), ("total", "last_value"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Call {
     /// The function's name or alias, in lower case; a user's function has the name they gave it.
     pub function: String,
@@ -130,7 +131,13 @@ impl Call {
     }
 }
 
-/// What a call says about nulls.
+/// What a call says about nulls: [`Call::ignore_nulls`], [`Call::respect_nulls`], or nothing.
+///
+/// ```
+/// use windrow::{Nulls, calls::last_value};
+/// assert_eq!(last_value("level").ignore_nulls().nulls, Nulls::Ignore);
+/// assert_eq!(last_value("level").nulls, Nulls::Default);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Nulls {
     /// Nothing: as the function does by itself.

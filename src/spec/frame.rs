@@ -16,6 +16,11 @@ use super::argument::Arg;
 use super::literal::Literal;
 
 /// What a frame's offsets count.
+///
+/// ```
+/// use windrow::{Bound, Frame, Units};
+/// assert_eq!(Frame::groups(Bound::preceding(1), Bound::CurrentRow).units, Units::Groups);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Units {
     /// Rows.
@@ -63,6 +68,12 @@ impl Bound {
 }
 
 /// Which rows are taken out of the frame again.
+///
+/// ```
+/// use windrow::{Exclude, Frame, calls::avg};
+/// let others = avg("level").over(Frame::entire().exclude(Exclude::CurrentRow));
+/// assert_eq!(others.frame.unwrap().exclude, Exclude::CurrentRow);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Exclude {
     /// None.
@@ -158,7 +169,13 @@ fn fixed(bound: &Bound) -> Option<i128> {
     }
 }
 
-/// `WindowExec`'s five frames.
+/// The shape of a frame: the five that Spark's `WindowExec` tells apart.
+///
+/// ```
+/// use windrow::{Bound, Frame, Shape};
+/// assert_eq!(Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow).shape(), Shape::Growing);
+/// assert_eq!(Frame::rows(Bound::preceding(2), Bound::preceding(2)).shape(), Shape::Offset);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// The whole partition.

@@ -3,7 +3,14 @@
 use super::strategy::Strategy;
 
 /// Settings of a computation.
+///
+/// ```
+/// use windrow::{Options, Strategy};
+/// let options = Options::default().threads(2).timezone("Europe/Paris").strategy(Strategy::SegmentTree);
+/// assert!(options.ansi);
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// Threads to use; 0: as many as the machine has.
     pub threads: usize,
@@ -20,5 +27,37 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { threads: 0, ansi: true, timezone: "UTC".into(), strategy: None, list_views: false }
+    }
+}
+
+impl Options {
+    /// Sets the number of threads; 0: as many as the machine has.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Sets whether overflow and unreadable values are errors.
+    #[must_use]
+    pub fn ansi(self, ansi: bool) -> Self {
+        Self { ansi, ..self }
+    }
+
+    /// Sets the zone of timestamps without one of their own.
+    #[must_use]
+    pub fn timezone(self, timezone: impl Into<String>) -> Self {
+        Self { timezone: timezone.into(), ..self }
+    }
+
+    /// Forces the strategy of every call; `None` leaves it to the plan.
+    #[must_use]
+    pub fn strategy(self, strategy: impl Into<Option<Strategy>>) -> Self {
+        Self { strategy: strategy.into(), ..self }
+    }
+
+    /// Sets whether lists are list views.
+    #[must_use]
+    pub fn list_views(self, list_views: bool) -> Self {
+        Self { list_views, ..self }
     }
 }

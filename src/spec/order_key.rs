@@ -1,6 +1,12 @@
 //! A key of ORDER BY.
 
-/// A column to order by.
+/// A column to order by; a name alone is ascending, nulls first.
+///
+/// ```
+/// use windrow::OrderKey;
+/// assert_eq!(OrderKey::from("id"), OrderKey::asc("id"));
+/// assert!(!OrderKey::asc("id").nulls_first(false).nulls_first);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OrderKey {
     /// The column's name.

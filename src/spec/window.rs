@@ -11,6 +11,7 @@ use super::order_key::OrderKey;
 /// assert_eq!(spec.calls[0].name, "total");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct WindowSpec {
     /// The columns whose equal values make a partition; nulls are equal, so are NaNs, and -0.0 equals 0.0.
     pub partition_by: Vec<String>,

@@ -7,6 +7,7 @@ use crate::model::carry::Carry;
 
 /// What other sections may need of one.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Summary {
     /// How many rows it has.
     pub rows: usize,
@@ -33,6 +34,7 @@ pub struct Before {
 
 /// What lies around a section.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Around {
     /// `None`: a partition begins with the section.
     pub before: Option<Before>,

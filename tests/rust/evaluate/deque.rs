@@ -31,7 +31,7 @@ fn rows_that_have_left_are_never_chosen() {
             let calls = [("min", "v"), ("max", "v"), ("min", "s"), ("max", "s")].map(call);
             let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("t")]);
             let spec = calls.into_iter().fold(spec, WindowSpec::call);
-            let options = Options { strategy: Some(strategy), threads: 1, ..Options::default() };
+            let options = Options::default().strategy(strategy).threads(1);
             Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
         };
         assert_eq!(chosen(Strategy::Deque), chosen(Strategy::Naive), "{before} {frame:?}");

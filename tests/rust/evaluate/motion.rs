@@ -49,7 +49,7 @@ fn frames_together_are_answered_as_alone() {
             let spec = calls.fold(spec, |spec, (name, column)| {
                 spec.call(Call::new(name, [Arg::column(column)]).over(frame.clone()))
             });
-            let options = Options { strategy, threads: 1, ..Options::default() };
+            let options = Options::default().strategy(strategy).threads(1);
             Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
         };
         let (found, expected) = (answers(None), answers(Some(Strategy::Naive)));

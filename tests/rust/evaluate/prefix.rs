@@ -34,7 +34,7 @@ fn frames_are_answered_as_they_are_alone() {
             let calls = [("sum", "v"), ("avg", "v"), ("count", "v"), ("sum", "w"), ("sum", "m"), ("max", "v")];
             let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("k")]);
             let spec = calls.into_iter().fold(spec, |spec, (name, column)| spec.call(call(name, column)));
-            let options = Options { strategy, threads: 1, ..Options::default() };
+            let options = Options::default().strategy(strategy).threads(1);
             Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
         };
         assert_eq!(sums(None), sums(Some(Strategy::Naive)), "{ends:?}");

@@ -49,7 +49,7 @@ fn short_partitions_are_answered_as_each_frame_is() {
             let spec = calls.fold(spec, |spec, (name, column)| {
                 spec.call(Call::new(name, [Arg::column(column)]).over(frame.clone()))
             });
-            let options = Options { threads, strategy, ..Options::default() };
+            let options = Options::default().threads(threads).strategy(strategy);
             Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
         };
         let expected = answers(Some(Strategy::Naive), 1);

@@ -237,7 +237,7 @@ impl Window {
 }
 
 fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<windrow::Strategy>) -> Plan {
-    let options = Options { threads: 1, strategy, ..Options::default() };
+    let options = Options::default().threads(1).strategy(strategy);
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
 }
 
@@ -450,7 +450,7 @@ proptest! {
         for function in ["collect_list", "collect_set"].map(|name| functions::find(name).unwrap()) {
             for call in window.calls(function, &batch) {
                 let plan = |list_views| {
-                    let options = Options { threads: 1, list_views, ..Options::default() };
+                    let options = Options::default().threads(1).list_views(list_views);
                     Plan::new(batch.schema(), &[window.spec().call(call.clone())], options).unwrap()
                 };
                 let lists = plan(false).compute(&ordered).unwrap().column(0).as_list::<i32>().clone();
@@ -477,7 +477,7 @@ fn overlapping_lists_share_their_values() {
     for frame in [Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow), Frame::entire()] {
         let call = Call::new("collect_list", [Arg::column("i32")]).over(frame);
         let spec = WindowSpec::new().order_by([OrderKey::asc("k")]).call(call);
-        let options = Options { threads: 1, list_views: true, ..Options::default() };
+        let options = Options::default().threads(1).list_views(true);
         let lists = Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap();
         assert_eq!(lists.column(0).as_list_view::<i32>().values().len(), 40);
     }
@@ -541,7 +541,7 @@ fn quantiles_of_many_rows() {
         for frame in &frames {
             let answers = |strategy, threads| {
                 let spec = WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("t")]);
-                let options = Options { threads, strategy, ..Options::default() };
+                let options = Options::default().threads(threads).strategy(strategy);
                 let plan = Plan::new(batch.schema(), &[spec.call(call.clone().over(frame.clone()))], options).unwrap();
                 plan.compute(&batch).unwrap().column(0).clone()
             };

@@ -31,7 +31,7 @@ fn partitions_come_to_what_their_rows_come_to() {
                 calls.chain([("bool_or", "b")]).fold(WindowSpec::new().partition_by(["p"]), |spec, (name, column)| {
                     spec.call(Call::new(name, [Arg::column(column)]))
                 });
-            let options = Options { threads, strategy, ..Options::default() };
+            let options = Options::default().threads(threads).strategy(strategy);
             Plan::new(batch.schema(), &[spec], options).unwrap().compute(&batch).unwrap()
         };
         let expected = answers(Some(Strategy::Naive), 1);

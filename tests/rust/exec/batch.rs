@@ -93,7 +93,7 @@ fn plan(batch: &RecordBatch, threads: usize) -> Plan {
         call.name = format!("c{number}");
         spec.call(call)
     });
-    Plan::new(batch.schema(), &[spec], Options { threads, ..Options::default() }).unwrap()
+    Plan::new(batch.schema(), &[spec], Options::default().threads(threads)).unwrap()
 }
 
 fn check(batch: &RecordBatch, partitions: &[Vec<u32>]) {

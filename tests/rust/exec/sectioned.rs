@@ -20,7 +20,7 @@ fn table(keys: Int64Array, values: ArrayRef) -> RecordBatch {
 }
 
 fn plan(specs: &[WindowSpec]) -> Plan {
-    Plan::new(rows(&[]).schema(), specs, Options { threads: 1, ..Options::default() }).unwrap()
+    Plan::new(rows(&[]).schema(), specs, Options::default().threads(1)).unwrap()
 }
 
 fn by_t(call: Call) -> WindowSpec {
@@ -133,7 +133,7 @@ fn great_sums_come_to_small_ones() {
     for (values, lengths) in columns {
         let all = table((0..values.len() as i64).collect(), values);
         let calls = frames.clone().map(|frame| by_t(Call::new("avg", v()).over(frame)));
-        let plan = Plan::new(all.schema(), &calls, Options { threads: 1, ..Options::default() }).unwrap();
+        let plan = Plan::new(all.schema(), &calls, Options::default().threads(1)).unwrap();
         for &length in lengths {
             held(&plan, &all, length);
         }
@@ -190,7 +190,7 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), 1..=255_u8, 0..8_usize, 0..5_u8), 40),
     ) {
         let rows = three_columns(&keys);
-        let options = || Options { threads: 1, ..Options::default() };
+        let options = || Options::default().threads(1);
         let [plan, foreign] = [&spec, &other].map(|spec| {
             Plan::new(rows.schema(), std::slice::from_ref(spec), options()).unwrap()
         });

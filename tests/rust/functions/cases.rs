@@ -207,13 +207,11 @@ fn golden_tables() {
             let what = format!("{}: {}", path.file_stem().unwrap().display(), described["sql"]);
             let spec = spec(&described["call"]);
             for strategy in Strategy::ALL.into_iter().map(Some).chain([None]) {
-                let options = Options {
-                    threads: 1,
-                    ansi: case["options"]["ansi"].as_bool().unwrap_or(true),
-                    timezone: case["options"]["timezone"].as_str().unwrap_or("UTC").into(),
-                    strategy,
-                    ..Options::default()
-                };
+                let options = Options::default()
+                    .threads(1)
+                    .ansi(case["options"]["ansi"].as_bool().unwrap_or(true))
+                    .timezone(case["options"]["timezone"].as_str().unwrap_or("UTC"))
+                    .strategy(strategy);
                 let answer = Plan::new(batch.schema(), std::slice::from_ref(&spec), options)
                     .and_then(|plan| plan.compute(&batch).map(|answer| (plan.output_schema().clone(), answer)));
                 let (schema, answer) = match answer {

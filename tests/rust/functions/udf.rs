@@ -221,7 +221,7 @@ fn aggregates() {
             }
             let wanted = expected(&batch, before, after, excludes, by_y);
             for strategy in std::iter::once(None).chain(Strategy::ALL.map(Some)) {
-                let options = Options { strategy, ..Options::default() };
+                let options = Options::default().strategy(strategy);
                 let plan = match Plan::new(batch.schema(), &[spec(call.clone())], options) {
                     Ok(plan) => plan,
                     Err(error) => {

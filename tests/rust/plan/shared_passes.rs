@@ -66,7 +66,7 @@ fn spec(calls: impl IntoIterator<Item = Call>) -> WindowSpec {
 }
 
 fn options(threads: usize) -> Options {
-    Options { threads, ..Options::default() }
+    Options::default().threads(threads)
 }
 
 fn streamed(batch: &RecordBatch, plan: Plan, cut: usize) -> Vec<ArrayRef> {
