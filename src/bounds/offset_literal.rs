@@ -286,12 +286,14 @@ fn digits(text: &str) -> Option<(i256, i32)> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+    use arrow_schema::SortOptions;
+
     use super::*;
     use crate::bounds::calendar::Calendar;
 
     fn plan(data_type: DataType) -> KeyPlan {
         let calendar = Calendar::new(&data_type, zone(&data_type, "UTC", "k").unwrap());
-        KeyPlan { number: 0, name: "k".into(), data_type, descending: false, nulls_first: true, calendar }
+        KeyPlan { number: 0, name: "k".into(), data_type, options: SortOptions::default(), calendar }
     }
 
     fn start(data_type: DataType, offset: Literal) -> Result<Offset> {

@@ -22,7 +22,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, SortOptions, TimeUnit};
 
 use super::calendar::Calendar;
 use crate::error::{Error, Result};
@@ -36,8 +36,7 @@ pub(super) struct KeyPlan {
     pub(super) name: String,
     /// The type of the values: a dictionary's is its values'.
     pub(super) data_type: DataType,
-    pub(super) descending: bool,
-    pub(super) nulls_first: bool,
+    pub(super) options: SortOptions,
     pub(super) calendar: Option<Calendar>,
 }
 
@@ -68,14 +67,14 @@ impl Key {
         } else {
             arrow_cast::cast(column, &plan.data_type)?
         };
-        let keys = ordered(&column, &plan.data_type, plan.descending)
+        let keys = ordered(&column, &plan.data_type, plan.options.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
         let keys = match keys {
             Keys::Wide(keys) => narrowed(keys),
             keys => keys,
         };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        Ok(Self { keys, nulls, nulls_first: plan.nulls_first })
+        Ok(Self { keys, nulls, nulls_first: plan.options.nulls_first })
     }
 
     /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.

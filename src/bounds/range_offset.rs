@@ -81,10 +81,10 @@ impl Offset {
         match self {
             // A wide key may have come in 64 bits: whatever lies beyond these lies beyond all keys.
             Self::Whole(by) | Self::Wide(by) => whole(key, *by),
-            Self::Double(by) => Target::At(double(key, *by, plan.descending)),
-            Self::Single(by) => Target::At(single(key, *by, plan.descending)),
+            Self::Double(by) => Target::At(double(key, *by, plan.options.descending)),
+            Self::Single(by) => Target::At(single(key, *by, plan.options.descending)),
             Self::Calendar(step) => match &plan.calendar {
-                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.descending),
+                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.options.descending),
                 None => Target::At(key),
             },
             // Huge keys only; never asked of small ones.

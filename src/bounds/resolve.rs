@@ -291,14 +291,7 @@ fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
         other => other.clone(),
     };
     let calendar = Calendar::new(&data_type, zone(&data_type, timezone, &key.name)?);
-    let plan = KeyPlan {
-        number: key.number,
-        name: key.name.clone(),
-        data_type,
-        descending: key.descending,
-        nulls_first: key.nulls_first,
-        calendar,
-    };
+    let plan = KeyPlan { number: key.number, name: key.name.clone(), data_type, options: key.options, calendar };
     if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
 }
 
@@ -349,6 +342,8 @@ fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+    use arrow_schema::SortOptions;
+
     use super::*;
     use crate::error::ErrorKind;
 
@@ -356,8 +351,7 @@ mod tests {
         let column = |(number, data_type): (usize, &DataType)| OrderColumn {
             number,
             data_type: data_type.clone(),
-            descending: false,
-            nulls_first: true,
+            options: SortOptions::default(),
             name: format!("k{number}"),
         };
         data_types.iter().enumerate().map(column).collect()

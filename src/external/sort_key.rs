@@ -1,6 +1,7 @@
 //! A key of an external sort.
 
 use arrow_array::RecordBatch;
+use arrow_schema::SortOptions;
 
 use crate::sort::sort_column::SortColumn;
 
@@ -9,16 +10,14 @@ use crate::sort::sort_column::SortColumn;
 pub struct SortKey {
     /// Its number in the schema.
     pub column: usize,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
+    /// The direction, and whether nulls stand before all values, whatever the direction.
+    pub options: SortOptions,
 }
 
 impl SortKey {
     /// The batch's column.
     pub(crate) fn over(self, batch: &RecordBatch) -> SortColumn {
-        let Self { column, descending, nulls_first } = self;
-        SortColumn { values: batch.column(column).clone(), descending, nulls_first }
+        let Self { column, options } = self;
+        SortColumn { values: batch.column(column).clone(), options }
     }
 }

@@ -232,14 +232,15 @@ pub(crate) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
 /// Compares two rows.
 pub(crate) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
 
-/// Compares rows of two normalised columns, which may be one; a null is where `nulls_first` says, nested nulls are
+/// Compares rows of two normalised columns, which may be one; a null is where `options` say, nested nulls are
 /// smallest.
 ///
 /// # Errors
 /// A type without an order.
-pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
+pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, options: SortOptions) -> Result<Comparator> {
+    let SortOptions { descending, nulls_first } = options;
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
-    let ascending = SortOptions { descending: false, nulls_first: true };
+    let ascending = SortOptions::default();
     let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;
     let values: Comparator =
         if descending { Box::new(move |left, right| values(left, right).reverse()) } else { values };

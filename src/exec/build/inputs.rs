@@ -90,14 +90,8 @@ impl<'a> Inputs<'a> {
 
     /// The argument order over the section.
     pub(super) fn argument_order(&self) -> Result<Vec<SortColumn>> {
-        let key = |key: &OrderColumn| {
-            Ok(SortColumn {
-                values: self.section.column(key.number)?.clone(),
-                descending: key.descending,
-                nulls_first: key.nulls_first,
-            })
-        };
-        self.call.argument_order.iter().map(key).collect()
+        let keys = self.call.argument_order.iter();
+        keys.map(|key| Ok(SortColumn::of(key, self.section.column(key.number)?))).collect()
     }
 
     /// The values of `keys` that take part, by their codes.
