@@ -42,5 +42,4 @@ pub(crate) mod range_search;
 pub(crate) mod range_search_simd;
 pub mod resolve;
 pub(crate) mod rows;
-pub(crate) mod run_walk;
 pub(crate) mod timezone;

@@ -19,9 +19,9 @@ use super::range_key::{Key, KeyPlan, Keys};
 use super::range_offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::range_search::{Successor, seek};
 use super::range_search_simd;
-use super::run_walk::Runs;
 use crate::error::{Error, Result};
 use crate::util::reserve;
+use crate::util::run_index::Runs;
 use crate::util::simd::widest;
 
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.

@@ -13,7 +13,7 @@
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::Result;
-use crate::util::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD, packed, word};
 use crate::util::threads::Threads;
 
 #[cfg(target_arch = "x86_64")]
@@ -50,21 +50,18 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
     }
 }
 
-/// The bit of a row, as a number.
+/// The bit of a row.
 #[inline(always)]
-fn bit_of(words: &[u64], row: u32) -> u8 {
+fn bit_of(words: &[u64], row: u32) -> bool {
     let row = row as usize;
-    (words[row / WORD] >> (row % WORD)) as u8 & 1
+    (words[row / WORD] >> (row % WORD)) & 1 != 0
 }
 
 /// The bits of a block of rows.
 #[inline(always)]
 fn of_block(words: &[u64], rows: &[u32; WORD]) -> u64 {
-    /// Puts the last bits of eight bytes into the highest byte: byte `i` times two to the power of `56 - 7 * i`.
-    const TOGETHER: u64 = 0x0102_0408_1020_4080;
-    let bytes = rows.map(|row| bit_of(words, row));
-    let eights = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes).wrapping_mul(TOGETHER) >> 56);
-    eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | bits << at)
+    let eights = rows.as_chunks::<8>().0.iter().map(|rows| packed(&rows.map(|row| bit_of(words, row))));
+    eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | u64::from(bits) << at)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -19,7 +19,7 @@ use arrow_schema::{DataType, SortOptions};
 
 use super::key_order::{self, Coded, match_coded};
 use crate::error::Result;
-use crate::util::bitmap::{WORD, packed};
+use crate::util::bitmap::{WORD, packed, word};
 use crate::util::simd::widest;
 
 /// Bytes of a text that are compared as one number.
@@ -147,17 +147,9 @@ impl Neighbours {
     }
 }
 
-/// The validity of rows `at..at + count` as a word.
+/// The validity of rows `at..at + count`, at most 64.
 fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
-    let bits = nulls.inner();
-    let first = bits.offset() + at;
-    let (byte, shift) = (first / 8, first % 8);
-    let bytes = bits.values();
-    let take = (shift + count).div_ceil(8).min(bytes.len() - byte);
-    let mut buffer = [0_u8; 16];
-    buffer[..take].copy_from_slice(&bytes[byte..byte + take]);
-    let word = (u128::from_le_bytes(buffer) >> shift) as u64;
-    if count == WORD { word } else { word & ((1_u64 << count) - 1) }
+    word(nulls.inner(), at) & (u64::MAX >> (WORD - count))
 }
 
 fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {

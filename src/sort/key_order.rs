@@ -67,8 +67,23 @@ macro_rules! coded_float {
                 }
             }
         }
+
+        impl FromCode for $type {
+            #[inline]
+            fn from_code(code: $signed) -> Self {
+                let bits = if code < 0 { <$signed>::MIN - code } else { code };
+                Self::from_bits(bits.cast_unsigned())
+            }
+        }
     )*};
 }
+
+/// A float that is found by its code.
+pub(crate) trait FromCode: Coded {
+    /// The float of this code: the positive one of the zeros, some NaN for the code of all.
+    fn from_code(code: Self::Code) -> Self;
+}
+
 coded_float!(f32, i32, 0x7F80_0000; f64, i64, 0x7FF0_0000_0000_0000);
 
 impl Coded for IntervalDayTime {

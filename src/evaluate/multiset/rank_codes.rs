@@ -189,22 +189,10 @@ fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads)
     }
 }
 
-/// Whole partitions of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
+/// Blocks of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
 fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
-    let places = partitions.len();
-    let mut pieces = Vec::new();
-    let mut begin = 0;
-    while begin < places {
-        let next = begin + PIECE;
-        let end = if next < places { partitions.begin(next) } else { places };
-        let end = if end > begin { end } else { partitions.end(begin) };
-        if end - begin > 2 * PIECE {
-            return None;
-        }
-        pieces.push(begin..end);
-        begin = end;
-    }
-    (pieces.len() > 1).then_some(pieces)
+    let pieces = partitions.blocks(PIECE);
+    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PIECE)).then_some(pieces)
 }
 
 /// Each row's run, numbered from 0.
