@@ -73,5 +73,4 @@ pub use spec::order_key::OrderKey;
 pub use spec::strategy::Strategy;
 pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
-pub use util::huge_pages::HugePages;
 pub use util::threads::Threads;

@@ -42,7 +42,7 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
     }
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        // SAFETY: the processor has what the function asks for.
+        // SAFETY: `has_avx2` has asked the processor for what `fill` is compiled for.
         return unsafe { x86::fill(words, blocks, full) };
     }
     for (word, rows) in full.iter_mut().zip(blocks) {
@@ -82,9 +82,10 @@ mod x86 {
             assert!(last / WORD < words.len(), "row {last} of {} words of bits", words.len());
             let eights = rows.as_chunks::<8>().0.iter().zip((0..).step_by(8));
             *word = eights.fold(0, |word, (rows, at)| {
-                // SAFETY: eight row numbers are what is read.
+                // SAFETY: `rows` are eight row numbers of 32 bits, which is what is read, from anywhere.
                 let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
-                // SAFETY: of no row there is no word, which here is two halves, the lower one first.
+                // SAFETY: the word of each row is one of `words`, as is asserted of the last row above. It is read as two halves,
+                // the lower one first, and half `row / 32` is within it.
                 let halves =
                     unsafe { _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), _mm256_srli_epi32::<5>(rows)) };
                 // The bit that is asked for goes where the sign is.
