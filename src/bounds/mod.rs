@@ -33,6 +33,7 @@ pub(crate) mod calendar;
 pub mod exclude;
 pub mod frames;
 pub(crate) mod groups;
+pub(crate) mod motion;
 pub(crate) mod offset_column;
 pub(crate) mod offset_literal;
 pub(crate) mod range;
