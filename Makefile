@@ -89,7 +89,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy layers imports stubs
+lint: fmt-check clippy doc ruff mypy layers imports stubs size
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -144,6 +144,22 @@ imports: $(INSTALLED)
 .PHONY: stubs
 stubs: build
 	"$(PY)" -m mypy.stubtest --mypy-config-file pyproject.toml windrow._windrow
+
+## size: is the built extension no larger than it may be?
+.PHONY: size
+size: build
+	@"$(PY)" tools/extension_size.py
+
+## sanitize: the unit tests of the files with unsafe code under AddressSanitizer (ARGS=module picks)
+.PHONY: sanitize
+sanitize:
+	@$(NEED) need_rust; host=$$(rustc -vV | sed -n 's/^host: //p')
+	files=$$(grep -rlE '\bunsafe (\{|fn|impl)' src --include='*.rs')
+	modules=$$(sed -E 's#^src/(.*)\.rs$$#\1#; s#/mod$$##; s#/#::#g' <<<"$$files")
+	# The sanitizer is an option that the compiler keeps to nightly builds, whose library the stable one has as well.
+	export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address $${RUSTFLAGS:-}"
+	cargo test $(LOCKED) --target "$$host" --package windrow-allocator --lib
+	cargo test $(LOCKED) --target "$$host" --package windrow --lib -- $(or $(ARGS),$$modules)
 
 ## table: writes the tables of functions in README.md and docs/functions.md from the catalog
 .PHONY: table
