@@ -22,7 +22,8 @@ def profile() -> tuple[str, str]:
     """Give what the release profile says, or the variables of cargo that stand above it."""
     manifest = Path("Cargo.toml").read_text()
     release = re.search(r"^\[profile\.release\]\n(.*?)(?=^\[|\Z)", manifest, re.MULTILINE | re.DOTALL)
-    settings = dict(re.findall(r'^([\w-]+) = "?([\w-]+)"?', release[1] if release else "", re.MULTILINE))
+    lines = release[1] if release else ""
+    settings: dict[str, str] = dict(re.findall(r'^([\w-]+) = "?([\w-]+)"?', lines, re.MULTILINE))
     lto = os.environ.get("CARGO_PROFILE_RELEASE_LTO", settings.get("lto", "false"))
     return lto, os.environ.get("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", settings.get("codegen-units", "16"))
 
