@@ -15,8 +15,8 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 # Under the one name maturin gives it on every Unix (abi3: one build serves all Pythons).
 EXTENSION := python/windrow/_windrow.abi3.so
-RUST_SOURCES := $(shell find src python/src -type f)
-RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml rust-toolchain* .cargo/config.toml)
+RUST_SOURCES := $(shell find src python/src python/allocator/src -type f)
+RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml python/allocator/Cargo.toml rust-toolchain* .cargo/config.toml)
 
 NEED := source tools/toolchain.sh;
 # CI builds what Cargo.lock says or fails.
@@ -89,7 +89,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy layers imports stubs
+lint: fmt-check clippy doc ruff mypy layers imports stubs size
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -144,6 +144,22 @@ imports: $(INSTALLED)
 .PHONY: stubs
 stubs: build
 	"$(PY)" -m mypy.stubtest --mypy-config-file pyproject.toml windrow._windrow
+
+## size: is the built extension no larger than it may be?
+.PHONY: size
+size: build
+	@"$(PY)" tools/extension_size.py
+
+## sanitize: the unit tests of the files with unsafe code under AddressSanitizer (ARGS=module picks)
+.PHONY: sanitize
+sanitize:
+	@$(NEED) need_rust; host=$$(rustc -vV | sed -n 's/^host: //p')
+	files=$$(grep -rlE '\bunsafe (\{|fn|impl)' src --include='*.rs')
+	modules=$$(sed -E 's#^src/(.*)\.rs$$#\1#; s#/mod$$##; s#/#::#g' <<<"$$files")
+	# The sanitizer is an option that the compiler keeps to nightly builds, whose library the stable one has as well.
+	export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address $${RUSTFLAGS:-}"
+	cargo test $(LOCKED) --target "$$host" --package windrow-allocator --lib
+	cargo test $(LOCKED) --target "$$host" --package windrow --lib -- $(or $(ARGS),$$modules)
 
 ## table: writes the tables of functions in README.md and docs/functions.md from the catalog
 .PHONY: table

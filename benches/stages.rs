@@ -22,7 +22,8 @@ use windrow::sort::sort_column::SortColumn;
 use windrow::sort::sort_to_indices::sort;
 use windrow::util::boundaries::Edges;
 use windrow::util::streaming_store::Writes;
-use windrow::{Arg, Bound, Call, Cancel, Frame, HugePages, Options, OrderKey, Plan, Strategy, WindowSpec};
+use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
+use windrow_allocator::HugePages;
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
@@ -101,7 +102,7 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     group.finish();
 }
 
-/// Memory for a column, written once: fresh from the system each time, from this crate's allocator, and memory that is there
+/// Memory for a column, written once: fresh from the system each time, from the Python package's allocator, and memory that is there
 /// already, through the caches and past them.
 fn memory(criterion: &mut Criterion, rows: usize) {
     let layout = Layout::array::<i64>(rows).unwrap();

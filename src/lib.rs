@@ -82,6 +82,5 @@ pub use spec::strategy::Strategy;
 pub use spec::udf::{BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState};
 pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
-pub use util::huge_pages::HugePages;
 pub use util::threads::Threads;
 pub use {arrow_array, arrow_schema};

@@ -1,6 +1,7 @@
 //! Plain dicts from Python as the core's specs.
 
 use arrow_buffer::i256;
+use arrow_schema::SortOptions;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -53,8 +54,7 @@ fn order_by(keys: &Bound<'_, PyAny>) -> PyResult<Vec<OrderKey>> {
         let dict = item.cast::<PyDict>()?;
         Ok(OrderKey {
             column: get(dict, "column")?.extract()?,
-            descending: get(dict, "descending")?.extract()?,
-            nulls_first: get(dict, "nulls_first")?.extract()?,
+            options: SortOptions::new(get(dict, "descending")?.extract()?, get(dict, "nulls_first")?.extract()?),
         })
     };
     keys.try_iter()?.map(key).collect()

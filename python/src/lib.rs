@@ -14,9 +14,10 @@ mod udf;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use windrow::catalog::functions::{ArgumentOrder, Distinct, FUNCTIONS, Family};
+use windrow_allocator::HugePages;
 
 #[global_allocator]
-static ALLOCATOR: windrow::HugePages = windrow::HugePages;
+static ALLOCATOR: HugePages = HugePages;
 
 /// The functions there are, one dict each.
 #[pyfunction]
@@ -57,7 +58,7 @@ fn cores() -> usize {
 /// Keeps no more than so many bytes of memory for the next allocations, from now on.
 #[pyfunction]
 fn keep_at_most(bytes: usize) {
-    windrow::HugePages::keep_at_most(bytes);
+    HugePages::keep_at_most(bytes);
 }
 
 #[pymodule(gil_used = false)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SortOptions;
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::Stream;
@@ -71,7 +72,7 @@ impl PyStream {
     ) -> PyResult<PySorter> {
         let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let mut keys = stream.sort_keys().map_err(|error| to_python(py, &error))?;
-        keys.extend(last.map(|column| SortKey { column, descending: false, nulls_first: true }));
+        keys.extend(last.map(|column| SortKey { column, options: SortOptions::default() }));
         Ok(PySorter::new(schema.into_inner(), keys, limit, directory.as_deref(), threads))
     }
 

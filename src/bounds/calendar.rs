@@ -4,18 +4,13 @@
 //! Cost: a civil date conversion for each new day, and with a zone a look at its offset twice ([`super::timezone`]).
 
 use arrow_array::timezone::Tz;
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
-use super::timezone::{DAY, Zone};
+use super::timezone::Zone;
+use crate::util::civil::{SECONDS_PER_DAY, first_of, month_of, per_second};
 
 /// Nanoseconds in a day that has no change of offset.
 pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
-
-/// Days from 0000-03-01, where years are counted from so that they end with a leap day, to 1970-01-01.
-const EPOCH: i64 = 719_468;
-
-/// Days in the 400 years after which the calendar repeats.
-const ERA: i64 = 146_097;
 
 /// How a key counts time.
 #[derive(Debug, Clone, Copy)]
@@ -60,25 +55,15 @@ impl Step {
     }
 }
 
-/// Ticks of `unit` in a second.
-pub(super) fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
-}
-
 impl Calendar {
     /// The calendar of keys of this type, if they have one; `zone` is a timestamp's.
     pub(super) fn new(data_type: &DataType, zone: Option<Tz>) -> Option<Self> {
         match data_type {
             DataType::Date32 => Some(Self { day: 1, second: 0, zone: None }),
-            DataType::Date64 => Some(Self { day: DAY * 1_000, second: 1_000, zone: None }),
+            DataType::Date64 => Some(Self { day: SECONDS_PER_DAY * 1_000, second: 1_000, zone: None }),
             DataType::Timestamp(unit, _) => {
                 let second = per_second(*unit);
-                Some(Self { day: DAY * second, second, zone })
+                Some(Self { day: SECONDS_PER_DAY * second, second, zone })
             }
             _ => None,
         }
@@ -152,9 +137,6 @@ impl Mover {
 }
 
 /// The day so many months after a day, both counted from the epoch; the month's last where it is too short.
-///
-/// By arithmetic, because timestamps reach beyond the years of chrono: Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", 2013.
 fn month_on(day: i64, months: i64) -> Option<i64> {
     let (month, of_month) = month_of(day)?;
     let month = month.checked_add(months)?;
@@ -163,28 +145,11 @@ fn month_on(day: i64, months: i64) -> Option<i64> {
     Some(first + (of_month - 1).min(length - 1))
 }
 
-/// The month in which a day lies, counted from March of the year 0, and the day's number in it.
-fn month_of(day: i64) -> Option<(i64, i64)> {
-    let day = day.checked_add(EPOCH)?;
-    let (era, day) = (day.div_euclid(ERA), day.rem_euclid(ERA));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    Some(((era * 400 + year) * 12 + month, day - (153 * month + 2) / 5 + 1))
-}
-
-/// The first day of a month.
-fn first_of(month: i64) -> Option<i64> {
-    let (year, month) = (month.div_euclid(12), month.rem_euclid(12));
-    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
-    let day = 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5;
-    era.checked_mul(ERA)?.checked_add(day - EPOCH)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use arrow_schema::TimeUnit;
     use chrono::DateTime;
 
     use super::*;
@@ -214,7 +179,7 @@ mod tests {
     #[test]
     fn months_clamp_to_the_end_of_the_month() {
         let dates = Calendar::new(&DataType::Date32, None).unwrap();
-        let day = |date: &str| seconds(&format!("{date}T00:00"), "+00:00") / DAY;
+        let day = |date: &str| seconds(&format!("{date}T00:00"), "+00:00") / SECONDS_PER_DAY;
         assert_eq!(add(dates, day("2024-03-31"), months(-1)), Some(day("2024-02-29")));
         assert_eq!(add(dates, day("2024-01-31"), months(1)), Some(day("2024-02-29")));
         assert_eq!(add(dates, day("1969-12-31"), months(-2)), Some(day("1969-10-31")));
@@ -262,7 +227,7 @@ mod tests {
         assert_eq!(add(unzoned, nanos("1960-01-31T23:59"), months(1)), Some(nanos("1960-02-29T23:59")));
         assert_eq!(add(unzoned, i64::MAX, months(1)), None); // the year 2262
         let dates = Calendar::new(&DataType::Date64, None).unwrap();
-        assert_eq!(add(dates, 30 * DAY * 1_000, months(1)), Some(58 * DAY * 1_000));
+        assert_eq!(add(dates, 30 * SECONDS_PER_DAY * 1_000, months(1)), Some(58 * SECONDS_PER_DAY * 1_000));
     }
 
     #[test]

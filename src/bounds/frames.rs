@@ -8,10 +8,10 @@ use super::offset_column::PerRowValues;
 use super::range_key::Key;
 use super::range_offset::{Offset, Side};
 use super::resolve::{Edge, FramePlan};
-use super::run_walk::Runs;
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
+use crate::util::run_index::Runs;
 use crate::util::simd::widest;
 
 /// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.
@@ -259,21 +259,13 @@ fn each_row(
     mut edge: impl FnMut(&Range<usize>, usize, usize) -> Result<u32>,
 ) -> Result<()> {
     let first = rows.start;
-    let mut answer = Ok(());
-    partitions.each(rows, |run, piece| {
+    partitions.try_each(rows, |run, piece| {
         let mut hint = piece.start;
         for row in piece {
-            match edge(&run, row, hint) {
-                Ok(at) => {
-                    out[row - first] = at;
-                    hint = at as usize;
-                }
-                Err(error) => {
-                    answer = Err(error);
-                    return;
-                }
-            }
+            let at = edge(&run, row, hint)?;
+            out[row - first] = at;
+            hint = at as usize;
         }
-    });
-    answer
+        Ok(())
+    })
 }

@@ -4,9 +4,8 @@
 //! group costs two steps of a bit iterator, whatever the offset. Where a block begins inside a partition, rank and select
 //! over the peer bitmap find the edge in O(log n).
 
+use crate::util::run_index::Runs;
 use std::ops::Range;
-
-use super::run_walk::Runs;
 
 /// Up to so many groups ahead the edge is stepped to, further off it is selected; both give the same row.
 const STEPS: i64 = 8;

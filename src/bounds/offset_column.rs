@@ -12,12 +12,13 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_cast::CastOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::calendar::{DAY_NANOS, per_second};
+use super::calendar::DAY_NANOS;
 use super::offset_literal::{day_ticks, interval, refusal};
 use super::range_key::KeyPlan;
 use super::range_offset::{Offset, Side};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
+use crate::util::civil::per_second;
 
 /// A column of offsets, resolved against the schema.
 #[derive(Debug, Clone)]

@@ -5,12 +5,14 @@ use arrow_array::timezone::Tz;
 use arrow_buffer::i256;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::calendar::{DAY_NANOS, Step, per_second};
+use super::calendar::{DAY_NANOS, Step};
 use super::range_key::KeyPlan;
 use super::range_offset::{Offset, Side};
 use super::timezone::named_zone;
 use crate::error::{Error, Result};
 use crate::spec::literal::Literal;
+use crate::spec::sql_text::show;
+use crate::util::civil::per_second;
 
 /// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
 pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
@@ -163,29 +165,6 @@ pub(super) fn unorderable(plan: &KeyPlan) -> Error {
     ))
 }
 
-/// A literal for a message.
-pub(super) fn show(literal: &Literal) -> String {
-    match literal {
-        Literal::Null => "NULL".into(),
-        Literal::Boolean(value) => value.to_string(),
-        Literal::Int(value) => value.to_string(),
-        Literal::Float(value) => value.to_string(),
-        Literal::Decimal { unscaled, scale } if *scale == 0 => unscaled.to_string(),
-        Literal::Decimal { unscaled, scale } => format!("{unscaled}e{}", -i16::from(*scale)),
-        Literal::Utf8(value) => format!("'{value}'"),
-        Literal::Interval { months, days, micros } => {
-            let parts = [(i64::from(*months), "month"), (i64::from(*days), "day"), (*micros, "microsecond")];
-            let shown: Vec<_> = parts
-                .iter()
-                .filter(|(count, _)| *count != 0)
-                .map(|(count, unit)| format!("{count} {unit}{}", if count.abs() == 1 { "" } else { "s" }))
-                .collect();
-            if shown.is_empty() { "of 0 days".into() } else { format!("of {}", shown.join(" ")) }
-        }
-        other => format!("{other:?}"),
-    }
-}
-
 fn plural(unit: TimeUnit) -> &'static str {
     match unit {
         TimeUnit::Second => "seconds",
@@ -278,12 +257,14 @@ fn digits(text: &str) -> Option<(i256, i32)> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+    use arrow_schema::SortOptions;
+
     use super::*;
     use crate::bounds::calendar::Calendar;
 
     fn plan(data_type: DataType) -> KeyPlan {
         let calendar = Calendar::new(&data_type, zone(&data_type, "UTC", "k").unwrap());
-        KeyPlan { number: 0, name: "k".into(), data_type, descending: false, nulls_first: true, calendar }
+        KeyPlan { number: 0, name: "k".into(), data_type, options: SortOptions::default(), calendar }
     }
 
     fn start(data_type: DataType, offset: Literal) -> Result<Offset> {

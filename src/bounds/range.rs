@@ -19,9 +19,9 @@ use super::range_key::{Key, KeyPlan, Keys};
 use super::range_offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
 use super::range_search::{Successor, seek};
 use super::range_search_simd;
-use super::run_walk::Runs;
 use crate::error::{Error, Result};
 use crate::util::reserve;
+use crate::util::run_index::Runs;
 use crate::util::simd::widest;
 
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
@@ -34,7 +34,7 @@ pub(super) fn shift(
     rows: Range<usize>,
     out: &mut [u32],
 ) {
-    let descending = plan.descending;
+    let descending = plan.options.descending;
     // What is behind an end at a key is not before a start at the next key; and no float is the last of the numbers.
     let behind = i64::from(side == Side::End);
     match (&key.keys, offset) {
@@ -144,7 +144,7 @@ pub(super) fn positions(
     // It is copied to where several may share it.
     reserve::probe(rows * size_of::<u32>())?;
     each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
-        search(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.descending), out);
+        search(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
     });
     // No edge of a partition lies behind one of the next.
     let mut furthest = 0;

@@ -22,11 +22,12 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer, i256};
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, SortOptions, TimeUnit};
 
 use super::calendar::Calendar;
 use crate::error::{Error, Result};
 use crate::model::section::Section;
+use crate::sort::key_order::Coded;
 use crate::util::reserve;
 
 /// The one order key of a RANGE frame with an offset.
@@ -36,8 +37,7 @@ pub(super) struct KeyPlan {
     pub(super) name: String,
     /// The type of the values: a dictionary's is its values'.
     pub(super) data_type: DataType,
-    pub(super) descending: bool,
-    pub(super) nulls_first: bool,
+    pub(super) options: SortOptions,
     pub(super) calendar: Option<Calendar>,
 }
 
@@ -68,14 +68,14 @@ impl Key {
         } else {
             arrow_cast::cast(column, &plan.data_type)?
         };
-        let keys = ordered(&column, &plan.data_type, plan.descending)
+        let keys = ordered(&column, &plan.data_type, plan.options.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
         let keys = match keys {
             Keys::Wide(keys) => narrowed(keys),
             keys => keys,
         };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        Ok(Self { keys, nulls, nulls_first: plan.nulls_first })
+        Ok(Self { keys, nulls, nulls_first: plan.options.nulls_first })
     }
 
     /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.
@@ -116,9 +116,9 @@ pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool)
         UInt16 => small::<UInt16Type>(column, descending, i64::from)?,
         UInt32 => small::<UInt32Type>(column, descending, i64::from)?,
         UInt64 => small::<UInt64Type>(column, descending, |value| (value ^ (1 << 63)) as i64)?,
-        Float16 => small::<Float16Type>(column, descending, |value| encode_f32(value.to_f32()))?,
-        Float32 => small::<Float32Type>(column, descending, encode_f32)?,
-        Float64 => small::<Float64Type>(column, descending, encode_f64)?,
+        Float16 => small::<Float16Type>(column, descending, |value| i64::from(value.to_f32().code()))?,
+        Float32 => small::<Float32Type>(column, descending, |value| i64::from(value.code()))?,
+        Float64 => small::<Float64Type>(column, descending, Coded::code)?,
         Decimal32(..) => small::<Decimal32Type>(column, descending, i64::from)?,
         Decimal64(..) => native::<Decimal64Type>(column, descending)?,
         Date32 => small::<Date32Type>(column, descending, i64::from)?,
@@ -175,33 +175,4 @@ fn small<T: ArrowPrimitiveType>(
     // All ones flip every bit, which is -1 - x.
     let mirror = if descending { -1 } else { 0 };
     Some(values.map(|value| number(*value) ^ mirror).collect())
-}
-
-/// A float's place in the total order.
-#[inline]
-pub(super) fn encode_f64(value: f64) -> i64 {
-    let value = if value.is_nan() { f64::NAN } else { value + 0.0 };
-    let bits = value.to_bits() as i64;
-    bits ^ (((bits >> 63) as u64) >> 1) as i64
-}
-
-/// The float at a place in the total order.
-#[inline]
-pub(super) fn decode_f64(place: i64) -> f64 {
-    f64::from_bits((place ^ (((place >> 63) as u64) >> 1) as i64) as u64)
-}
-
-/// As [`encode_f64`], for single precision.
-#[inline]
-pub(super) fn encode_f32(value: f32) -> i64 {
-    let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
-    let bits = value.to_bits() as i32;
-    i64::from(bits ^ (((bits >> 31) as u32) >> 1) as i32)
-}
-
-/// As [`decode_f64`], for single precision.
-#[inline]
-pub(super) fn decode_f32(place: i64) -> f32 {
-    let place = place as i32;
-    f32::from_bits((place ^ (((place >> 31) as u32) >> 1) as i32) as u32)
 }

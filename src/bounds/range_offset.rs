@@ -5,7 +5,8 @@
 use arrow_buffer::i256;
 
 use super::calendar::{Mover, Step};
-use super::range_key::{KeyPlan, decode_f32, decode_f64, encode_f32, encode_f64};
+use super::range_key::KeyPlan;
+use crate::sort::key_order::{Coded, FromCode};
 
 /// Which end of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +82,10 @@ impl Offset {
         match self {
             // A wide key may have come in 64 bits: whatever lies beyond these lies beyond all keys.
             Self::Whole(by) | Self::Wide(by) => whole(key, *by),
-            Self::Double(by) => Target::At(double(key, *by, plan.descending)),
-            Self::Single(by) => Target::At(single(key, *by, plan.descending)),
+            Self::Double(by) => Target::At(double(key, *by, plan.options.descending)),
+            Self::Single(by) => Target::At(single(key, *by, plan.options.descending)),
             Self::Calendar(step) => match &plan.calendar {
-                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.descending),
+                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.options.descending),
                 None => Target::At(key),
             },
             // Huge keys only; never asked of small ones.
@@ -117,20 +118,20 @@ pub(super) fn huge(key: i256, by: i256) -> Target<i256> {
 #[inline]
 pub(super) fn double(key: i64, by: f64, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
-    let value = decode_f64(key ^ flip);
+    let value = f64::from_code(key ^ flip);
     let sum = value + by;
     let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
-    encode_f64(sum) ^ flip
+    sum.code() ^ flip
 }
 
 /// As [`double`], in single precision.
 #[inline]
 pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
-    let value = decode_f32(key ^ flip);
+    let value = f32::from_code((key ^ flip) as i32);
     let sum = value + by;
     let sum = if sum.is_nan() && !value.is_nan() { by } else { sum };
-    encode_f32(sum) ^ flip
+    i64::from(sum.code()) ^ flip
 }
 
 /// The target of a date or timestamp.

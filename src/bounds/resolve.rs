@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 
 use super::calendar::Calendar;
 use super::offset_column::PerRow;
-use super::offset_literal::{literal, show, unorderable, zone};
+use super::offset_literal::{literal, unorderable, zone};
 use super::range_key::{KeyPlan, takes_offsets};
 use super::range_offset::{Offset, Side};
 use super::rows::FAR;
@@ -16,6 +16,8 @@ use crate::model::reach::Reach;
 use crate::spec::argument::Arg;
 use crate::spec::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::spec::literal::Literal;
+use crate::spec::sql_text::show;
+use crate::util::civil::MICROS_PER_DAY;
 
 /// A frame resolved against the order columns and the schema.
 #[derive(Debug, Clone)]
@@ -272,7 +274,7 @@ fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
     let Literal::Interval { months, days, micros } = literal else {
         return None;
     };
-    let time = i128::from(*days) * 86_400_000_000 + i128::from(*micros);
+    let time = i128::from(*days) * i128::from(MICROS_PER_DAY) + i128::from(*micros);
     let sign = if preceding { -1 } else { 1 };
     (*months == 0 || time == 0).then_some((sign * i128::from(*months), sign * time))
 }
@@ -291,14 +293,7 @@ fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
         other => other.clone(),
     };
     let calendar = Calendar::new(&data_type, zone(&data_type, timezone, &key.name)?);
-    let plan = KeyPlan {
-        number: key.number,
-        name: key.name.clone(),
-        data_type,
-        descending: key.descending,
-        nulls_first: key.nulls_first,
-        calendar,
-    };
+    let plan = KeyPlan { number: key.number, name: key.name.clone(), data_type, options: key.options, calendar };
     if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
 }
 
@@ -349,6 +344,8 @@ fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
+    use arrow_schema::SortOptions;
+
     use super::*;
     use crate::error::ErrorKind;
 
@@ -356,8 +353,7 @@ mod tests {
         let column = |(number, data_type): (usize, &DataType)| OrderColumn {
             number,
             data_type: data_type.clone(),
-            descending: false,
-            nulls_first: true,
+            options: SortOptions::default(),
             name: format!("k{number}"),
         };
         data_types.iter().enumerate().map(column).collect()

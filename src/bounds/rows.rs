@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::run_walk::Runs;
+use crate::util::run_index::Runs;
 use crate::util::simd::widest;
 
 /// An offset past which every row number of a section is clipped: keeps the arithmetic in range.

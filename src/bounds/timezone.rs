@@ -7,6 +7,8 @@
 use arrow_array::timezone::Tz;
 use chrono::{DateTime, LocalResult, NaiveDateTime, Offset, TimeZone};
 
+use crate::util::civil::SECONDS_PER_DAY;
+
 /// The zone of this name; `None`: UTC, where every day has 24 hours.
 ///
 /// # Errors
@@ -24,18 +26,15 @@ pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
     })
 }
 
-/// Seconds in a day.
-pub(super) const DAY: i64 = 86_400;
-
 /// Seconds that one memory serves. Short, so that few of them hold a change of offset.
-const WINDOW: i64 = 4 * DAY;
+const WINDOW: i64 = 4 * SECONDS_PER_DAY;
 
 /// How far beyond its window a memory holds: more than any two clocks on earth are apart, but for a hair.
-const MARGIN: i64 = DAY;
+const MARGIN: i64 = SECONDS_PER_DAY;
 
 /// The steps in which a change of offset is looked for. No zone has ever changed twice within two of them (the
 /// shortest offset in the tz database held for four days: Freetown, September 1939).
-const STEP: i64 = 2 * DAY;
+const STEP: i64 = 2 * SECONDS_PER_DAY;
 
 /// Seconds from the epoch to where chrono's years end, on either side, or a little less.
 const LAST: i64 = 8_000_000_000_000;
@@ -147,7 +146,7 @@ impl Zone {
             LocalResult::Ambiguous(early, _) => Some(seconds(&early)),
             // In the gap the offset from before it makes the time that the clock showed when it jumped. A day
             // earlier (in UTC, so with any offset) is before every gap there has been.
-            LocalResult::None => offset(self.history, wall.checked_sub(DAY)?),
+            LocalResult::None => offset(self.history, wall.checked_sub(SECONDS_PER_DAY)?),
         }
     }
 }
@@ -163,7 +162,7 @@ mod tests {
         for name in ["America/New_York", "Pacific/Apia", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Manila"] {
             let tz = name.parse().unwrap();
             let mut zone = Zone::new(tz);
-            let apart = [0, 3_600, -5 * 3_600, DAY];
+            let apart = [0, 3_600, -5 * 3_600, SECONDS_PER_DAY];
             // From 1890 on, in steps that meet every window more than once, but no hour regularly.
             for row in 0..120_000_i64 {
                 let instant = -2_524_521_600 + row * 37_123;

@@ -209,19 +209,28 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let mut state = match state {
-            Some(state) => self.aggregate.load(state)?,
-            None => self.aggregate.init(),
-        };
-        if !rows.is_empty() {
-            self.aggregate.update(&mut state, rows)?;
-        }
-        self.aggregate.save(&state)
+        advanced(&self.aggregate, state, rows)
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         joined(&self.aggregate, left, right)
     }
+}
+
+/// The saved state of what `state` stands for and of `rows` behind it.
+pub(super) fn advanced<A: Aggregate>(
+    aggregate: &A,
+    state: Option<&RecordBatch>,
+    rows: Range<usize>,
+) -> Result<RecordBatch> {
+    let mut state = match state {
+        Some(state) => aggregate.load(state)?,
+        None => aggregate.init(),
+    };
+    if !rows.is_empty() {
+        aggregate.update(&mut state, rows)?;
+    }
+    aggregate.save(&state)
 }
 
 /// The saved state of the rows of two.

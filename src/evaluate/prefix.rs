@@ -18,8 +18,9 @@ use std::ops::Range;
 
 use super::evaluator::FRAMES_PER_BLOCK;
 use super::fold::{Fold, Work, aside, states};
-use super::motion::{Moves, TOGETHER, steps};
+use super::state_buffer::TOGETHER;
 use crate::bounds::block::FrameRuns;
+use crate::bounds::motion::Moves;
 use crate::error::{Error, Result};
 use crate::model::aggregate::{Removable, all_kept};
 use crate::util::simd::vectorized;
@@ -114,7 +115,7 @@ impl<S: Clone> Window<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let Some((first, Moves { begin: true, end: true })) = steps(runs) else { return Ok(false) };
+        let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(false) };
         self.move_to(aggregate, first.clone())?;
         let Self { run, state, room: [states, _], .. } = self;
         let more = runs.iter().len() - 1;
@@ -161,7 +162,7 @@ impl<S: Clone> Window<S> {
         let mut runs = runs;
         while !runs.is_empty() {
             let (some, others) = runs.split(TOGETHER);
-            let moves = steps(some).map(|(_, moves)| moves);
+            let moves = some.slide().map(|(_, moves)| moves);
             let ended = beside(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
             let begun = beside(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
             match ended.zip(begun).filter(|_| carried.is_none()) {

@@ -16,7 +16,7 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::evaluator::{Evaluator, each_frame};
-use super::fold::joined;
+use super::fold::{advanced, joined};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
@@ -151,14 +151,7 @@ impl<A: Aggregate> Evaluator for Refold<A> {
         if self.ordered {
             return Err(Error::internal("no state stands for rows that are read in an order of their own"));
         }
-        let mut state = match state {
-            Some(state) => self.aggregate.load(state)?,
-            None => self.aggregate.init(),
-        };
-        if !rows.is_empty() {
-            self.aggregate.update(&mut state, rows)?;
-        }
-        self.aggregate.save(&state)
+        advanced(&self.aggregate, state, rows)
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {

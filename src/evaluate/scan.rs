@@ -13,8 +13,7 @@ use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, behind, states};
-use super::motion::{TOGETHER, steps};
-use super::short_runs::{self, Room};
+use super::state_buffer::{StateBuffer, TOGETHER};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::{Aggregate, all_kept};
@@ -47,7 +46,7 @@ impl Scan {
 pub struct Cursor<S> {
     forwards: Forwards<S>,
     /// The states of some frames that are answered together.
-    together: Room<S>,
+    together: StateBuffer<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
     backwards: Option<Suffixes<S>>,
 }
@@ -171,7 +170,7 @@ impl<S: Clone> Forwards<S> {
     fn together<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
-        room: &mut Room<S>,
+        room: &mut StateBuffer<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
@@ -181,9 +180,9 @@ impl<S: Clone> Forwards<S> {
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
         room.states.resize_with(runs.iter().len(), || aggregate.init());
-        if goes_on && steps(runs).is_some_and(|(_, moves)| moves.end && !moves.begin) {
+        if goes_on && runs.slide().is_some_and(|(_, moves)| moves.end && !moves.begin) {
             aggregate.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
-        } else if (goes_on || first.len() == 1) && short_runs::grow(runs) {
+        } else if (goes_on || first.len() == 1) && runs.grow() {
             room.keep_longer(runs);
             aggregate.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
@@ -223,13 +222,12 @@ impl<S: Clone> Forwards<S> {
 #[inline(always)]
 fn shrunk<A: Aggregate>(
     aggregate: &A,
-    room: &mut Room<A::State>,
+    room: &mut StateBuffer<A::State>,
     runs: FrameRuns,
     out: &mut A::Builder,
 ) -> Result<bool> {
     let mut each = runs.iter();
-    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && short_runs::shrink(runs))
-    else {
+    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && runs.shrink()) else {
         return Ok(false);
     };
     let mut state = aggregate.init();
@@ -252,7 +250,7 @@ impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
     fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(aggregate), together: Room::new(), backwards: None }
+        Cursor { forwards: Forwards::new(aggregate), together: StateBuffer::new(), backwards: None }
     }
 
     fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {

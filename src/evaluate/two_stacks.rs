@@ -23,7 +23,7 @@ use std::mem::needs_drop;
 use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
-use super::motion;
+use super::state_buffer;
 use super::two_stacks_fixed::{self, Narrow};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
@@ -100,7 +100,7 @@ impl<S: Clone> Back<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let Some((first, moves)) = motion::steps(runs) else { return Ok(0) };
+        let Some((first, moves)) = runs.slide() else { return Ok(0) };
         self.move_to(aggregate, front, first.clone())?;
         // Once the front is used up the rows are folded into a new one.
         let left = self.middle - first.start;
@@ -181,7 +181,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
             let together = carried.is_none() && !needs_drop::<A::State>();
             let (some, others) = runs.split(match (together, wide) {
                 (false, _) => usize::MAX,
-                (true, true) => motion::TOGETHER,
+                (true, true) => state_buffer::TOGETHER,
                 (true, false) => two_stacks_fixed::TOGETHER,
             });
             if together {

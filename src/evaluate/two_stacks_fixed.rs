@@ -13,8 +13,8 @@
 //! Source: van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels" (Pattern
 //! Recognition Letters 13, 1992); Gil and Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
 
-use super::motion::{Moves, steps};
 use crate::bounds::block::FrameRuns;
+use crate::bounds::motion::Moves;
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;
 
@@ -46,7 +46,7 @@ impl<S: Clone> Narrow<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let Some((first, Moves { begin: true, end: true })) = steps(runs) else { return Ok(0) };
+        let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(0) };
         let (frames, width) = (runs.iter().len(), first.len());
         // The last block is whole: it ends where the last frame does, or before.
         let rows = frames.next_multiple_of(width);

@@ -19,8 +19,7 @@ use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
 
 use super::fold::{Fold, Work, behind};
-use super::motion::TOGETHER;
-use super::short_runs::{self, Room};
+use super::state_buffer::{StateBuffer, TOGETHER};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
 use crate::model::aggregate::Aggregate;
@@ -43,7 +42,7 @@ pub struct Whole {
 #[derive(Debug)]
 pub struct Known<S> {
     last: Option<(Range<usize>, S)>,
-    short: Room<S>,
+    short: StateBuffer<S>,
 }
 
 impl<S: Clone> Known<S> {
@@ -59,10 +58,10 @@ impl<S: Clone> Known<S> {
     ) -> Result<bool> {
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
-        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !short_runs::repeat(runs, SHORT) {
+        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !runs.repeat(SHORT) {
             return Ok(false);
         }
-        let Room { states, kept } = &mut self.short;
+        let StateBuffer { states, kept } = &mut self.short;
         kept.clear();
         kept.resize(rows.len(), u64::MAX);
         for &begin in runs.begin {
@@ -80,7 +79,7 @@ impl<A: Aggregate> Fold<A> for Whole {
     type Cursor = Known<A::State>;
 
     fn cursor(&self, _: &A) -> Self::Cursor {
-        Known { last: None, short: Room::new() }
+        Known { last: None, short: StateBuffer::new() }
     }
 
     fn state(&self, aggregate: &A, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {

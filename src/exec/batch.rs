@@ -391,20 +391,10 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// The rows in blocks of whole partitions: of [`BLOCK`] rows or few more, unless a partition alone has more.
+    /// The rows in blocks of whole partitions, one at least.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let rows = self.partitions.len();
-        let mut blocks = Vec::with_capacity(rows / BLOCK + 1);
-        let mut begin = 0;
-        while begin < rows || blocks.is_empty() {
-            let limit = begin + BLOCK;
-            // The partition that goes beyond the block's length is the next block's, unless it is all there is.
-            let end = if limit >= rows { rows } else { self.partitions.begin(limit) };
-            let end = if end > begin || rows == 0 { end } else { self.partitions.end(begin) };
-            blocks.push(begin..end);
-            begin = end;
-        }
-        blocks
+        let blocks = self.partitions.blocks(BLOCK);
+        if blocks.is_empty() { std::iter::once(0..0).collect() } else { blocks }
     }
 }
 

@@ -67,13 +67,7 @@ pub(crate) fn column_of<'a>(
 
 /// The order keys over `columns`.
 pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
-    let keys = order.order_by.iter();
-    keys.map(|key| SortColumn {
-        values: columns[key.number].clone(),
-        descending: key.descending,
-        nulls_first: key.nulls_first,
-    })
-    .collect()
+    order.order_by.iter().map(|key| SortColumn::of(key, &columns[key.number])).collect()
 }
 
 /// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::SchemaRef;
+use arrow_schema::{SchemaRef, SortOptions};
 use arrow_select::concat::concat;
 
 use super::columns::{check_schema, columns_of};
@@ -138,13 +138,9 @@ impl Stream {
             return Err(Error::spec(format!("these calls need more than one sort, and ask for one: {calls}")));
         }
         let Some(order) = self.plan.orders.get(self.longest) else { return Ok(Vec::new()) };
-        let partition_by = order.partition_by.iter().map(|&place| (place, false, true));
-        let order_by = order.order_by.iter().map(|key| (key.number, key.descending, key.nulls_first));
-        let key = |(place, descending, nulls_first): (usize, _, _)| SortKey {
-            column: order.columns[place],
-            descending,
-            nulls_first,
-        };
+        let partition_by = order.partition_by.iter().map(|&place| (place, SortOptions::default()));
+        let order_by = order.order_by.iter().map(|key| (key.number, key.options));
+        let key = |(place, options): (usize, _)| SortKey { column: order.columns[place], options };
         Ok(partition_by.chain(order_by).map(key).collect())
     }
 

@@ -54,11 +54,12 @@ const SORT_BYTES: usize = 48;
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+/// use arrow_schema::SortOptions;
 /// use windrow::external::sort_key::SortKey;
 /// use windrow::external::external_sort::ExternalSort;
 ///
 /// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
-/// let key = SortKey { column: 0, descending: false, nulls_first: true };
+/// let key = SortKey { column: 0, options: SortOptions::default() };
 /// let mut sort = ExternalSort::new(batch(vec![])?.schema(), vec![key], 1 << 20, None, 1, &Default::default());
 /// sort.push(batch(vec![3, 1])?)?;
 /// sort.push(batch(vec![2])?)?;

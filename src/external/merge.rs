@@ -198,18 +198,16 @@ impl Cursor {
 
 /// A batch's keys, ready to be compared.
 fn columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
-    let column = |key: &SortKey| {
-        let column = key.over(batch);
-        Ok(SortColumn { values: key_order::normalise(&column.values)?, ..column })
+    let column = |&SortKey { column, options }: &SortKey| {
+        Ok(SortColumn { values: key_order::normalise(batch.column(column))?, options })
     };
     keys.iter().map(column).collect()
 }
 
 /// How rows of `columns` stand to the one row of `row`.
 fn comparison(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
-    let comparator = |(column, row): (&SortColumn, &SortColumn)| {
-        key_order::comparator(&column.values, &row.values, column.descending, column.nulls_first)
-    };
+    let comparator =
+        |(column, row): (&SortColumn, &SortColumn)| key_order::comparator(&column.values, &row.values, column.options);
     let comparators = columns.iter().zip(row).map(comparator).collect::<Result<Vec<_>>>()?;
     Ok(move |number| {
         let mut orders = comparators.iter().map(|compare| compare(number, 0));

@@ -1,25 +1,20 @@
-//! A key of an external sort.
+//! A key of a sort of batches.
 
-use arrow_array::RecordBatch;
+use arrow_schema::SortOptions;
 
-use crate::sort::sort_column::SortColumn;
-
-/// A column to sort by.
+/// A column to sort by: a key of [`ExternalSort`](crate::ExternalSort), or one of those that a stream's input must be
+/// sorted by.
+///
+/// ```
+/// use windrow::SortKey;
+/// use windrow::arrow_schema::SortOptions;
+/// let latest_first = SortKey { column: 1, options: SortOptions::default().desc() };
+/// assert!(latest_first.options.descending);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SortKey {
     /// Its number in the schema.
     pub column: usize,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
-}
-
-impl SortKey {
-    /// The batch's column.
-    #[cfg(feature = "spill")]
-    pub(crate) fn over(self, batch: &RecordBatch) -> SortColumn {
-        let Self { column, descending, nulls_first } = self;
-        SortColumn { values: batch.column(column).clone(), descending, nulls_first }
-    }
+    /// The direction, and whether nulls stand before all values, whatever the direction.
+    pub options: SortOptions,
 }

@@ -120,7 +120,7 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
                 concat(parts)?
             }
         };
-        Ok(SortColumn { values, descending: key.descending, nulls_first: key.nulls_first })
+        Ok(SortColumn { values, options: key.options })
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();

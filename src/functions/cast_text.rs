@@ -9,13 +9,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, LargeStringArray};
 use arrow_cast::cast;
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit};
 
 use super::native::native;
 use crate::bounds::timezone::{Zone, named_zone};
 use crate::error::{Error, Result};
-
-const DAY: i64 = 86_400;
+use crate::util::civil::{SECONDS_PER_DAY, date_of, per_second};
 
 /// The values of `column` as texts.
 ///
@@ -70,9 +69,9 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
                 let (seconds, part) = split(ticks.value(row), per_second);
                 let ahead = zone.as_mut().map_or(Some(0), |zone| zone.offset(seconds)).unwrap_or(0);
                 let wall = seconds.saturating_add(ahead);
-                date(wall.div_euclid(DAY), out)?;
+                date(wall.div_euclid(SECONDS_PER_DAY), out)?;
                 out.push(' ');
-                clock(wall.rem_euclid(DAY), part, per_second, out)
+                clock(wall.rem_euclid(SECONDS_PER_DAY), part, per_second, out)
             })
         }
         DataType::Time32(unit) | DataType::Time64(unit) => {
@@ -89,8 +88,8 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
                 let ticks = i128::from(ticks.value(row));
                 let (sign, ticks) = (if ticks < 0 { "-" } else { "" }, ticks.abs());
                 let (seconds, part) = ((ticks / per_second) as i64, (ticks % per_second) as i64);
-                write!(out, "INTERVAL '{sign}{} ", seconds / DAY)?;
-                clock(seconds % DAY, part, per_second as i64, out)?;
+                write!(out, "INTERVAL '{sign}{} ", seconds / SECONDS_PER_DAY)?;
+                clock(seconds % SECONDS_PER_DAY, part, per_second as i64, out)?;
                 out.write_str("' DAY TO SECOND")
             })
         }
@@ -103,15 +102,6 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
             })
         }
         _ => Ok(cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone()),
-    }
-}
-
-fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
     }
 }
 
@@ -148,18 +138,8 @@ fn float(value: f64, shortest: &str, out: &mut String) -> fmt::Result {
 }
 
 /// The date so many days after 1970-01-01, in any year.
-///
-/// Days are counted from 0000-03-01, so that leap days end years: H. Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms".
 fn date(days: i64, out: &mut String) -> fmt::Result {
-    const ERA: i64 = 146_097;
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (era * 400 + year + i64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
+    let (year, month, day) = date_of(days).ok_or(fmt::Error)?;
     match year {
         ..0 => write!(out, "-{:04}", -year)?,
         0..10_000 => write!(out, "{year:04}")?,

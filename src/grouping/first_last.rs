@@ -94,6 +94,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
+    use arrow_schema::SortOptions;
 
     use super::*;
     use crate::grouping::assign::number;
@@ -117,8 +118,7 @@ mod tests {
             let floats: ArrayRef = Arc::new((0..rows).map(|_| Some(odd[below(5) as usize])).collect::<Float64Array>());
             let key = |values: &ArrayRef, descending, nulls_first| SortColumn {
                 values: values.clone(),
-                descending,
-                nulls_first,
+                options: SortOptions::new(descending, nulls_first),
             };
             let orders = [
                 vec![],

@@ -1,6 +1,6 @@
 //! An order key, resolved against a schema.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SortOptions};
 
 /// An order key, resolved against the schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,10 +9,8 @@ pub struct OrderColumn {
     pub number: usize,
     /// Its type.
     pub data_type: DataType,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
+    /// The direction, and whether nulls stand before all values, whatever the direction.
+    pub options: SortOptions,
     /// Its name, for messages.
     pub name: String,
 }

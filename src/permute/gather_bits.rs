@@ -13,7 +13,7 @@
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::Result;
-use crate::util::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD, packed, word};
 use crate::util::threads::Threads;
 
 #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,7 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
     }
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        // SAFETY: the processor has what the function asks for.
+        // SAFETY: `has_avx2` has asked the processor for what `fill` is compiled for.
         return unsafe { x86::fill(words, blocks, full) };
     }
     for (word, rows) in full.iter_mut().zip(blocks) {
@@ -50,21 +50,18 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
     }
 }
 
-/// The bit of a row, as a number.
+/// The bit of a row.
 #[inline(always)]
-fn bit_of(words: &[u64], row: u32) -> u8 {
+fn bit_of(words: &[u64], row: u32) -> bool {
     let row = row as usize;
-    (words[row / WORD] >> (row % WORD)) as u8 & 1
+    (words[row / WORD] >> (row % WORD)) & 1 != 0
 }
 
 /// The bits of a block of rows.
 #[inline(always)]
 fn of_block(words: &[u64], rows: &[u32; WORD]) -> u64 {
-    /// Puts the last bits of eight bytes into the highest byte: byte `i` times two to the power of `56 - 7 * i`.
-    const TOGETHER: u64 = 0x0102_0408_1020_4080;
-    let bytes = rows.map(|row| bit_of(words, row));
-    let eights = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes).wrapping_mul(TOGETHER) >> 56);
-    eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | bits << at)
+    let eights = rows.as_chunks::<8>().0.iter().map(|rows| packed(&rows.map(|row| bit_of(words, row))));
+    eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | u64::from(bits) << at)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -85,9 +82,10 @@ mod x86 {
             assert!(last / WORD < words.len(), "row {last} of {} words of bits", words.len());
             let eights = rows.as_chunks::<8>().0.iter().zip((0..).step_by(8));
             *word = eights.fold(0, |word, (rows, at)| {
-                // SAFETY: eight row numbers are what is read.
+                // SAFETY: `rows` are eight row numbers of 32 bits, which is what is read, from anywhere.
                 let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
-                // SAFETY: of no row there is no word, which here is two halves, the lower one first.
+                // SAFETY: the word of each row is one of `words`, as is asserted of the last row above. It is read as two halves,
+                // the lower one first, and half `row / 32` is within it.
                 let halves =
                     unsafe { _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), _mm256_srli_epi32::<5>(rows)) };
                 // The bit that is asked for goes where the sign is.

@@ -73,11 +73,7 @@ pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
                 name: field.name().clone(),
                 call: call.display.clone(),
                 partition_by: order.partition_by.iter().map(|&place| name_of(place)).collect(),
-                order_by: order
-                    .order_by
-                    .iter()
-                    .map(|key| order_key(&key.name, key.descending, key.nulls_first))
-                    .collect(),
+                order_by: order.order_by.iter().map(|key| order_key(&key.name, key.options)).collect(),
                 frame: framed.then(|| frame(call.frame.frame())),
                 shape: framed.then(|| call.frame.shape()),
                 strategy: leader.unwrap_or(call).strategy,

@@ -131,9 +131,7 @@ impl Plan {
                 && order.partition_by.iter().all(|&place| partition.contains(&order.columns[place]))
                 && order.order_by.len() == keys.len()
                 && order.order_by.iter().zip(&keys).all(|(known, (number, key))| {
-                    order.columns[known.number] == *number
-                        && known.descending == key.descending
-                        && known.nulls_first == key.nulls_first
+                    order.columns[known.number] == *number && known.options == key.options
                 })
         };
         if let Some(known) = self.orders.iter().position(same) {
@@ -329,8 +327,7 @@ impl Order {
         OrderColumn {
             number: self.place(number),
             data_type: schema.field(number).data_type().clone(),
-            descending: key.descending,
-            nulls_first: key.nulls_first,
+            options: key.options,
             name: key.column.clone(),
         }
     }

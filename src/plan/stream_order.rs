@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use arrow_schema::SortOptions;
+
 use super::planned::{Order, Plan};
 use crate::error::{Error, Remedy, Result};
 use crate::model::order_column::OrderColumn;
@@ -20,8 +22,8 @@ pub struct SharedSort {
 struct Keys {
     /// Those of PARTITION BY, sorted.
     partition_by: Vec<usize>,
-    /// Those of ORDER BY, each descending or not, nulls first or not.
-    order_by: Vec<(usize, bool, bool)>,
+    /// Those of ORDER BY.
+    order_by: Vec<(usize, SortOptions)>,
 }
 
 impl Keys {
@@ -29,7 +31,7 @@ impl Keys {
         let mut partition_by: Vec<_> = order.partition_by.iter().map(|&place| order.columns[place]).collect();
         partition_by.sort_unstable();
         partition_by.dedup();
-        let key = |key: &OrderColumn| (order.columns[key.number], key.descending, key.nulls_first);
+        let key = |key: &OrderColumn| (order.columns[key.number], key.options);
         Self { partition_by, order_by: order.order_by.iter().map(key).collect() }
     }
 

@@ -15,11 +15,11 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, GenericByteArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, ScalarBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SortOptions};
 
 use super::key_order::{self, Coded, match_coded};
 use crate::error::Result;
-use crate::util::bitmap::{WORD, packed};
+use crate::util::bitmap::{WORD, packed, word};
 use crate::util::simd::widest;
 
 /// Bytes of a text that are compared as one number.
@@ -29,8 +29,7 @@ const HEAD: usize = size_of::<u128>();
 pub(crate) struct Neighbours {
     values: Box<dyn Values>,
     nulls: Option<NullBuffer>,
-    descending: bool,
-    nulls_first: bool,
+    options: SortOptions,
 }
 
 /// How values stand to the value before, ascending and without regard to nulls.
@@ -61,17 +60,17 @@ trait Values: Send + Sync {
 impl Neighbours {
     /// A column, ascending with nulls first.
     pub(crate) fn new(column: &ArrayRef) -> Result<Self> {
-        Self::directed(column, false, true)
+        Self::directed(column, SortOptions::default())
     }
 
     /// A column in a direction.
-    pub(crate) fn directed(column: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Self> {
+    pub(crate) fn directed(column: &ArrayRef, options: SortOptions) -> Result<Self> {
         let column = match column.data_type() {
             // Top level floats compare by code, without a copy.
             DataType::Float32 | DataType::Float64 => column.clone(),
             _ => key_order::normalise(column)?,
         };
-        Ok(Self { values: values(&column)?, nulls: key_order::nulls(&column), descending, nulls_first })
+        Ok(Self { values: values(&column)?, nulls: key_order::nulls(&column), options })
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
@@ -94,7 +93,7 @@ impl Neighbours {
             return 0;
         }
         let smaller = self.values.descend(at, count);
-        let differ = if self.descending { self.values.differ(at, count) } else { 0 };
+        let differ = if self.options.descending { self.values.differ(at, count) } else { 0 };
         self.descending(differ, smaller, at, count)
     }
 
@@ -120,7 +119,7 @@ impl Neighbours {
     /// Whether none of `rows`, which do not begin with row 0, belongs before the row before it; `false` as well where that is
     /// not quickly said.
     pub(crate) fn in_order(&self, rows: Range<usize>) -> bool {
-        self.nulls.is_none() && self.values.in_order(rows, self.descending)
+        self.nulls.is_none() && self.values.in_order(rows, self.options.descending)
     }
 
     /// Where rows differ, of which `differ` says it of values.
@@ -136,29 +135,21 @@ impl Neighbours {
 
     /// Where rows belong before the row before; of values it is said where they differ, and where they are smaller.
     fn descending(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
-        let descend = if self.descending { differ & !smaller } else { smaller };
+        let descend = if self.options.descending { differ & !smaller } else { smaller };
         match &self.nulls {
             None => descend,
             Some(nulls) => {
                 let (now, before) = (valid(nulls, at, count), valid(nulls, at - 1, count));
-                let misplaced = if self.nulls_first { before & !now } else { now & !before };
+                let misplaced = if self.options.nulls_first { before & !now } else { now & !before };
                 (descend & now & before) | misplaced
             }
         }
     }
 }
 
-/// The validity of rows `at..at + count` as a word.
+/// The validity of rows `at..at + count`, at most 64.
 fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
-    let bits = nulls.inner();
-    let first = bits.offset() + at;
-    let (byte, shift) = (first / 8, first % 8);
-    let bytes = bits.values();
-    let take = (shift + count).div_ceil(8).min(bytes.len() - byte);
-    let mut buffer = [0_u8; 16];
-    buffer[..take].copy_from_slice(&bytes[byte..byte + take]);
-    let word = (u128::from_le_bytes(buffer) >> shift) as u64;
-    if count == WORD { word } else { word & ((1_u64 << count) - 1) }
+    word(nulls.inner(), at) & (u64::MAX >> (WORD - count))
 }
 
 fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
@@ -178,7 +169,7 @@ fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
         DataType::Utf8View => views::<StringViewType>(column),
         DataType::BinaryView => views::<BinaryViewType>(column),
         _ => {
-            let compare = key_order::comparator(column, column, false, true)?;
+            let compare = key_order::comparator(column, column, SortOptions::default())?;
             Box::new(Compared(move |row| compare(row, row - 1)))
         }
     })
@@ -454,7 +445,7 @@ mod tests {
         let texts = texts.iter().enumerate().map(|(row, text)| (row % 11 > 0).then_some(text));
         let column: ArrayRef = Arc::new(texts.collect::<StringArray>());
         for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
-            let neighbours = Neighbours::directed(&column, descending, nulls_first).unwrap();
+            let neighbours = Neighbours::directed(&column, SortOptions::new(descending, nulls_first)).unwrap();
             for at in [0, 1, 64, 100] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
                 let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
@@ -543,7 +534,7 @@ mod tests {
         ];
         for (column, told) in columns {
             for descending in [false, true] {
-                let neighbours = Neighbours::directed(&column, descending, true).unwrap();
+                let neighbours = Neighbours::directed(&column, SortOptions::new(descending, true)).unwrap();
                 for rows in [1..2, 1..100, 1..101, 64..128, 101..199, 300..900, 401..500, 500..600, 1..1000] {
                     let none = |said: &dyn Fn(usize) -> u64| rows.clone().all(|row| said(row) == 0);
                     let same = none(&|row| neighbours.differ(row, 1));

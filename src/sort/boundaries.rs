@@ -232,6 +232,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::Int64Array;
+    use arrow_schema::SortOptions;
 
     use super::*;
     use crate::util::cancel::Cancel;
@@ -255,7 +256,7 @@ mod tests {
                 let in_order = |order: ArrayRef, leading: &[usize]| {
                     let columns = [
                         SortColumn::ascending(key.clone()),
-                        SortColumn { values: order, descending, nulls_first: true },
+                        SortColumn { values: order, options: SortOptions::new(descending, true) },
                     ];
                     let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>().unwrap();
                     starts_in_order(&columns, rows as usize, leading, &threads).unwrap()

@@ -229,18 +229,18 @@ where
             fields.push(Field { bits, codes, top, dropped: 0 });
         }
     };
-    let mut ranged = Ranged { values, low, span, descending: column.descending, gap: 0, nulls: None };
+    let mut ranged = Ranged { values, low, span, descending: column.options.descending, gap: 0, nulls: None };
     match nulls {
         None => push(span, Box::new(ranged)),
         Some(nulls) if span == u64::MAX => {
             // No code is left for null.
-            push(1, Box::new(IsNull { nulls: nulls.clone(), first: column.nulls_first }));
+            push(1, Box::new(IsNull { nulls: nulls.clone(), first: column.options.nulls_first }));
             ranged.nulls = Some((nulls, 0));
             push(span, Box::new(ranged));
         }
         Some(nulls) => {
-            ranged.gap = u64::from(column.nulls_first);
-            ranged.nulls = Some((nulls, if column.nulls_first { 0 } else { span + 1 }));
+            ranged.gap = u64::from(column.options.nulls_first);
+            ranged.nulls = Some((nulls, if column.options.nulls_first { 0 } else { span + 1 }));
             push(span + 1, Box::new(ranged));
         }
     }
@@ -274,7 +274,7 @@ fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     reserve::probe(column.values.len() * size_of::<[usize; 2]>())?;
     reserve::probe_rows(&values, 2 * values.len())?;
     // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
-    let options = SortOptions { descending: false, nulls_first: true };
+    let options = SortOptions::default();
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
     packed(column, &string_key::Encoded { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)

@@ -67,8 +67,23 @@ macro_rules! coded_float {
                 }
             }
         }
+
+        impl FromCode for $type {
+            #[inline]
+            fn from_code(code: $signed) -> Self {
+                let bits = if code < 0 { <$signed>::MIN - code } else { code };
+                Self::from_bits(bits.cast_unsigned())
+            }
+        }
     )*};
 }
+
+/// A float that is found by its code.
+pub(crate) trait FromCode: Coded {
+    /// The float of this code: the positive one of the zeros, some NaN for the code of all.
+    fn from_code(code: Self::Code) -> Self;
+}
+
 coded_float!(f32, i32, 0x7F80_0000; f64, i64, 0x7FF0_0000_0000_0000);
 
 impl Coded for IntervalDayTime {
@@ -232,14 +247,15 @@ pub(crate) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
 /// Compares two rows.
 pub(crate) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
 
-/// Compares rows of two normalised columns, which may be one; a null is where `nulls_first` says, nested nulls are
+/// Compares rows of two normalised columns, which may be one; a null is where `options` say, nested nulls are
 /// smallest.
 ///
 /// # Errors
 /// A type without an order.
-pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, descending: bool, nulls_first: bool) -> Result<Comparator> {
+pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, options: SortOptions) -> Result<Comparator> {
+    let SortOptions { descending, nulls_first } = options;
     // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
-    let ascending = SortOptions { descending: false, nulls_first: true };
+    let ascending = SortOptions::default();
     let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;
     let values: Comparator =
         if descending { Box::new(move |left, right| values(left, right).reverse()) } else { values };

@@ -3,36 +3,41 @@
 use std::cmp::Ordering;
 
 use arrow_array::ArrayRef;
+use arrow_schema::SortOptions;
 
 use super::adjacent::Neighbours;
 use super::key_order::{self, Comparator};
 use crate::error::Result;
+use crate::model::order_column::OrderColumn;
 
 /// A column to sort by.
 #[derive(Debug, Clone)]
 pub struct SortColumn {
     /// The values.
     pub values: ArrayRef,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
+    /// The direction, and whether nulls stand before all values, whatever the direction.
+    pub options: SortOptions,
 }
 
 impl SortColumn {
     /// Ascending, nulls first: how partition keys are sorted.
     #[must_use]
     pub fn ascending(values: ArrayRef) -> Self {
-        Self { values, descending: false, nulls_first: true }
+        Self { values, options: SortOptions::default() }
+    }
+
+    /// The values of an order key.
+    pub(crate) fn of(key: &OrderColumn, values: &ArrayRef) -> Self {
+        Self { values: values.clone(), options: key.options }
     }
 
     pub(crate) fn neighbours(&self) -> Result<Neighbours> {
-        Neighbours::directed(&self.values, self.descending, self.nulls_first)
+        Neighbours::directed(&self.values, self.options)
     }
 
     fn comparator(&self) -> Result<Comparator> {
         let values = key_order::normalise(&self.values)?;
-        key_order::comparator(&values, &values, self.descending, self.nulls_first)
+        key_order::comparator(&values, &values, self.options)
     }
 }
 

@@ -42,9 +42,11 @@ const DEPTH: usize = 32;
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int64Array, StringArray};
 /// # use windrow::sort::sort_to_indices::sort;
+/// # use arrow_schema::SortOptions;
 /// # use windrow::sort::sort_column::SortColumn;
 /// let device = SortColumn::ascending(Arc::new(StringArray::from(vec!["b", "a", "b", "a"])));
-/// let time = SortColumn { values: Arc::new(Int64Array::from(vec![1, 2, 3, 4])), descending: true, nulls_first: false };
+/// let times = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
+/// let time = SortColumn { values: times, options: SortOptions::new(true, false) };
 /// let order = sort(&[device, time], 1, &Default::default())?;
 /// assert_eq!(order, Some(vec![3, 1, 2, 0]));
 /// # Ok::<(), windrow::Error>(())
@@ -246,6 +248,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
+    use arrow_schema::SortOptions;
 
     use super::*;
     use crate::permute::gather::gather;
@@ -266,7 +269,8 @@ mod tests {
         let ascending: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
         let constant: ArrayRef = Arc::new(Int64Array::from(vec![3; rows]));
         let wide: ArrayRef = Arc::new(Int64Array::from_iter_values(numbers(1 << 31).iter().map(|&x| (x << 32) as i64)));
-        let (up, down) = (SortColumn::ascending, |values| SortColumn { values, descending: true, nulls_first: false });
+        let (up, down) =
+            (SortColumn::ascending, |values| SortColumn { values, options: SortOptions::new(true, false) });
         vec![
             vec![up(few.clone()), down(many.clone())],
             vec![up(few.clone()), up(few.clone()), down(few.clone())],

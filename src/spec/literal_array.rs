@@ -17,6 +17,7 @@ use arrow_select::concat::concat;
 use super::literal::Literal;
 use super::sql_text::show;
 use crate::error::{Error, Result};
+use crate::util::civil::MICROS_PER_DAY;
 
 /// The literal as one row of the type it has by itself.
 ///
@@ -51,7 +52,7 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             Arc::new(IntervalYearMonthArray::from(vec![*months]))
         }
         Literal::Interval { months: 0, days, micros } => {
-            let total = i64::from(*days).checked_mul(86_400_000_000).and_then(|day| day.checked_add(*micros));
+            let total = i64::from(*days).checked_mul(MICROS_PER_DAY).and_then(|day| day.checked_add(*micros));
             let total = total.ok_or_else(|| Error::spec("the interval is out of range"))?;
             Arc::new(DurationMicrosecondArray::from(vec![total]))
         }

@@ -1,37 +1,37 @@
 //! A key of ORDER BY.
 
+use arrow_schema::SortOptions;
+
 /// A column to order by; a name alone is ascending, nulls first.
 ///
 /// ```
 /// use windrow::OrderKey;
 /// assert_eq!(OrderKey::from("id"), OrderKey::asc("id"));
-/// assert!(!OrderKey::asc("id").nulls_first(false).nulls_first);
+/// assert!(!OrderKey::asc("id").nulls_first(false).options.nulls_first);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OrderKey {
     /// The column's name.
     pub column: String,
-    /// Greatest first.
-    pub descending: bool,
-    /// Nulls before all values, whatever the direction.
-    pub nulls_first: bool,
+    /// The direction, and whether nulls stand before all values, whatever the direction.
+    pub options: SortOptions,
 }
 
 impl OrderKey {
     /// Ascending, nulls first: Spark's default.
     pub fn asc(column: impl Into<String>) -> Self {
-        Self { column: column.into(), descending: false, nulls_first: true }
+        Self { column: column.into(), options: SortOptions::default() }
     }
 
     /// Descending, nulls last: Spark's default for DESC.
     pub fn desc(column: impl Into<String>) -> Self {
-        Self { column: column.into(), descending: true, nulls_first: false }
+        Self { column: column.into(), options: SortOptions::new(true, false) }
     }
 
     /// Sets where nulls stand.
     #[must_use]
     pub fn nulls_first(mut self, nulls_first: bool) -> Self {
-        self.nulls_first = nulls_first;
+        self.options.nulls_first = nulls_first;
         self
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use arrow_schema::SortOptions;
+
 use super::argument::Arg;
 use super::call::{Call, Nulls};
 use super::frame::{Bound, Exclude, Frame, Units};
@@ -52,17 +54,15 @@ fn arg(arg: &Arg) -> String {
 }
 
 fn order_keys(keys: &[OrderKey]) -> String {
-    let keys =
-        keys.iter().map(|OrderKey { column, descending, nulls_first }| order_key(column, *descending, *nulls_first));
-    keys.collect::<Vec<_>>().join(", ")
+    keys.iter().map(|key| order_key(&key.column, key.options)).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn order_key(column: &str, descending: bool, nulls_first: bool) -> String {
-    let direction = if descending { " DESC" } else { "" };
-    match (descending, nulls_first) {
+pub(crate) fn order_key(column: &str, options: SortOptions) -> String {
+    match (options.descending, options.nulls_first) {
+        (false, true) => column.to_owned(),
         (false, false) => format!("{column} NULLS LAST"),
         (true, true) => format!("{column} DESC NULLS FIRST"),
-        _ => format!("{column}{direction}"),
+        (true, false) => format!("{column} DESC"),
     }
 }
 

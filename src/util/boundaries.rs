@@ -81,6 +81,21 @@ impl Edges {
         longest
     }
 
+    /// The rows in blocks of whole runs: of `rows` rows or few less, unless a run alone has more.
+    pub(crate) fn blocks(&self, rows: usize) -> Vec<Range<usize>> {
+        let mut blocks = Vec::with_capacity(self.len() / rows + 1);
+        let mut begin = 0;
+        while begin < self.len() {
+            let limit = begin + rows;
+            // The run that goes beyond the block's length is the next block's, unless it is all there is.
+            let end = if limit >= self.len() { self.len() } else { self.begin(limit) };
+            let end = if end > begin { end } else { self.end(begin) };
+            blocks.push(begin..end);
+            begin = end;
+        }
+        blocks
+    }
+
     /// Calls `f` with each run.
     pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
         let mut begin = 0;

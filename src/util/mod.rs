@@ -4,7 +4,7 @@ pub(crate) mod affinity;
 pub mod bitmap;
 pub mod boundaries;
 pub(crate) mod cancel;
-pub(crate) mod huge_pages;
+pub(crate) mod civil;
 pub(crate) mod parallel_fill;
 pub mod rank_select;
 pub(crate) mod reserve;

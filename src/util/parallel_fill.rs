@@ -138,7 +138,8 @@ pub(crate) fn filled<T: ArrowNativeType, I: Send, R: Send>(
         chunk.write();
         if chunk.filled == chunk.room.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
     };
-    // SAFETY: what a chunk counts as filled has been written, from its first place on.
+    // SAFETY: `Chunk::next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
+    // from the first on; where they are not all of the chunk the work is an error.
     unsafe { written(values, chunks, threads, work) }
 }
 
@@ -154,10 +155,10 @@ pub(crate) fn in_chunks<T: Copy + Default + Send>(
 ) -> Result<Vec<T>> {
     let work = |number, room: &mut [MaybeUninit<T>]| {
         room.fill(MaybeUninit::new(T::default()));
-        // SAFETY: all of it has just been written.
+        // SAFETY: `fill` has just written all of it, and the places are borrowed for no longer than the values.
         work(number, unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), room.len()) })
     };
-    // SAFETY: as above.
+    // SAFETY: `work` fills its chunk before all else.
     unsafe { written(values, equal(values, chunk), threads, work) }.map(|(values, _)| values)
 }
 
@@ -180,10 +181,13 @@ unsafe fn written<T: Send, I: Send, R: Send>(
     let mut filled = reserve::with_capacity(values)?;
     let mut room = &mut filled.spare_capacity_mut()[..values];
     let with_room = |(length, item)| room.split_off_mut(..length).map(|room| (item, room));
-    let chunks = chunks.into_iter().map(with_room).collect::<Option<_>>();
+    let chunks = chunks.into_iter().map(with_room).collect::<Option<Vec<_>>>();
     let chunks = chunks.filter(|_| room.is_empty()).ok_or_else(|| Error::internal("chunks are not all of a vector"))?;
+    let count = chunks.len();
     let told = threads.map(chunks, |(item, room)| work(item, room))?;
-    // SAFETY: there is room for as many, and all chunks, which are all of it, have been written.
+    assert_eq!(told.len(), count, "chunks are written");
+    // SAFETY: `with_capacity` made room for as many; chunks side by side are all of it, and `work` has written each of them: it
+    // gave no error for any, and gave as many answers as there are chunks.
     unsafe { filled.set_len(values) };
     Ok((filled, told))
 }
@@ -227,7 +231,7 @@ mod tests {
                 }
                 chunk.write();
                 assert_eq!(chunk.filled, expected.len(), "{step}, {writes:?}");
-                // SAFETY: so many have been written, as the chunk says.
+                // SAFETY: so many have been written, as the chunk says and the assertion before holds.
                 unsafe { vector.set_len(expected.len()) };
                 assert!(vector == expected, "{step}, {writes:?}");
             }

@@ -7,7 +7,6 @@
 
 use arrow_array::Array;
 
-use super::huge_pages::can_be_had;
 use crate::error::{Error, Remedy, Result};
 
 /// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
@@ -20,6 +19,35 @@ const SLACK_SHARE: usize = 4;
 
 /// So many bytes are held against the memory that the system has left: it may promise more than it has.
 const PROMISED: usize = 256 << 20;
+
+/// Whether the process may have so many bytes more at this moment; no page is touched.
+///
+/// The system is asked. Where it has not so many, the program's allocator is: it may let go of memory that it keeps.
+fn can_be_had(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    if mapped(bytes) {
+        return true;
+    }
+    let mut vector = Vec::<u8>::new();
+    let had = vector.try_reserve_exact(bytes).is_ok();
+    // The compiler may leave out an allocation that nobody looks at.
+    std::hint::black_box(vector.as_ptr());
+    had
+}
+
+/// Whether the system maps so many bytes, which an allocator might keep.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // a mapping has no safe name
+fn mapped(bytes: usize) -> bool {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+    // SAFETY: a new mapping where the system likes it takes nothing from anyone; nobody but this function knows of it, and
+    // it goes at once, whole.
+    unsafe {
+        let all = mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        all.is_ok_and(|all| munmap(all, bytes).is_ok())
+    }
+}
 
 /// `bytes` more could not be had.
 fn refused(bytes: usize) -> Error {

@@ -1,71 +1,208 @@
-//! Runs of rows by their number: which run a row is in, and where each run begins.
+//! Runs of rows (partitions, peer groups) by their number, and walked run by run.
+//!
+//! Rank and select over the starts find the run that holds a row in O(log n), however long the run, where
+//! [`Edges`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
+//! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
 
+use std::convert::Infallible;
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use super::bitmap::word;
+use super::bitmap::{WORD, word};
 use super::boundaries::Edges;
 use super::rank_select::Ranks;
+use super::simd::widest;
 use crate::error::Result;
 
-/// The runs between edges, found in O(log n) from anywhere, where [`Edges`] scans.
+/// The runs between edges.
 #[derive(Debug, Clone)]
-pub(crate) struct Runs(Ranks);
+pub(crate) struct Runs {
+    ranks: Ranks,
+    /// 1 where row 0 has its bit; row 0 begins a run in any case.
+    first: usize,
+}
 
 impl Runs {
     pub(crate) fn new(edges: &Edges) -> Self {
-        Self(Ranks::new(edges.starts().clone()))
+        let starts = edges.starts();
+        let first = usize::from(!starts.is_empty() && starts.value(0));
+        Self { ranks: Ranks::new(starts.clone()), first }
     }
 
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.0.bits().len()
+        self.ranks.bits().len()
     }
 
     /// Whether the bit of `row` is set. Row 0 begins a run even without one.
     #[inline]
     pub(crate) fn bit(&self, row: usize) -> bool {
-        self.0.bits().value(row)
+        self.ranks.bits().value(row)
     }
 
     /// The bits of 64 rows from `row` on, zero past the end.
     #[inline]
     pub(crate) fn word(&self, row: usize) -> u64 {
-        word(self.0.bits(), row)
+        word(self.ranks.bits(), row)
     }
 
     /// How many bits are set before `row`.
     #[inline]
     pub(crate) fn before(&self, row: usize) -> usize {
-        self.0.rank(row)
+        self.ranks.rank(row)
+    }
+
+    /// The number, from 0, of the run that holds `row`.
+    pub(crate) fn number(&self, row: usize) -> usize {
+        self.before(row + 1) - self.first
+    }
+
+    /// The first row of the run of this number; behind the last row for a number past the last run.
+    pub(crate) fn first_row(&self, number: usize) -> usize {
+        if number == 0 { 0 } else { self.ranks.select(number - 1 + self.first).unwrap_or(self.len()) }
     }
 
     /// The first row of the run that holds `row`.
     pub(crate) fn begin(&self, row: usize) -> usize {
-        if self.bit(row) { row } else { self.before(row).checked_sub(1).and_then(|k| self.0.select(k)).unwrap_or(0) }
+        if self.bit(row) {
+            row
+        } else {
+            self.before(row).checked_sub(1).and_then(|k| self.ranks.select(k)).unwrap_or(0)
+        }
+    }
+
+    /// The row behind the run that holds `row`.
+    pub(crate) fn end(&self, row: usize) -> usize {
+        self.next(row + 1)
     }
 
     /// The first row at or after `row` where a run begins, or the end.
     pub(crate) fn next(&self, row: usize) -> usize {
-        if row >= self.len() || self.bit(row) { row } else { self.0.select(self.before(row)).unwrap_or(self.len()) }
+        if row >= self.len() || self.bit(row) { row } else { self.ranks.select(self.before(row)).unwrap_or(self.len()) }
     }
 
-    /// Calls `f` with each run that meets `rows`, whole, and with its rows among them.
-    pub(crate) fn each(
+    /// Writes what `f` makes of each of `rows` and of the first row of its run: without a branch on where runs begin, which
+    /// cannot be foreseen where they are short.
+    #[inline]
+    pub(crate) fn begins(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+        if rows.is_empty() {
+            return;
+        }
+        let mut begin = self.begin(rows.start) as u32;
+        widest(
+            #[inline(always)]
+            move || {
+                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)) {
+                    let (first, starts) = (at as u32, self.word(at));
+                    if starts == 0 {
+                        // What a loop reads is its own, or compilers make no vectors of it.
+                        let begin = begin;
+                        out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = f(row, begin));
+                        continue;
+                    }
+                    for (bit, slot) in out.iter_mut().enumerate() {
+                        let row = first + bit as u32;
+                        begin = select_unpredictable((starts >> bit) & 1 != 0, row, begin);
+                        *slot = f(row, begin);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`Runs::begins`] does.
+    #[inline]
+    pub(crate) fn ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+        let Some(last) = rows.clone().next_back() else { return };
+        let mut end = self.end(last) as u32;
+        widest(
+            #[inline(always)]
+            move || {
+                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)).rev() {
+                    let (first, starts) = (at as u32, self.word(at));
+                    if starts == 0 {
+                        let end = end;
+                        out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = f(row, end));
+                        continue;
+                    }
+                    for (bit, slot) in out.iter_mut().enumerate().rev() {
+                        let row = first + bit as u32;
+                        *slot = f(row, end);
+                        end = select_unpredictable((starts >> bit) & 1 != 0, row, end);
+                    }
+                }
+            },
+        );
+    }
+
+    /// The rows of `rows` where runs begin.
+    pub(crate) fn starts_within(&self, rows: Range<usize>) -> impl Iterator<Item = usize> {
+        let (bits, first) = (self.ranks.bits(), rows.start.min(rows.end));
+        let bits = BitIndexIterator::new(bits.values(), bits.offset() + first, rows.end - first);
+        bits.map(move |at| first + at)
+    }
+
+    /// Calls `f` with each run that holds some of `rows`, and with the rows of it that are among `rows`.
+    #[inline(always)]
+    pub(crate) fn each(&self, rows: Range<usize>, f: impl FnMut(Range<usize>, Range<usize>)) {
+        if !rows.is_empty() {
+            self.each_within(self.begin(rows.start)..self.end(rows.end - 1), rows, f);
+        }
+    }
+
+    /// As [`Runs::each`], up to the first error of `f`.
+    #[inline(always)]
+    pub(crate) fn try_each(
         &self,
         rows: Range<usize>,
-        mut f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>,
+        f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        let (mut begin, mut from) = (self.begin(rows.start), rows.start);
-        let bits = self.0.bits();
-        for index in BitIndexIterator::new(bits.values(), bits.offset() + from + 1, rows.len() - 1) {
-            let end = rows.start + 1 + index;
-            f(begin..end, from..end)?;
-            (begin, from) = (end, end);
+        self.try_each_within(self.begin(rows.start)..self.end(rows.end - 1), rows, f)
+    }
+
+    /// As [`Runs::each`], where it is known that a run begins at `around.start` and one ends at `around.end`.
+    pub(crate) fn each_known(
+        &self,
+        around: &Range<usize>,
+        rows: Range<usize>,
+        f: impl FnMut(Range<usize>, Range<usize>),
+    ) {
+        if !rows.is_empty() {
+            let begin = if rows.start == around.start { rows.start } else { self.begin(rows.start) };
+            let end = if rows.end == around.end { rows.end } else { self.end(rows.end - 1) };
+            self.each_within(begin..end, rows, f);
         }
-        f(begin..self.next(rows.end), from..rows.end)
+    }
+
+    #[inline(always)]
+    fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
+        let f = |run, rows| {
+            f(run, rows);
+            std::result::Result::<_, Infallible>::Ok(())
+        };
+        match self.try_each_within(around, rows, f) {
+            Ok(()) => {}
+        }
+    }
+
+    /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
+    #[inline(always)]
+    fn try_each_within<E>(
+        &self,
+        around: Range<usize>,
+        rows: Range<usize>,
+        mut f: impl FnMut(Range<usize>, Range<usize>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (mut begin, mut at) = (around.start, rows.start);
+        for next in self.starts_within(rows.start + 1..rows.end) {
+            f(begin..next, at..next)?;
+            (begin, at) = (next, next);
+        }
+        f(begin..around.end, at..rows.end)
     }
 }

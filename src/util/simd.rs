@@ -16,7 +16,7 @@
 pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        // SAFETY: the processor has what the function asks for.
+        // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
         return unsafe { x86::with_avx2(work) };
     }
     work()
@@ -28,7 +28,7 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> Option<R> {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the processor has what the function asks for.
+    // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
     return has_avx2().then(|| unsafe { x86::with_avx2(work) });
     #[cfg(not(target_arch = "x86_64"))]
     Some(work())
@@ -40,23 +40,36 @@ pub(crate) use x86::has_avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
     use std::arch::is_x86_feature_detected;
-    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     /// Whether the processor has all that [`with_avx2`] asks for; every one since Haswell and Zen does.
     #[inline]
     pub(crate) fn has_avx2() -> bool {
-        static AVX2: LazyLock<bool> = LazyLock::new(|| {
-            is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt")
-        });
         #[cfg(test)]
         if super::PORTABLE.get() {
             return false;
         }
-        *AVX2
+        match FOUND.load(Ordering::Relaxed) {
+            UNKNOWN => detect(),
+            found => found == YES,
+        }
+    }
+
+    /// What the processor was found to have. No lock: a process that is forked while another thread holds one waits for ever.
+    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    #[cold]
+    fn detect() -> bool {
+        let has = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        FOUND.store(if has { YES } else { NO }, Ordering::Relaxed);
+        has
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -11,7 +11,7 @@
 
 use std::mem::MaybeUninit;
 use std::slice;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_buffer::{ArrowNativeType, ToByteSlice};
 use bytes::BytesMut;
@@ -50,7 +50,7 @@ const CACHE: usize = 32 << 20;
 /// for bytes in [size_of_val(&*values), usize::MAX] {
 ///     let mut places = [MaybeUninit::new(0); 1000];
 ///     Writes::of(bytes).copy(&values, &mut places);
-///     // All of them have been written.
+///     // SAFETY: all of them have been written.
 ///     assert!(values.iter().zip(places).all(|(&value, place)| unsafe { place.assume_init() } == value));
 /// }
 /// ```
@@ -63,8 +63,7 @@ impl Writes {
     /// Those of so many bytes in all.
     #[must_use]
     pub fn of(bytes: usize) -> Self {
-        static LEAST: LazyLock<usize> = LazyLock::new(|| least(last_cache()));
-        Self { uncached: cfg!(target_arch = "x86_64") && bytes > *LEAST }
+        Self { uncached: cfg!(target_arch = "x86_64") && bytes > from() }
     }
 
     /// Whether they go past the caches.
@@ -81,15 +80,18 @@ impl Writes {
     pub fn copy<T: ArrowNativeType>(self, values: &[T], to: &mut [MaybeUninit<T>]) {
         assert_eq!(values.len(), to.len());
         let bytes = values.to_byte_slice();
-        // SAFETY: the same places, byte by byte; what is written there are bytes of values.
+        // SAFETY: `bytes` is as long as `values`, and so as `to`: these are the same places, byte by byte, borrowed as `to` is.
+        // Bytes of values are written there and nothing else, so that a place that is written holds a value.
         let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes.len()) };
         if !self.uncached {
             return each(bytes, to);
         }
-        // SAFETY: a line is bytes that need no values.
+        // SAFETY: a `Line` is so many bytes that need no values, on a boundary that `align_to_mut` sees to.
         let (to_head, to_lines, to_tail) = unsafe { to.align_to_mut() };
+        // The middle may be shorter than it could be: what is written to it goes by its length.
         let (head, bytes) = bytes.split_at(to_head.len());
-        let (lines, tail) = bytes.as_chunks();
+        let (lines, tail) = bytes.split_at(to_lines.len() * LINE);
+        let (lines, _) = lines.as_chunks();
         each(head, to_head);
         past(lines, to_lines);
         each(tail, to_tail);
@@ -100,7 +102,7 @@ impl Writes {
     pub(crate) fn extend<T: ArrowNativeType>(self, vector: &mut Vec<T>, values: &[T]) {
         let length = vector.len() + values.len();
         self.copy(values, &mut vector.spare_capacity_mut()[..values.len()]);
-        // SAFETY: all up to there have been written.
+        // SAFETY: there is room for as many, or the slice above would have panicked, and `copy` has written all of it.
         unsafe { vector.set_len(length) };
     }
 
@@ -109,7 +111,7 @@ impl Writes {
     pub(crate) fn append(self, room: &mut BytesMut, bytes: &[u8]) {
         let length = room.len() + bytes.len();
         self.copy(bytes, &mut room.spare_capacity_mut()[..bytes.len()]);
-        // SAFETY: all up to there have been written.
+        // SAFETY: there is room for as many, or the slice above would have panicked, and `copy` has written all of it.
         unsafe { room.set_len(length) };
     }
 }
@@ -137,7 +139,8 @@ fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
     const PARTS: usize = LINE / size_of::<__m128i>();
     let write = |(line, to): (&[u8; LINE], &mut Line)| {
         let (line, to) = (line.as_ptr(), from_mut(to).cast::<__m128i>());
-        // SAFETY: all within the lines, of which `to` begins where it has to.
+        // SAFETY: the parts are all within their line; `to` is borrowed, and begins on a boundary of 64 bytes as its type has it,
+        // where the instruction asks for one of 16. Every x86-64 has it.
         unsafe {
             let part = |part| line.add(part * LINE / PARTS).cast::<__m128i>().read_unaligned();
             let parts: [_; PARTS] = from_fn(part);
@@ -164,6 +167,20 @@ fn past(lines: &[[u8; LINE]], to: &mut [Line]) {
 /// Either way of writing.
 #[cfg(test)]
 pub(crate) const BOTH: [Writes; 2] = [Writes { uncached: false }, Writes { uncached: true }];
+
+/// How many bytes go through the caches still.
+fn from() -> usize {
+    // 0: the system has not been asked yet. No lock: a process that is forked while another thread holds one waits for ever.
+    static LEAST: AtomicUsize = AtomicUsize::new(0);
+    match LEAST.load(Ordering::Relaxed) {
+        0 => {
+            let least = least(last_cache());
+            LEAST.store(least, Ordering::Relaxed);
+            least
+        }
+        least => least,
+    }
+}
 
 /// How many bytes go through the caches still, where the last one holds so many.
 fn least(last_cache: Option<usize>) -> usize {

@@ -1,8 +1,9 @@
 //! Threads: work cut into pieces, each answered on its own.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -45,9 +46,20 @@ impl Threads {
     /// How many there are if so many are asked for.
     #[must_use]
     pub fn count(asked: usize) -> usize {
-        // The system reads files to tell, which takes as long as a small computation.
-        static ALL: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
-        if asked == 0 { *ALL } else { asked }
+        // The system reads files to tell, which takes as long as a small computation. 0: it has not been asked yet. No lock:
+        // a process that is forked while another thread holds one waits for ever.
+        static ALL: AtomicUsize = AtomicUsize::new(0);
+        if asked > 0 {
+            return asked;
+        }
+        match ALL.load(Ordering::Relaxed) {
+            0 => {
+                let all = std::thread::available_parallelism().map_or(1, usize::from);
+                ALL.store(all, Ordering::Relaxed);
+                all
+            }
+            all => all,
+        }
     }
 
     /// No more of these threads than so many rows are worth.
@@ -89,7 +101,7 @@ impl Threads {
     /// that is left; once one has failed, no further one is begun.
     ///
     /// # Errors
-    /// The first item's error that there is; the system has no threads left.
+    /// The first item's error that there is; the system has no threads left. Without one there are as many results as items.
     pub(crate) fn map<I: Send, T: Send>(
         &self,
         items: Vec<I>,
@@ -100,6 +112,7 @@ impl Threads {
             return items.into_iter().map(work).collect();
         }
         let helpers = self.helpers()?;
+        let count = items.len();
         let mut results: Vec<_> = items.iter().map(|_| None).collect();
         let left = Mutex::new(items.into_iter().zip(&mut results));
         let take = || {
@@ -113,7 +126,8 @@ impl Threads {
         };
         self.on_helpers(helpers, others, &take);
         // Items are begun in order: all before one that failed have been answered.
-        results.into_iter().flatten().collect()
+        let answers = results.into_iter().flatten().collect::<Result<Vec<_>>>()?;
+        if answers.len() == count { Ok(answers) } else { Err(Error::internal("an item was not answered")) }
     }
 
     /// Calls `take` on this thread and on so many others. Not generic, so that it is compiled once.
@@ -173,7 +187,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Barrier;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::Ordering::Relaxed;
     use std::time::Duration;
 
     use super::*;

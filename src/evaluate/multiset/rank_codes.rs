@@ -189,22 +189,10 @@ fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads)
     }
 }
 
-/// Whole partitions of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
+/// Blocks of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
 fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
-    let places = partitions.len();
-    let mut pieces = Vec::new();
-    let mut begin = 0;
-    while begin < places {
-        let next = begin + PIECE;
-        let end = if next < places { partitions.begin(next) } else { places };
-        let end = if end > begin { end } else { partitions.end(begin) };
-        if end - begin > 2 * PIECE {
-            return None;
-        }
-        pieces.push(begin..end);
-        begin = end;
-    }
-    (pieces.len() > 1).then_some(pieces)
+    let pieces = partitions.blocks(PIECE);
+    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PIECE)).then_some(pieces)
 }
 
 /// Each row's run, numbered from 0.
@@ -222,6 +210,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use arrow_array::{Int64Array, StringArray};
     use arrow_buffer::BooleanBuffer;
+    use arrow_schema::SortOptions;
 
     use super::*;
     use crate::util::cancel::Cancel;
@@ -241,7 +230,7 @@ mod tests {
         assert_eq!(dense.codes, [2, 0, 2, 1, 1, 0]);
         assert_eq!(dense.sorted, [1, 3, 0, 2, 5, 4]);
         assert_eq!((places.of(1..6), places.row(4)), (1..5, 5));
-        let down = SortColumn { descending: true, ..key };
+        let down = SortColumn { options: SortOptions::new(true, true), ..key };
         let dense = Dense::new(&places, &[down], &threads).unwrap();
         assert_eq!(dense.codes, [0, 2, 0, 1, 0, 1]);
         assert_eq!(dense.sorted, [0, 2, 3, 1, 4, 5]);
@@ -268,8 +257,10 @@ mod tests {
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
             let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
-            let key =
-                SortColumn { descending: true, ..SortColumn::ascending(Arc::new(Int64Array::from(values.clone()))) };
+            let key = SortColumn {
+                values: Arc::new(Int64Array::from(values.clone())),
+                options: SortOptions::new(true, true),
+            };
             assert_eq!(pieces(&places.partitions).is_some(), !large);
             let mut expected: Vec<_> = (0..places.len() as u32).collect();
             places.partitions.each(|partition| {

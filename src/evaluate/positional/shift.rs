@@ -70,7 +70,7 @@ impl Moves<'_> {
     /// Calls `f` for each partition with the rows among `rows` that have a partner and those that have none.
     fn each(&self, mut f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>) -> Result<()> {
         let distance = self.distance();
-        self.partitions.each(self.rows.clone(), |run, piece| {
+        self.partitions.try_each(self.rows.clone(), |run, piece| {
             if self.by < 0 {
                 let first = run.start.saturating_add(distance).clamp(piece.start, piece.end);
                 f(first..piece.end, piece.start..first)

@@ -3,7 +3,7 @@
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
 use super::inputs::Inputs;
 use crate::bounds::range_key::{Keys, ordered};
@@ -23,6 +23,7 @@ use crate::model::aggregate::Aggregate;
 use crate::model::physical_type::Native;
 use crate::plan::planned::PlannedArg;
 use crate::spec::call::Nulls;
+use crate::util::civil::{MICROS_PER_DAY, MICROS_PER_SECOND, per_second};
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -71,15 +72,10 @@ fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> 
     // A half-life of moments is a duration, in microseconds here.
     let per_microsecond = match times.data_type() {
         DataType::Timestamp(unit, _) | DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
-            match unit {
-                TimeUnit::Second => 1e-6,
-                TimeUnit::Millisecond => 1e-3,
-                TimeUnit::Microsecond => 1.0,
-                TimeUnit::Nanosecond => 1e3,
-            }
+            per_second(*unit) as f64 / MICROS_PER_SECOND as f64
         }
         DataType::Date64 => 1e-3,
-        DataType::Date32 => 1.0 / 86_400e6,
+        DataType::Date32 => 1.0 / MICROS_PER_DAY as f64,
         _ => 1.0,
     };
     let half_life = half_life * per_microsecond;

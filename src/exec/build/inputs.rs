@@ -5,7 +5,7 @@ use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
 use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
 use crate::catalog::function_id::Kernel;
 use crate::catalog::functions::Family;
@@ -28,6 +28,7 @@ use crate::sort::sort_column::SortColumn;
 use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
+use crate::util::civil::per_second;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -90,14 +91,8 @@ impl<'a> Inputs<'a> {
 
     /// The argument order over the section.
     pub(super) fn argument_order(&self) -> Result<Vec<SortColumn>> {
-        let key = |key: &OrderColumn| {
-            Ok(SortColumn {
-                values: self.section.column(key.number)?.clone(),
-                descending: key.descending,
-                nulls_first: key.nulls_first,
-            })
-        };
-        self.call.argument_order.iter().map(key).collect()
+        let keys = self.call.argument_order.iter();
+        keys.map(|key| Ok(SortColumn::of(key, self.section.column(key.number)?))).collect()
     }
 
     /// The values of `keys` that take part, by their codes.
@@ -240,12 +235,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
         }
         (DataType::Decimal128(..) | DataType::Decimal256(..), DataType::Float64) => decimals_as_doubles(column),
         (DataType::Timestamp(unit, _), DataType::Float64) => {
-            let per_second = match unit {
-                TimeUnit::Second => 1.0,
-                TimeUnit::Millisecond => 1e3,
-                TimeUnit::Microsecond => 1e6,
-                TimeUnit::Nanosecond => 1e9,
-            };
+            let per_second = per_second(*unit) as f64;
             let ticks = arrow_cast::cast(column, &DataType::Int64)?;
             let seconds: Float64Array = ticks.as_primitive::<Int64Type>().unary(|ticks| ticks as f64 / per_second);
             Ok(std::sync::Arc::new(seconds))

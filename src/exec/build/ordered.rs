@@ -5,7 +5,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_cast::{CastOptions, cast, cast_with_options};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::{DataType, FieldRef, SortOptions};
 
 use super::inputs::Inputs;
 use crate::catalog::function_id::Kernel;
@@ -81,7 +81,7 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = inputs.args.get(1).ok_or_else(|| inputs.unexpected())?.clone();
     let descending = inputs.call.function.kernel == Kernel::MaxBy;
-    let key = SortColumn { values, descending, nulls_first: false };
+    let key = SortColumn { values, options: SortOptions::new(descending, false) };
     let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2, 1)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
@@ -90,7 +90,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 
 /// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
 fn keys(values: &ArrayRef, descending: bool) -> Result<Vec<SortColumn>> {
-    let mut keys = vec![SortColumn { values: values.clone(), descending, nulls_first: false }];
+    let mut keys = vec![SortColumn { values: values.clone(), options: SortOptions::new(descending, false) }];
     if values.data_type().is_floating() {
         let doubles = cast(values, &DataType::Float64)?;
         let doubles = doubles.as_primitive::<Float64Type>().values();
@@ -117,7 +117,7 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         None => inputs.inclusion.clone(),
         Some(frequencies) => inputs.inclusion.and(&counting(inputs, frequencies)?),
     };
-    let descending = inputs.call.argument_order.first().is_some_and(|key| key.descending);
+    let descending = inputs.call.argument_order.first().is_some_and(|key| key.options.descending);
     let arranged = arranged(inputs, inclusion, &keys(values, descending)?, false)?;
     let frequencies = frequencies.map(|frequencies| arranged.arrange(&frequencies)).transpose()?;
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());

@@ -1,5 +1,6 @@
 //! Sums, averages, spreads and what else is read off the totals or moments of numbers: one pass answers all its calls.
 
+use std::convert::identity;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -71,20 +72,22 @@ impl Inputs<'_> {
 /// The evaluator of sums and averages of `values`.
 pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
     let inclusion = inputs.inclusion.clone();
+    // Evaluators are compiled for each pair of values and sums, of which rare ones are taken for others.
     macro_rules! integers {
-        ($type:ty) => {{
+        ($type:ty, in 64: $narrow:expr, in 128: $wide:expr) => {{
             let sums = sum::integers::<$type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i64>(!inputs.once, inputs.threads)? {
-                integers(inputs, sums.summed_in::<i64>(), values.data_type())
+                integers(inputs, $narrow(sums.summed_in::<i64>()), values.data_type())
             } else {
-                integers(inputs, sums, values.data_type())
+                integers(inputs, $wide(sums)?, values.data_type())
             }
         }};
     }
     match (Native::of(values.data_type()), values.data_type()) {
-        (Some(Native::I32), _) => integers!(Int32Type),
-        (Some(Native::I64), _) => integers!(Int64Type),
-        (Some(Native::U64), _) => integers!(UInt64Type),
+        // 64 bits hold the sums of any section; states that are carried hold those of more.
+        (Some(Native::I32), _) => integers!(Int32Type, in 64: identity, in 128: Sums::widened),
+        (Some(Native::I64), _) => integers!(Int64Type, in 64: identity, in 128: Result::<_>::Ok),
+        (Some(Native::U64), _) => integers!(UInt64Type, in 64: Sums::signed, in 128: Result::<_>::Ok),
         (Some(Native::I128), DataType::Decimal128(_, scale)) => {
             let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i128>(true, inputs.threads)? {

@@ -17,6 +17,7 @@ use super::total::Total;
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::labelled;
+use crate::util::civil::{MICROS_PER_SECOND, per_second};
 
 /// Reads the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
@@ -111,13 +112,8 @@ impl IntervalAverage {
     pub fn new(input: &DataType, on_overflow: OnOverflow) -> Self {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
-                let (factor, divisor) = match unit {
-                    TimeUnit::Second => (1_000_000, 1),
-                    TimeUnit::Millisecond => (1000, 1),
-                    TimeUnit::Microsecond => (1, 1),
-                    TimeUnit::Nanosecond => (1, 1000),
-                };
-                (DataType::Duration(TimeUnit::Microsecond), factor, divisor)
+                let (factor, divisor) = (MICROS_PER_SECOND / per_second(*unit), per_second(*unit) / MICROS_PER_SECOND);
+                (DataType::Duration(TimeUnit::Microsecond), i128::from(factor.max(1)), divisor.max(1).unsigned_abs())
             }
             other => (other.clone(), 1, 1),
         };

@@ -24,6 +24,7 @@ use crate::functions::saved_state::saved_value;
 use crate::model::group_ids::Groups;
 use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
+use crate::util::reserve;
 use crate::util::simd::widest;
 use crate::util::threads::Threads;
 
@@ -112,6 +113,24 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
     #[must_use]
     pub fn summed_in<T>(self) -> Sums<N, T> {
         Sums::new(self.values, self.inclusion)
+    }
+}
+
+impl<S> Sums<u64, S> {
+    /// The same values without their top bits, which none of them has if an `i64` holds their sums ([`Sums::fit`]).
+    pub(crate) fn signed(self) -> Sums<i64, S> {
+        Sums::new(self.values.into_inner().into(), self.inclusion)
+    }
+}
+
+impl<S> Sums<i32, S> {
+    /// The same values in 64 bits.
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) fn widened(self) -> Result<Sums<i64, S>> {
+        let values = reserve::collected(self.values.iter().map(|&value| i64::from(value)))?;
+        Ok(Sums::new(values.into(), self.inclusion))
     }
 }
 

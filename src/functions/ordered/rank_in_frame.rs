@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, Float64Array, Int32Array};
 
 use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{Counted, Reading, View};
-use crate::functions::positional::rank::Which;
+use crate::functions::positional::rank::{Buckets, Which};
 
 /// A place within the frame that is a whole number: INT, NULL for a bucket of an empty frame.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Reading for Place {
             _ => view.count(row, Counted::Before)?,
         } as u64;
         let place = match self.0 {
-            Which::Ntile(buckets) => bucket(before.min(rows - 1), rows, buckets),
+            Which::Ntile(buckets) => Buckets::new(rows, buckets).of(before.min(rows - 1)),
             _ => before + 1,
         };
         let place = i32::try_from(place).map_err(|_| {
@@ -58,16 +58,6 @@ impl Reading for Place {
 
     fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
         Ok(Arc::new(Int32Array::from(answers)))
-    }
-}
-
-/// The bucket, from 1, of the row that so many of `rows` are before; the first buckets are one row larger.
-fn bucket(before: u64, rows: u64, buckets: u64) -> u64 {
-    let (small, larger) = (rows / buckets, rows % buckets);
-    match before.checked_sub(larger * (small + 1)) {
-        None => before / (small + 1) + 1,
-        // No small bucket holds a row where there are fewer rows than buckets.
-        Some(after) => larger + after / small.max(1) + 1,
     }
 }
 

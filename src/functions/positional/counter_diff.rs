@@ -144,7 +144,7 @@ impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.each(block.clone(), |run, rows| {
+            self.partitions.try_each(block.clone(), |run, rows| {
                 let (begin, carried) = if run.start == 0 { (carry.base, carried) } else { (run.start, None) };
                 let mut last = walk.last(begin..rows.start);
                 for row in rows {

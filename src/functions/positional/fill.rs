@@ -21,7 +21,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
 use crate::bounds::frames::Frames;
 use crate::bounds::range_key::{Keys, ordered};
@@ -33,6 +33,7 @@ use crate::model::carry::Carry;
 use crate::model::row_mask::Inclusion;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
+use crate::util::civil::{SECONDS_PER_DAY, per_second};
 use crate::util::run_index::Runs;
 
 /// How far a row is from the first of two neighbours, and the second from the first.
@@ -116,7 +117,6 @@ linear!(i32, i64, u64, i128);
 
 /// The least and the greatest value of a type, as its native has them.
 fn limits(data_type: &DataType) -> (i128, i128) {
-    const DAY: i128 = 86_400;
     let digits = |precision: u8| {
         let limit = 10_i128.checked_pow(u32::from(precision)).unwrap_or(i128::MAX) - 1;
         (-limit, limit)
@@ -130,15 +130,7 @@ fn limits(data_type: &DataType) -> (i128, i128) {
         DataType::Decimal32(precision, _) | DataType::Decimal64(precision, _) | DataType::Decimal128(precision, _) => {
             digits(*precision)
         }
-        DataType::Time32(unit) | DataType::Time64(unit) => {
-            let ticks = match unit {
-                TimeUnit::Second => 1,
-                TimeUnit::Millisecond => 1000,
-                TimeUnit::Microsecond => 1_000_000,
-                TimeUnit::Nanosecond => 1_000_000_000,
-            };
-            (0, DAY * ticks - 1)
-        }
+        DataType::Time32(unit) | DataType::Time64(unit) => (0, i128::from(SECONDS_PER_DAY * per_second(*unit)) - 1),
         // The natives' own ends.
         _ => (i128::MIN, i128::MAX),
     }
@@ -289,8 +281,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
                         self.filled(&run, row, &mut walk)
                     });
                 }
-                Ok(())
-            })?;
+            });
         }
         labelled(&out.finish(), &self.output)
     }

@@ -246,7 +246,7 @@ impl Evaluator for Offset {
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.each(block.clone(), |run, rows| {
+            self.partitions.try_each(block.clone(), |run, rows| {
                 let before = around.before.as_ref().filter(|_| run.start == 0);
                 let after = around.after.as_ref().filter(|_| run.start == self.last_partition_begin);
                 let begin = if before.is_some() { carry.base } else { run.start };

@@ -203,7 +203,7 @@ impl Rank {
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
+            self.partitions.try_each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Rank {
                 return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
             }
             let mut last = None;
-            self.peers.each(rows, |group, rows| {
+            self.peers.try_each(rows, |group, rows| {
                 let before = partition.before(rows.start);
                 let (rank, dense_rank) = match last {
                     Some(dense_rank) => (before + 1, dense_rank + 1),
@@ -338,15 +338,9 @@ impl Rank {
             Which::Rank => self.int(places.rank)?,
             Which::DenseRank => self.int(places.dense_rank)?,
             Which::Ntile(buckets) => {
-                let (small, larger) = (places.total / buckets, places.total % buckets);
-                let in_larger = larger * (small + 1);
+                let buckets = Buckets::new(places.total, buckets);
                 for before in places.before..places.before + count as u64 {
-                    // No small bucket holds a row where there are fewer rows than buckets.
-                    let bucket = match before.checked_sub(in_larger) {
-                        None => before / (small + 1),
-                        Some(after) => larger + after / small.max(1),
-                    };
-                    out.push(self.int(bucket + 1)?);
+                    out.push(self.int(buckets.of(before))?);
                 }
                 return Ok(());
             }
@@ -366,6 +360,32 @@ impl Rank {
             (Which::CumeDist, total) => places.through as f64 / total as f64,
             (_, ..=1) => 0.0,
             (_, total) => (places.rank - 1) as f64 / (total - 1) as f64,
+        }
+    }
+}
+
+/// How `ntile` deals rows to buckets: the first buckets are one row larger.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Buckets {
+    /// Rows of a small bucket.
+    small: u64,
+    /// How many buckets are larger.
+    larger: u64,
+}
+
+impl Buckets {
+    pub(crate) fn new(rows: u64, buckets: u64) -> Self {
+        Self { small: rows / buckets, larger: rows % buckets }
+    }
+
+    /// The bucket, from 1, of the row that so many are before.
+    #[inline]
+    pub(crate) fn of(self, before: u64) -> u64 {
+        let Self { small, larger } = self;
+        match before.checked_sub(larger * (small + 1)) {
+            None => before / (small + 1) + 1,
+            // No small bucket holds a row where there are fewer rows than buckets.
+            Some(after) => larger + after / small.max(1) + 1,
         }
     }
 }

@@ -9,7 +9,7 @@ use arrow_array::{
     TimestampSecondArray, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, i256};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
@@ -242,8 +242,7 @@ impl Case {
         let order = OrderColumn {
             number: 0,
             data_type: keys.data_type().clone(),
-            descending: self.descending,
-            nulls_first: self.nulls_first,
+            options: SortOptions::new(self.descending, self.nulls_first),
             name: "key".into(),
         };
         let column = |name: &str| {

@@ -7,8 +7,7 @@ fn per_row(keys: ArrayRef, offsets: ArrayRef) -> windrow::Result<Vec<Range<u32>>
     let order = OrderColumn {
         number: 0,
         data_type: keys.data_type().clone(),
-        descending: false,
-        nulls_first: true,
+        options: SortOptions::default(),
         name: "key".into(),
     };
     let offset = offsets.data_type().clone();

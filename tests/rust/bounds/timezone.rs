@@ -76,8 +76,7 @@ proptest! {
         let order = OrderColumn {
             number: 0,
             data_type: DataType::Timestamp(arrow_schema::TimeUnit::Second, Some(Arc::clone(&zone))),
-            descending,
-            nulls_first: true,
+            options: SortOptions::new(descending, true),
             name: "at".into(),
         };
         let bound = |step: Step, sign: i32| {
@@ -149,8 +148,7 @@ fn a_day_before_is_the_same_time_of_day() {
         let order = OrderColumn {
             number: 0,
             data_type: keys.data_type().clone(),
-            descending: false,
-            nulls_first: true,
+            options: SortOptions::default(),
             name: "at".into(),
         };
         let day = Literal::Interval { months: 0, days: 1, micros: 0 };

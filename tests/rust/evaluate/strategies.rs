@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SortOptions};
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -70,7 +70,7 @@ fn window() -> impl Strategy<Value = Window> {
 
 impl Window {
     fn spec(&self) -> WindowSpec {
-        let key = OrderKey { column: self.key.into(), descending: self.descending, nulls_first: self.nulls_first };
+        let key = OrderKey { column: self.key.into(), options: SortOptions::new(self.descending, self.nulls_first) };
         let spec = WindowSpec::new().order_by([key]);
         if self.partitioned { spec.partition_by(["p"]) } else { spec }
     }
@@ -153,7 +153,8 @@ impl Window {
                     Some(Arg::Column(own)) => own.clone(),
                     _ => "f64".into(),
                 };
-                call.argument_order = vec![OrderKey { column, descending: self.distinct, nulls_first: self.filtered }];
+                call.argument_order =
+                    vec![OrderKey { column, options: SortOptions::new(self.distinct, self.filtered) }];
             }
             if function.takes_frame(!call.argument_order.is_empty()) {
                 call.frame = Some(self.frame.clone());
@@ -187,8 +188,7 @@ impl Window {
         let columns = || VALUES.iter().copied().filter(takes);
         let key = |column: &str| OrderKey {
             column: column.into(),
-            descending: self.descending,
-            nulls_first: self.partitioned,
+            options: SortOptions::new(self.descending, self.partitioned),
         };
         let share = |share: f64| Arg::Literal(Literal::Float(share));
         let shares =
@@ -287,8 +287,7 @@ fn sorted(batch: &RecordBatch, window: &Window) -> RecordBatch {
     }
     keys.push(SortColumn {
         values: column(window.key),
-        descending: window.descending,
-        nulls_first: window.nulls_first,
+        options: SortOptions::new(window.descending, window.nulls_first),
     });
     match sort(&keys, 1, &Cancel::default()).unwrap() {
         None => batch.clone(),

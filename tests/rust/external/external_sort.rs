@@ -2,6 +2,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::SortOptions;
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use windrow::external::external_sort::ExternalSort;
@@ -46,11 +47,7 @@ fn by_disk(batch: &RecordBatch, keys: &[SortKey], cuts: &[usize], limit: usize) 
 }
 
 fn in_memory(batch: &RecordBatch, keys: &[SortKey]) -> RecordBatch {
-    let column = |key: &SortKey| SortColumn {
-        values: batch.column(key.column).clone(),
-        descending: key.descending,
-        nulls_first: key.nulls_first,
-    };
+    let column = |key: &SortKey| SortColumn { values: batch.column(key.column).clone(), options: key.options };
     let columns: Vec<_> = keys.iter().map(column).collect();
     match sort(&columns, 1, &Cancel::default()).unwrap() {
         None => batch.clone(),
@@ -73,7 +70,7 @@ proptest! {
     ) {
         let batch = numbered(&rows);
         // Not by the rows' own numbers: then no tie would be left.
-        let key = |(column, descending, nulls_first)| SortKey { column, descending, nulls_first };
+        let key = |(column, descending, nulls_first)| SortKey { column, options: SortOptions::new(descending, nulls_first) };
         let keys: Vec<_> = keys.into_iter().map(key).filter(|key| key.column + 1 < batch.num_columns()).collect();
         let (found, spilled) = by_disk(&batch, &keys, &cuts, limit);
         let expected = in_memory(&batch, &keys);
@@ -93,7 +90,7 @@ fn many_runs_are_merged_level_by_level() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20_000));
     let keys: ArrayRef = Arc::new(Int64Array::from_iter_values((0..20_000).map(|row| row * 7919 % 20_000 / 10)));
     let batch = RecordBatch::try_from_iter([("k", keys), ("number", numbers)]).unwrap();
-    let key = [SortKey { column: 0, descending: true, nulls_first: false }];
+    let key = [SortKey { column: 0, options: SortOptions::new(true, false) }];
     let (found, spilled) = by_disk(&batch, &key, &[100], 1);
     assert_eq!(found, in_memory(&batch, &key));
     assert!(spilled > 2 * 16 * 20_000, "{spilled} bytes: two levels write each row twice");
@@ -104,7 +101,7 @@ fn many_runs_are_merged_level_by_level() {
 fn rows_that_came_in_order_leave_in_large_batches() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..60_000));
     let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
-    let key = SortKey { column: 0, descending: false, nulls_first: true };
+    let key = SortKey { column: 0, options: SortOptions::default() };
     let mut sort = ExternalSort::new(batch.schema(), vec![key], 1 << 20, None, 1, &Cancel::default());
     for begin in (0..60_000).step_by(100) {
         sort.push(batch.slice(begin, 100)).unwrap();
@@ -123,7 +120,7 @@ fn rows_that_came_in_order_leave_in_large_batches() {
 fn a_disk_that_takes_nothing_is_named() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));
     let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
-    let key = vec![SortKey { column: 0, descending: false, nulls_first: true }];
+    let key = vec![SortKey { column: 0, options: SortOptions::default() }];
     let directory = std::path::Path::new("/no/such/directory");
     let mut sort = ExternalSort::new(batch.schema(), key, 1, Some(directory), 1, &Cancel::default());
     let error = sort.push(batch).unwrap_err();

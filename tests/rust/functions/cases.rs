@@ -8,7 +8,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
 use arrow_buffer::{OffsetBuffer, i256};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, SortOptions, TimeUnit};
 use serde_json::Value;
 use windrow::{
     Arg, Bound, Call, ErrorKind, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Strategy, Units, WindowSpec,
@@ -145,8 +145,7 @@ fn spec(value: &Value) -> WindowSpec {
     let keys = |clause: &str| {
         let keys = value[clause].as_array().into_iter().flatten().map(|key| OrderKey {
             column: key["column"].as_str().unwrap().into(),
-            descending: key["descending"].as_bool().unwrap(),
-            nulls_first: key["nulls_first"].as_bool().unwrap(),
+            options: SortOptions::new(key["descending"].as_bool().unwrap(), key["nulls_first"].as_bool().unwrap()),
         });
         keys.collect::<Vec<_>>()
     };

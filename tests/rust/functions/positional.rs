@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, SortOptions, TimeUnit};
 use proptest::prelude::*;
 use windrow::bounds::block::Bounds;
 use windrow::bounds::frames::Frames;
@@ -137,7 +137,7 @@ fn show(array: &dyn Array) -> Vec<String> {
 
 fn resolve(frame: &Frame) -> FramePlan {
     let key =
-        OrderColumn { number: 0, data_type: DataType::Int64, descending: false, nulls_first: true, name: "key".into() };
+        OrderColumn { number: 0, data_type: DataType::Int64, options: SortOptions::default(), name: "key".into() };
     FramePlan::resolve(Some(frame), &[key], &|name| Err(Error::spec(format!("no column {name}"))), "UTC").unwrap()
 }
 

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, i256};
-use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit};
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
@@ -414,10 +414,9 @@ fn expected(columns: &[SortColumn]) -> Vec<u32> {
 }
 
 fn compare_rows(columns: &[SortColumn], values: &[Vec<Value>], left: usize, right: usize) -> Ordering {
-    let mut orders = columns
-        .iter()
-        .zip(values)
-        .map(|(column, values)| compare_directed(&values[left], &values[right], column.descending, column.nulls_first));
+    let mut orders = columns.iter().zip(values).map(|(column, values)| {
+        compare_directed(&values[left], &values[right], column.options.descending, column.options.nulls_first)
+    });
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
@@ -499,7 +498,7 @@ fn sort_column(data_type: &DataType, rows: usize, seed: u64) -> SortColumn {
     let null_percent = [0, 20, 20, 90, 100][random.below(5)];
     let before = random.below(70);
     let values = column(data_type, before + rows + random.below(9), spread, null_percent, random).slice(before, rows);
-    SortColumn { values, descending: random.below(2) == 1, nulls_first: random.below(2) == 1 }
+    SortColumn { values, options: SortOptions::new(random.below(2) == 1, random.below(2) == 1) }
 }
 
 fn sort_columns() -> impl Strategy<Value = (Vec<SortColumn>, u64)> {
@@ -548,7 +547,8 @@ fn every_type_sorts_in_both_directions_with_nulls_at_both_ends() {
                 let random = &mut Random(number as u64 + 1);
                 let values = column(data_type, rows + 5, spread, null_percent, random).slice(3, rows);
                 for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
-                    let columns = [SortColumn { values: values.clone(), descending, nulls_first }];
+                    let columns =
+                        [SortColumn { values: values.clone(), options: SortOptions::new(descending, nulls_first) }];
                     check_sort(&columns, 1);
                     check_edges(&columns);
                 }
@@ -567,7 +567,7 @@ fn check_large(rows: usize, threads: usize, values: impl Fn(usize, &mut Random) 
     expected.sort_by_key(|&row| (keys[row as usize], std::cmp::Reverse(minor[row as usize])));
     let columns = [
         SortColumn::ascending(Arc::new(Int64Array::from(keys))),
-        SortColumn { values: Arc::new(Int64Array::from(minor)), descending: true, nulls_first: false },
+        SortColumn { values: Arc::new(Int64Array::from(minor)), options: SortOptions::new(true, false) },
     ];
     let order = sort(&columns, threads, &Cancel::default()).unwrap().unwrap();
     assert!(order == expected);
@@ -604,7 +604,7 @@ fn long_texts_with_a_common_beginning_sort() {
         })
         .collect();
     let numbers: Int32Array = (0..5000).map(|_| Some(random.below(3) as i32)).collect();
-    let texts = SortColumn { values: Arc::new(texts), descending: true, nulls_first: false };
+    let texts = SortColumn { values: Arc::new(texts), options: SortOptions::new(true, false) };
     check_sort(&[texts.clone(), SortColumn::ascending(Arc::new(numbers.clone()))], 2);
     check_sort(&[SortColumn::ascending(Arc::new(numbers)), texts], 1);
     // Each text begins all longer ones: equal beginnings within equal beginnings.
@@ -627,7 +627,8 @@ fn several_long_texts_with_short_keys_between_sort() {
     let (first, second) = (long(random), long(random));
     let short: ArrayRef = Arc::new((0..rows).map(|_| Some(random.below(2) == 1)).collect::<BooleanArray>());
     for descending in [false, true] {
-        let key = |values: &ArrayRef| SortColumn { values: values.clone(), descending, nulls_first: false };
+        let key =
+            |values: &ArrayRef| SortColumn { values: values.clone(), options: SortOptions::new(descending, false) };
         check_sort(&[key(&short), key(&first), key(&short), key(&second)], 1);
         check_sort(&[key(&first), key(&short), key(&second), key(&short)], 2);
         check_sort(&[key(&first), key(&short), key(&short)], 1);

@@ -11,13 +11,13 @@
 //!
 //! ```
 //! #[global_allocator]
-//! static ALLOCATOR: windrow::HugePages = windrow::HugePages;
+//! static ALLOCATOR: windrow_allocator::HugePages = windrow_allocator::HugePages;
 //!
 //! let column = vec![1_i64; 1 << 20];
 //! assert_eq!(column.iter().sum::<i64>(), 1 << 20);
 //! ```
 //!
-//! The Python package is built with it. Cost: some system calls per allocation that nothing kept fits, and up to an eighth of
+//! windrow's Python package is built with it; the crate `windrow` leaves the choice of an allocator to its user. Cost: some system calls per allocation that nothing kept fits, and up to an eighth of
 //! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
 
 #![allow(unsafe_code)] // an allocator is nothing else; DESIGN.md, "Memory", has what it brings
@@ -29,7 +29,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 pub struct HugePages;
 
 impl HugePages {
-    /// Keeps no more than so many bytes for the next time, from now on and for the whole process: for whoever has little
+    /// Keeps no more than so many bytes, of huge pages and of others each, for the next time, from now on and for the whole process: for whoever has little
     /// memory to stay within. What was kept beyond goes back to the system at once. It never raises what is kept.
     pub fn keep_at_most(bytes: usize) {
         mapped::keep_at_most(bytes);
@@ -40,8 +40,8 @@ impl HugePages {
 mod mapped {
     use std::alloc::Layout;
     use std::ptr::null_mut;
-    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Mutex, MutexGuard};
 
     /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
     pub(super) const PAGE: usize = 2 << 20;
@@ -59,6 +59,9 @@ mod mapped {
     const KEPT: usize = 2 << 30;
     const KEPT_SMALL: usize = 16 << 20;
     const PIECES: usize = 64;
+
+    /// How often a lock is asked for where what is kept must go.
+    const TRIES: usize = 1000;
 
     /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never
     /// waited for: in a process forked meanwhile nobody would ever let go of it.
@@ -101,28 +104,19 @@ mod mapped {
     /// # Safety
     /// `memory` is from `get(size)` and is used no more.
     pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
-        let keep = if size < PAGE { keep().min(KEPT_SMALL) } else { keep() };
-        if size <= keep
+        let most = || if size < PAGE { keep().min(KEPT_SMALL) } else { keep() };
+        if size <= most()
             && let Ok(mut back) = back(size).try_lock()
         {
-            // Of a size that nobody asked for lately there may be no more need.
-            while back.count == PIECES || back.bytes + size > keep {
-                back.unmap_oldest();
+            // Asked again behind the lock: whoever lowers it then finds all that is kept beyond.
+            let keep = most();
+            if size <= keep {
+                // SAFETY: as the caller promises.
+                unsafe { back.put(memory, size, keep) };
+                return;
             }
-            if size >= PAGE {
-                // SAFETY: nobody reads what is in it any more; if the system takes it, zeros come in its place when it is
-                // written again.
-                unsafe {
-                    libc::madvise(memory.cast(), size, libc::MADV_FREE);
-                }
-            }
-            let count = back.count;
-            back.pieces[count] = (memory.expose_provenance(), size);
-            back.count += 1;
-            back.bytes += size;
-            return;
         }
-        // SAFETY: the whole mapping, which nobody uses any more.
+        // SAFETY: a mapping of [`map`], whole, as the caller promises, which uses it no more.
         unsafe {
             libc::munmap(memory.cast(), size);
         }
@@ -130,29 +124,51 @@ mod mapped {
 
     /// See [`super::HugePages::keep_at_most`].
     pub(super) fn keep_at_most(bytes: usize) {
-        KEEP.store(keep().min(bytes.max(1)), Ordering::Relaxed);
+        keep(); // 0 is no limit yet, and less than any
+        KEEP.fetch_min(bytes.max(1), Ordering::SeqCst);
         let_go_beyond(bytes);
     }
 
     /// Gives to the system what is kept of each kind beyond so many bytes.
     pub(super) fn let_go_beyond(bytes: usize) {
         for back in [&BACK, &SMALL_BACK] {
-            let Ok(mut back) = back.try_lock() else { continue };
+            let Some(mut back) = locked(back) else { continue };
             while back.bytes > bytes {
                 back.unmap_oldest();
             }
         }
     }
 
+    /// The lock, which others hold for a system call or two; `None` where it is held for longer, as in a process that was
+    /// forked while another thread held it.
+    fn locked(back: &Mutex<Back>) -> Option<MutexGuard<'_, Back>> {
+        (0..TRIES).find_map(|_| {
+            let lock = back.try_lock().ok();
+            if lock.is_none() {
+                std::thread::yield_now();
+            }
+            lock
+        })
+    }
+
+    /// The bytes of huge pages that are kept.
+    #[cfg(test)]
+    pub(super) fn kept() -> usize {
+        locked(&BACK).map_or(0, |back| back.bytes)
+    }
+
     /// The most bytes to keep; 0: nobody has asked yet.
     static KEEP: AtomicUsize = AtomicUsize::new(0);
 
     fn keep() -> usize {
-        match KEEP.load(Ordering::Relaxed) {
+        match KEEP.load(Ordering::SeqCst) {
             0 => {
                 let keep = (memory().min(address_space()) / SHARE).clamp(PAGE, KEPT);
-                KEEP.store(keep, Ordering::Relaxed);
-                keep
+                // Whoever was first may have lowered it since.
+                match KEEP.compare_exchange(0, keep, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(_) => keep,
+                    Err(keep) => keep,
+                }
             }
             keep => keep,
         }
@@ -185,9 +201,30 @@ mod mapped {
             piece
         }
 
+        /// Keeps a piece, in the place of the oldest where that is needed for no more than `keep` bytes.
+        ///
+        /// # Safety
+        /// `memory` is from `get(size)` and is used no more.
+        unsafe fn put(&mut self, memory: *mut u8, size: usize, keep: usize) {
+            // Of a size that nobody asked for lately there may be no more need.
+            while self.count > 0 && (self.count == PIECES || self.bytes + size > keep) {
+                self.unmap_oldest();
+            }
+            if size >= PAGE {
+                // SAFETY: a mapping, as the caller promises, of which nobody reads what is in it any more; if the system takes
+                // it, zeros come in its place when it is written again.
+                unsafe {
+                    libc::madvise(memory.cast(), size, libc::MADV_FREE);
+                }
+            }
+            self.pieces[self.count] = (memory.expose_provenance(), size);
+            self.count += 1;
+            self.bytes += size;
+        }
+
         fn unmap_oldest(&mut self) {
             let (memory, size) = self.remove(0);
-            // SAFETY: the whole mapping, which nobody uses any more.
+            // SAFETY: `put` keeps whole mappings of [`map`] that nobody uses, and this one is kept no more.
             unsafe {
                 libc::munmap(std::ptr::with_exposed_provenance_mut(memory), size);
             }
@@ -199,16 +236,6 @@ mod mapped {
         let found = back.pieces[..back.count].iter().rposition(|piece| piece.1 == size)?;
         let (memory, _) = back.remove(found);
         Some(std::ptr::with_exposed_provenance_mut(memory))
-    }
-
-    /// Whether so many bytes can be mapped.
-    pub(super) fn can_be_had(bytes: usize) -> bool {
-        // SAFETY: a new mapping where the system likes it takes nothing from anyone, and goes at once.
-        unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let all = libc::mmap(null_mut(), bytes, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
-            all != libc::MAP_FAILED && libc::munmap(all, bytes) == 0
-        }
     }
 
     /// A new mapping, zeroed.
@@ -253,26 +280,9 @@ mod mapped {
 
     pub(super) unsafe fn give_back(_: *mut u8, _: usize) {}
 
-    pub(super) fn can_be_had(bytes: usize) -> bool {
-        let mut vector = Vec::<u8>::new();
-        let had = vector.try_reserve_exact(bytes).is_ok();
-        // The compiler may leave out an allocation that nobody looks at.
-        std::hint::black_box(vector.as_ptr());
-        had
-    }
-
     pub(super) fn keep_at_most(_: usize) {}
 
     pub(super) fn let_go_beyond(_: usize) {}
-}
-
-/// Whether the process may have so many bytes more at this moment; where it may not, what is kept goes and it is asked again.
-/// None are kept, and no page is touched.
-pub(crate) fn can_be_had(bytes: usize) -> bool {
-    mapped::can_be_had(bytes) || {
-        mapped::let_go_beyond(0);
-        mapped::can_be_had(bytes)
-    }
 }
 
 /// What `get` gets. Where the process may have no more, what is kept goes first, and it is asked again.
@@ -290,6 +300,7 @@ fn or_let_go(get: impl Fn() -> *mut u8) -> *mut u8 {
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         or_let_go(|| match mapped::size(layout) {
+            // SAFETY: the caller's promises for the layout are the system's allocator's.
             None => unsafe { System.alloc(layout) },
             Some(size) => mapped::get(size).0,
         })
@@ -297,17 +308,21 @@ unsafe impl GlobalAlloc for HugePages {
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match mapped::size(layout) {
+            // SAFETY: `alloc` took it from there for this layout, and the caller uses it no more.
             None => unsafe { System.dealloc(memory, layout) },
+            // SAFETY: `alloc` got it for the size that this layout has, and the caller uses it no more.
             Some(size) => unsafe { mapped::give_back(memory, size) },
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         or_let_go(|| match mapped::size(layout) {
+            // SAFETY: the caller's promises for the layout are the system's allocator's.
             None => unsafe { System.alloc_zeroed(layout) },
             Some(size) => {
                 let (memory, zeroed) = mapped::get(size);
                 if !zeroed {
+                    // SAFETY: memory that was kept is not null, and a mapping is as long as its layout at least.
                     unsafe { memory.write_bytes(0, layout.size()) }
                 }
                 memory
@@ -319,10 +334,14 @@ unsafe impl GlobalAlloc for HugePages {
         // SAFETY: the caller's: the new size is not 0 and fits the alignment.
         let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         if mapped::size(layout).is_none() && mapped::size(new).is_none() {
+            // SAFETY: the system's allocator gave it for this layout; the caller's promises for the new size are its own.
             return or_let_go(|| unsafe { System.realloc(memory, layout, new_size) });
         }
+        // SAFETY: the new size is not 0.
         let moved = unsafe { self.alloc(new) };
         if !moved.is_null() {
+            // SAFETY: both are as long as the smaller of the sizes, and new memory lies nowhere in the old; which is this
+            // allocator's, for this layout, and is used no more.
             unsafe {
                 moved.copy_from_nonoverlapping(memory, layout.size().min(new_size));
                 self.dealloc(memory, layout);
@@ -361,5 +380,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// While other threads give memory back, none of them leaves more than is to be kept.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_more_is_kept_than_is_allowed() {
+        let (size, limit) = (3 * PAGE, 7 * PAGE);
+        let layout = Layout::from_size_align(size, 64).unwrap();
+        let give_back = || {
+            for _ in 0..30 {
+                // SAFETY: the layout is not empty; the memory is given back once.
+                let memory = [(); 12].map(|()| unsafe { HugePages.alloc(layout) });
+                // SAFETY: as above.
+                memory.into_iter().for_each(|memory| unsafe { HugePages.dealloc(memory, layout) });
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(give_back)));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            HugePages::keep_at_most(limit);
+            assert!(mapped::kept() <= limit);
+        });
+        give_back();
+        assert!((size..=limit).contains(&mapped::kept()));
     }
 }
