@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ._model.replace import replace
-from ._windrow import cores
+from ._windrow import cores, strategies
 from .exceptions import SpecError, shown, suggest
 
 if TYPE_CHECKING:
@@ -24,18 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Options", "config", "current", "size_of"]
 
-STRATEGIES: Final = (
-    "whole",
-    "scan",
-    "prefix",
-    "index",
-    "deque",
-    "two_stacks",
-    "segment_tree",
-    "wavelet",
-    "codes",
-    "naive",
-)
+STRATEGIES: Final = tuple(strategies())
 ENGINES: Final = ("auto", "windrow", "spark")
 SPREADS: Final = ("auto", "always", "never")
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)

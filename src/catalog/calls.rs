@@ -183,7 +183,7 @@ mod tests {
         let names: Vec<_> = CONSTRUCTORS.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, FUNCTIONS.iter().map(|function| function.name).collect::<Vec<_>>());
         for (function, (name, arguments)) in FUNCTIONS.iter().zip(CONSTRUCTORS) {
-            let (least, most) = function.arguments;
+            let (least, most) = function.argument_count();
             assert!((least..=most).contains(arguments), "{name} takes {least} to {most} arguments");
         }
     }

@@ -1,239 +1,433 @@
-//! The table of functions: names, arguments, what they may be asked, and what the plan needs to know of them.
+//! The table of functions: a row says all that plan, explain, hosts and tests know of a function. What the defaults of its
+//! family do not say stands behind it. Its evaluator is made in `exec/build`.
 
+use super::argument::{Argument, Constant, Role};
+use super::function::{
+    ArgumentOrder, Distinct, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame, WindowOrder,
+    WithinGroup,
+};
 use super::function_id::Kernel;
+use super::row::{aggregate, offset, ranking, running, value};
+use super::shared_state::SharedState;
+use super::signature::{self as types, Rule};
 use crate::spec::udf::UserFunction;
 
-/// What kind of function it is, and so which parts of a call it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// Folds a frame: takes a frame, FILTER, `min_rows`.
-    Aggregate,
-    /// Picks a row of the frame: takes what an aggregate takes, and IGNORE NULLS.
-    Value,
-    /// Picks a row at a distance in the partition: no frame; needs an order.
-    Offset,
-    /// Says where the row stands in its partition: no frame; needs an order. With an ORDER BY inside the
-    /// parentheses it says where the row stands in a frame, by that order.
-    Ranking,
-    /// Reads the partition's rows one after another: no frame; needs an order.
-    Running,
-}
+const VALUE: Argument = Argument::required("value", Role::Value);
+const ORDERED: Argument = Argument::required("value", Role::Ordered);
+const COMPARED: Argument = Argument::required("value", Role::Compared);
+const CHOSEN: Argument = Argument::required("value", Role::Chosen);
+const ORDER: Argument = Argument::required("order", Role::Ordered);
+const ANY_VALUES: Argument = Argument::repeated("value", Role::Value);
+const ANY_ORDER: Argument = Argument::repeated("order", Role::Ignored);
+const DEPENDENT: Argument = Argument::required("y", Role::Value);
+const INDEPENDENT: Argument = Argument::required("x", Role::Value);
+const SHARE: Argument = Argument::required("share", Role::Share);
+const FREQUENCY: Argument = Argument::or("frequency", Role::Frequency, Constant::Int(1));
+const ACCURACY: Argument = Argument::or("accuracy", count_to(1, i32::MAX as i64), Constant::Int(10_000));
+const DEVIATION: Argument = Argument::or("relative standard deviation", Role::Deviation, Constant::Float(0.05));
+const NUMBER_OF_VALUES: Argument = Argument::optional("number of values", count_to(1, 100_000));
+const NUMBER_OF_BINS: Argument = Argument::required("number of bins", count_to(2, i32::MAX as i64));
+const NUMBER_OF_BUCKETS: Argument = Argument::or("number of buckets", count_to(1, i32::MAX as i64), Constant::Int(1));
+const BREAKS_TIES: Argument = Argument::or("breaking of ties", Role::Flag, Constant::Boolean(false));
+const ADJUSTS: Argument = Argument::or("division by the sum of the weights", Role::Flag, Constant::Boolean(true));
+const DELIMITER: Argument = Argument::or("delimiter", Role::Delimiter, Constant::Null);
+const ALPHA: Argument = Argument::required("alpha", Role::Alpha);
+const TIMES: Argument = Argument::required("times", Role::Value);
+const HALF_LIFE: Argument = Argument::required("half-life", Role::HalfLife);
+const POSITION: Argument = Argument::required("position", Role::Number { least: 1 });
+const DISTANCE: Argument = Argument::or("offset", Role::Number { least: i64::MIN }, Constant::Int(1));
+const DEFAULT: Argument = Argument::or("default", Role::Default, Constant::Null);
+const START: Argument = Argument::optional("start", Role::Start);
 
-/// A function as the table has it.
-#[derive(Debug, Clone, Copy)]
-pub struct Function {
-    /// Spark SQL's name, in lower case.
-    pub name: &'static str,
-    /// Its other names.
-    pub aliases: &'static [&'static str],
-    /// What it computes.
-    pub kernel: Kernel,
-    /// What kind it is.
-    pub family: Family,
-    /// The least and the greatest number of arguments.
-    pub arguments: (usize, usize),
-    /// What it is, in one line.
-    pub doc: &'static str,
-}
-
-const fn aggregate(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    kernel: Kernel,
-    arguments: (usize, usize),
-    doc: &'static str,
-) -> Function {
-    Function { name, aliases, kernel, family: Family::Aggregate, arguments, doc }
-}
-
-const fn value(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    kernel: Kernel,
-    arguments: (usize, usize),
-    doc: &'static str,
-) -> Function {
-    Function { name, aliases, kernel, family: Family::Value, arguments, doc }
-}
-
-const fn offset(name: &'static str, kernel: Kernel, doc: &'static str) -> Function {
-    Function { name, aliases: &[], kernel, family: Family::Offset, arguments: (1, 3), doc }
-}
-
-const fn running(name: &'static str, kernel: Kernel, arguments: (usize, usize), doc: &'static str) -> Function {
-    Function { name, aliases: &[], kernel, family: Family::Running, arguments, doc }
-}
-
-const fn ranking(name: &'static str, kernel: Kernel, arguments: (usize, usize), doc: &'static str) -> Function {
-    Function { name, aliases: &[], kernel, family: Family::Ranking, arguments, doc }
+const fn count_to(least: i64, most: i64) -> Role {
+    Role::Count { least, most }
 }
 
 /// Every function there is.
 pub const FUNCTIONS: &[Function] = &[
-    aggregate("count", &[], Kernel::Count, (0, usize::MAX), "rows of the frame, or those where no argument is null"),
-    aggregate("sum", &[], Kernel::Sum, (1, 1), "sum of the frame's values; floats are compensated"),
-    aggregate("avg", &["mean"], Kernel::Avg, (1, 1), "mean of the frame's values"),
-    aggregate("min", &[], Kernel::Min, (1, 1), "least value of the frame; NaN is greatest"),
-    aggregate("max", &[], Kernel::Max, (1, 1), "greatest value of the frame; NaN is greatest"),
-    aggregate("var_pop", &[], Kernel::VarPop, (1, 1), "population variance of the frame"),
-    aggregate("var_samp", &["variance"], Kernel::VarSamp, (1, 1), "sample variance of the frame"),
-    aggregate("stddev_pop", &[], Kernel::StddevPop, (1, 1), "population standard deviation of the frame"),
-    aggregate("stddev_samp", &["stddev", "std"], Kernel::StddevSamp, (1, 1), "sample standard deviation of the frame"),
-    aggregate("count_if", &[], Kernel::CountIf, (1, 1), "rows of the frame where the argument is true"),
-    aggregate("try_sum", &[], Kernel::TrySum, (1, 1), "sum of the frame's values, NULL where it overflows"),
-    aggregate("try_avg", &[], Kernel::TryAvg, (1, 1), "mean of the frame's values, NULL where it overflows"),
-    aggregate("product", &[], Kernel::Product, (1, 1), "product of the frame's values"),
-    aggregate("geometric_mean", &["geomean"], Kernel::GeometricMean, (1, 1), "geometric mean of the frame's values"),
-    aggregate("skewness", &[], Kernel::Skewness, (1, 1), "population skewness of the frame"),
-    aggregate("kurtosis", &[], Kernel::Kurtosis, (1, 1), "population excess kurtosis of the frame"),
-    aggregate("covar_pop", &[], Kernel::CovarPop, (2, 2), "population covariance of the frame's pairs"),
-    aggregate("covar_samp", &[], Kernel::CovarSamp, (2, 2), "sample covariance of the frame's pairs"),
-    aggregate("corr", &[], Kernel::Corr, (2, 2), "correlation of the frame's pairs"),
-    aggregate("regr_count", &[], Kernel::RegrCount, (2, 2), "pairs (y, x) of the frame without a null"),
-    aggregate("regr_avgx", &[], Kernel::RegrAvgx, (2, 2), "mean of x over the frame's pairs (y, x)"),
-    aggregate("regr_avgy", &[], Kernel::RegrAvgy, (2, 2), "mean of y over the frame's pairs (y, x)"),
-    aggregate("regr_slope", &[], Kernel::RegrSlope, (2, 2), "slope of the line through the frame's pairs (y, x)"),
     aggregate(
+        "count",
+        Kernel::Count,
+        &[ANY_VALUES],
+        types::counts,
+        "rows of the frame, or those where no argument is null",
+    )
+    .star()
+    .shares(SharedState::Count),
+    aggregate("sum", Kernel::Sum, &[VALUE], types::sum, "sum of the frame's values; floats are compensated")
+        .totals()
+        .keeps_type(),
+    aggregate("avg", Kernel::Avg, &[VALUE], types::average, "mean of the frame's values").aliases(&["mean"]).totals(),
+    aggregate("min", Kernel::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest").one_of(),
+    aggregate("max", Kernel::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest").one_of(),
+    aggregate("var_pop", Kernel::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
+    aggregate("var_samp", Kernel::VarSamp, &[VALUE], types::double, "sample variance of the frame")
+        .aliases(&["variance"])
+        .moments(),
+    aggregate("stddev_pop", Kernel::StddevPop, &[VALUE], types::double, "population standard deviation of the frame")
+        .moments(),
+    aggregate("stddev_samp", Kernel::StddevSamp, &[VALUE], types::double, "sample standard deviation of the frame")
+        .aliases(&["stddev", "std"])
+        .moments(),
+    aggregate(
+        "count_if",
+        Kernel::CountIf,
+        &[VALUE],
+        types::counts_true,
+        "rows of the frame where the argument is true",
+    ),
+    aggregate("try_sum", Kernel::TrySum, &[VALUE], types::sum, "sum of the frame's values, NULL where it overflows")
+        .totals()
+        .keeps_type(),
+    aggregate(
+        "try_avg",
+        Kernel::TryAvg,
+        &[VALUE],
+        types::average,
+        "mean of the frame's values, NULL where it overflows",
+    )
+    .totals(),
+    aggregate("product", Kernel::Product, &[VALUE], types::double, "product of the frame's values")
+        .sensitive(OrderSensitivity::Rounding),
+    aggregate("geometric_mean", Kernel::GeometricMean, &[VALUE], types::double, "geometric mean of the frame's values")
+        .aliases(&["geomean"])
+        .sensitive(OrderSensitivity::Rounding),
+    aggregate("skewness", Kernel::Skewness, &[VALUE], types::double, "population skewness of the frame").shape(),
+    aggregate("kurtosis", Kernel::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame").shape(),
+    of_pairs("covar_pop", Kernel::CovarPop, types::double_of_pairs, "population covariance of the frame's pairs")
+        .pairs(),
+    of_pairs("covar_samp", Kernel::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs").pairs(),
+    of_pairs("corr", Kernel::Corr, types::double_of_pairs, "correlation of the frame's pairs").pairs(),
+    of_pairs("regr_count", Kernel::RegrCount, types::counts_pairs, "pairs (y, x) of the frame without a null"),
+    of_pairs("regr_avgx", Kernel::RegrAvgx, types::average_second, "mean of x over the frame's pairs (y, x)")
+        .sensitive(OrderSensitivity::Rounding),
+    of_pairs("regr_avgy", Kernel::RegrAvgy, types::average_first, "mean of y over the frame's pairs (y, x)")
+        .sensitive(OrderSensitivity::Rounding),
+    of_pairs(
+        "regr_slope",
+        Kernel::RegrSlope,
+        types::double_of_pairs,
+        "slope of the line through the frame's pairs (y, x)",
+    )
+    .pairs(),
+    of_pairs(
         "regr_intercept",
-        &[],
         Kernel::RegrIntercept,
-        (2, 2),
+        types::double_of_pairs,
         "where the line through the frame's pairs (y, x) meets x = 0",
-    ),
-    aggregate("regr_r2", &[], Kernel::RegrR2, (2, 2), "squared correlation of the frame's pairs (y, x)"),
-    aggregate(
+    )
+    .pairs(),
+    of_pairs("regr_r2", Kernel::RegrR2, types::double_of_pairs, "squared correlation of the frame's pairs (y, x)")
+        .pairs(),
+    of_pairs(
         "regr_sxx",
-        &[],
         Kernel::RegrSxx,
-        (2, 2),
+        types::double_of_pairs,
         "squared distances of x from its mean, summed over the frame's pairs (y, x)",
-    ),
-    aggregate(
+    )
+    .pairs(),
+    of_pairs(
         "regr_syy",
-        &[],
         Kernel::RegrSyy,
-        (2, 2),
+        types::double_of_pairs,
         "squared distances of y from its mean, summed over the frame's pairs (y, x)",
-    ),
-    aggregate(
+    )
+    .pairs(),
+    of_pairs(
         "regr_sxy",
-        &[],
         Kernel::RegrSxy,
-        (2, 2),
+        types::double_of_pairs,
         "products of the distances of x and y from their means, summed over the frame's pairs (y, x)",
+    )
+    .pairs(),
+    aggregate("bit_and", Kernel::BitAnd, &[VALUE], types::bits, "bits set in all values of the frame")
+        .distinct(Distinct::Idle),
+    aggregate("bit_or", Kernel::BitOr, &[VALUE], types::bits, "bits set in any value of the frame")
+        .distinct(Distinct::Idle),
+    aggregate(
+        "bit_xor",
+        Kernel::BitXor,
+        &[VALUE],
+        types::bits_with_inverse,
+        "bits set in an odd number of the frame's values",
     ),
-    aggregate("bit_and", &[], Kernel::BitAnd, (1, 1), "bits set in all values of the frame"),
-    aggregate("bit_or", &[], Kernel::BitOr, (1, 1), "bits set in any value of the frame"),
-    aggregate("bit_xor", &[], Kernel::BitXor, (1, 1), "bits set in an odd number of the frame's values"),
     aggregate(
         "min_by",
-        &["arg_min"],
         Kernel::MinBy,
-        (2, 3),
+        &[CHOSEN, ORDER, NUMBER_OF_VALUES],
+        types::chosen,
         "the first argument where the second is least, or the k least, as a list",
-    ),
+    )
+    .aliases(&["arg_min"])
+    .keeps_type()
+    .sensitive(OrderSensitivity::Rows)
+    .distinct(Distinct::Refused),
     aggregate(
         "max_by",
-        &["arg_max"],
         Kernel::MaxBy,
-        (2, 3),
+        &[CHOSEN, ORDER, NUMBER_OF_VALUES],
+        types::chosen,
         "the first argument where the second is greatest, or the k greatest, as a list",
-    ),
-    aggregate("mode", &[], Kernel::Mode, (1, 2), "most frequent value of the frame; of several the least"),
-    aggregate("median", &[], Kernel::Median, (1, 1), "middle value of the frame"),
+    )
+    .aliases(&["arg_max"])
+    .keeps_type()
+    .sensitive(OrderSensitivity::Rows)
+    .distinct(Distinct::Refused),
+    aggregate(
+        "mode",
+        Kernel::Mode,
+        &[ORDERED, BREAKS_TIES],
+        types::frequent,
+        "most frequent value of the frame; of several the least",
+    )
+    .of_ordered()
+    .keeps_type()
+    .within_group(WithinGroup::Key),
+    aggregate("median", Kernel::Median, &[VALUE], types::interpolated, "middle value of the frame").of_ordered(),
     aggregate(
         "percentile",
-        &["percentile_cont", "quantile_cont"],
         Kernel::Percentile,
-        (2, 3),
+        &[VALUE, SHARE, FREQUENCY],
+        types::interpolated,
         "value at a share of the frame's ordered values, interpolated",
-    ),
+    )
+    .of_ordered(),
+    aggregate(
+        "percentile_cont",
+        Kernel::Percentile,
+        &[VALUE, SHARE],
+        types::interpolated,
+        "value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what",
+    )
+    .aliases(&["quantile_cont"])
+    .of_ordered()
+    .within_group(WithinGroup::Key),
     aggregate(
         "percentile_disc",
-        &["quantile_disc"],
         Kernel::PercentileDisc,
-        (2, 2),
+        &[ORDERED, SHARE],
+        types::discrete,
         "first of the frame's ordered values at or beyond a share",
-    ),
+    )
+    .aliases(&["quantile_disc"])
+    .of_ordered()
+    .within_group(WithinGroup::Key),
     aggregate(
         "percentile_approx",
-        &["approx_percentile"],
         Kernel::PercentileApprox,
-        (2, 3),
+        &[VALUE, SHARE, ACCURACY],
+        types::discrete_of_own_type,
         "value at a share of the frame's ordered values; exact",
-    ),
+    )
+    .aliases(&["approx_percentile"])
+    .of_ordered()
+    .keeps_type(),
     aggregate(
         "approx_count_distinct",
-        &[],
         Kernel::ApproxCountDistinct,
-        (1, 2),
+        &[COMPARED, DEVIATION],
+        types::counts_different,
         "number of different values of the frame; exact",
-    ),
-    aggregate("mad", &[], Kernel::Mad, (1, 1), "median distance of the frame's values from their median"),
-    aggregate("entropy", &[], Kernel::Entropy, (1, 1), "Shannon entropy of the frame's values, in bits"),
-    aggregate("collect_list", &["array_agg"], Kernel::CollectList, (1, 1), "the frame's values, as a list"),
-    aggregate("collect_set", &[], Kernel::CollectSet, (1, 1), "the frame's different values, as a list in their order"),
+    )
+    .sensitive(OrderSensitivity::Values)
+    .distinct(Distinct::Idle),
+    aggregate(
+        "mad",
+        Kernel::Mad,
+        &[VALUE],
+        types::interpolated,
+        "median distance of the frame's values from their median",
+    )
+    .sensitive(OrderSensitivity::Values),
+    aggregate(
+        "entropy",
+        Kernel::Entropy,
+        &[COMPARED],
+        types::double_of_frequencies,
+        "Shannon entropy of the frame's values, in bits",
+    )
+    .sensitive(OrderSensitivity::Values),
+    aggregate("collect_list", Kernel::CollectList, &[VALUE], types::list, "the frame's values, as a list")
+        .aliases(&["array_agg"])
+        .keeps_type()
+        .sensitive(OrderSensitivity::Rows)
+        .ignore_nulls()
+        .nulls(NullHandling::SkippedUnlessRespected)
+        .argument_order(ArgumentOrder::Rows),
+    aggregate(
+        "collect_set",
+        Kernel::CollectSet,
+        &[ORDERED],
+        types::set,
+        "the frame's different values, as a list in their order",
+    )
+    .keeps_type()
+    .sensitive(OrderSensitivity::Values)
+    .distinct(Distinct::Idle),
     aggregate(
         "listagg",
-        &["string_agg"],
         Kernel::Listagg,
-        (1, 2),
+        &[VALUE, DELIMITER],
+        types::text,
         "the frame's values as texts, joined by a delimiter",
-    ),
+    )
+    .aliases(&["string_agg"])
+    .keeps_type()
+    .sensitive(OrderSensitivity::Rows)
+    .argument_order(ArgumentOrder::Rows)
+    .within_group(WithinGroup::Rows),
     aggregate(
         "histogram_numeric",
-        &[],
         Kernel::HistogramNumeric,
-        (2, 2),
+        &[VALUE, NUMBER_OF_BINS],
+        types::bins,
         "the frame's values in so many bins, each a centre and a height",
-    ),
+    )
+    .sensitive(OrderSensitivity::Rows)
+    .distinct(Distinct::Refused),
     aggregate(
         "ewm_mean",
-        &[],
         Kernel::EwmMean,
-        (2, 3),
+        &[VALUE, ALPHA, ADJUSTS],
+        types::double,
         "mean of the frame's values, each row before weighing less by 1 - alpha",
-    ),
+    )
+    .sensitive(OrderSensitivity::Rows)
+    .ignore_nulls()
+    .distinct(Distinct::Refused)
+    .argument_order(ArgumentOrder::Refused),
     aggregate(
         "ewm_mean_by",
-        &[],
         Kernel::EwmMeanBy,
-        (3, 3),
+        &[VALUE, TIMES, HALF_LIFE],
+        types::double_by_times,
         "mean of the frame's values, moved from one to the next by the half-lives between their times",
+    )
+    .sensitive(OrderSensitivity::Rows)
+    .distinct(Distinct::Refused)
+    .argument_order(ArgumentOrder::Refused),
+    aggregate("bool_and", Kernel::BoolAnd, &[VALUE], types::logic, "whether all values of the frame are true")
+        .aliases(&["every"])
+        .distinct(Distinct::Idle),
+    aggregate("bool_or", Kernel::BoolOr, &[VALUE], types::logic, "whether any value of the frame is true")
+        .aliases(&["some", "any"])
+        .distinct(Distinct::Idle),
+    value("first_value", Kernel::First, &[VALUE], Distinct::Idle, "the frame's first value")
+        .aliases(&["first"])
+        .picks(FrameEnd::First),
+    value("last_value", Kernel::Last, &[VALUE], Distinct::Refused, "the frame's last value")
+        .aliases(&["last"])
+        .picks(FrameEnd::Last),
+    value("any_value", Kernel::First, &[VALUE], Distinct::Idle, "a value of the frame: the first")
+        .picks(FrameEnd::First),
+    value("nth_value", Kernel::Nth, &[VALUE, POSITION], Distinct::Refused, "the frame's n-th value, from 1")
+        .no_filter()
+        .window_order(WindowOrder::Required),
+    offset(
+        "lag",
+        Kernel::Lag,
+        &[VALUE, DISTANCE, DEFAULT],
+        true,
+        "the value n rows before the row; a default outside the partition",
     ),
-    aggregate("bool_and", &["every"], Kernel::BoolAnd, (1, 1), "whether all values of the frame are true"),
-    aggregate("bool_or", &["some", "any"], Kernel::BoolOr, (1, 1), "whether any value of the frame is true"),
-    value("first_value", &["first"], Kernel::First, (1, 1), "the frame's first value"),
-    value("last_value", &["last"], Kernel::Last, (1, 1), "the frame's last value"),
-    value("any_value", &[], Kernel::First, (1, 1), "a value of the frame: the first"),
-    value("nth_value", &[], Kernel::Nth, (2, 2), "the frame's n-th value, from 1"),
-    offset("lag", Kernel::Lag, "the value n rows before the row; a default outside the partition"),
-    offset("lead", Kernel::Lead, "the value n rows after the row; a default outside the partition"),
+    offset(
+        "lead",
+        Kernel::Lead,
+        &[VALUE, DISTANCE, DEFAULT],
+        false,
+        "the value n rows after the row; a default outside the partition",
+    ),
     running(
         "fill",
         Kernel::Fill,
-        (1, 1),
+        &[VALUE],
+        types::filled,
         "the value, or where it is NULL, the line between its neighbours by the order key",
-    ),
+    )
+    .window_order(WindowOrder::Linear)
+    .looks(Looks::Partition),
     running(
         "counter_diff",
         Kernel::CounterDiff,
-        (1, 2),
+        &[VALUE, START],
+        types::counter,
         "what a counter counted since the value before; NULL where it was set back",
     ),
-    ranking("row_number", Kernel::RowNumber, (0, 0), "the row's number in its partition, from 1"),
-    ranking("rank", Kernel::Rank, (0, usize::MAX), "one more than the rows before the row's peers"),
-    ranking("dense_rank", Kernel::DenseRank, (0, usize::MAX), "the number of the row's peer group, from 1"),
-    ranking("percent_rank", Kernel::PercentRank, (0, usize::MAX), "(rank - 1) / (rows - 1); 0 for a lone row"),
-    ranking("cume_dist", Kernel::CumeDist, (0, 0), "the share of rows up to the row's last peer"),
-    ranking("ntile", Kernel::Ntile, (0, 1), "the row's bucket of n nearly equal ones; the first take the rest"),
+    ranking("row_number", Kernel::RowNumber, &[], types::place, "the row's number in its partition, from 1"),
+    ranking("rank", Kernel::Rank, &[ANY_ORDER], types::place, "one more than the rows before the row's peers")
+        .sensitive(OrderSensitivity::Peers),
+    ranking(
+        "dense_rank",
+        Kernel::DenseRank,
+        &[ANY_ORDER],
+        types::dense_place,
+        "the number of the row's peer group, from 1",
+    )
+    .sensitive(OrderSensitivity::Peers),
+    ranking(
+        "percent_rank",
+        Kernel::PercentRank,
+        &[ANY_ORDER],
+        types::share,
+        "(rank - 1) / (rows - 1); 0 for a lone row",
+    )
+    .sensitive(OrderSensitivity::Peers)
+    .looks(Looks::AllCounted),
+    ranking("cume_dist", Kernel::CumeDist, &[], types::share, "the share of rows up to the row's last peer")
+        .sensitive(OrderSensitivity::Peers)
+        .frames(Frames::Own(OwnFrame::UpToPeers))
+        .looks(Looks::AllCounted),
+    ranking(
+        "ntile",
+        Kernel::Ntile,
+        &[NUMBER_OF_BUCKETS],
+        types::bucket,
+        "the row's bucket of n nearly equal ones; the first take the rest",
+    )
+    .looks(Looks::AllCounted),
 ];
+
+/// An aggregate of pairs of numbers.
+const fn of_pairs(name: &'static str, kernel: Kernel, rule: Rule, doc: &'static str) -> Function {
+    aggregate(name, kernel, &[DEPENDENT, INDEPENDENT], rule, doc)
+}
 
 /// What stands for a user's functions, which are not in the table: [`UserFunction`] has the function itself.
 static USER_FUNCTIONS: [Function; 3] = [
-    aggregate("user-defined aggregate", &[], Kernel::UserAggregate, (0, usize::MAX), "what the user's methods make"),
-    aggregate("vectorized function", &[], Kernel::UserFrames, (0, usize::MAX), "what the user's function answers"),
-    running("partition function", Kernel::UserPartitions, (1, usize::MAX), "what the user's function answers"),
+    aggregate(
+        "user-defined aggregate",
+        Kernel::UserAggregate,
+        &[ANY_VALUES],
+        types::user,
+        "what the user's methods make",
+    )
+    .sensitive(OrderSensitivity::Rows)
+    .nulls(NullHandling::Kept)
+    .distinct(Distinct::Refused)
+    .argument_order(ArgumentOrder::Rows),
+    aggregate(
+        "vectorized function",
+        Kernel::UserFrames,
+        &[ANY_VALUES],
+        types::user,
+        "what the user's function answers",
+    )
+    .sensitive(OrderSensitivity::Rows)
+    .nulls(NullHandling::Kept)
+    .distinct(Distinct::Refused)
+    .argument_order(ArgumentOrder::Refused)
+    .frames(Frames::OnePiece),
+    running(
+        "partition function",
+        Kernel::UserPartitions,
+        &[VALUE, ANY_VALUES],
+        types::user,
+        "what the user's function answers",
+    )
+    .nulls(NullHandling::Kept)
+    .window_order(WindowOrder::Any)
+    .frames(Frames::Own(OwnFrame::Partition))
+    .looks(Looks::Partition),
 ];
 
 /// What stands for a function of a user's.
@@ -244,115 +438,6 @@ pub fn of_user(function: &UserFunction) -> &'static Function {
         UserFunction::Aggregate(_) => aggregate,
         UserFunction::Frames(_) => frames,
         UserFunction::Partitions(_) => partitions,
-    }
-}
-
-/// What DISTINCT does to a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distinct {
-    /// It makes no sense, and is refused.
-    Refused,
-    /// Nothing: equal values count once anyway.
-    Idle,
-    /// Equal arguments take part once.
-    Counts,
-}
-
-/// What an ORDER BY inside the parentheses does to a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArgumentOrder {
-    /// It makes no sense, and is refused.
-    Refused,
-    /// Nothing: the order of rows does not matter to the answer.
-    Idle,
-    /// The frame's rows are read in this order.
-    Rows,
-    /// Its one key is the first argument, and its direction is the one values are counted in: WITHIN GROUP.
-    Values,
-}
-
-impl Function {
-    /// Whether it looks at a frame that the caller chooses, given whether the call has an argument order.
-    #[must_use]
-    pub fn takes_frame(&self, argument_order: bool) -> bool {
-        match self.family {
-            Family::Aggregate | Family::Value => true,
-            Family::Ranking => argument_order,
-            Family::Offset | Family::Running => false,
-        }
-    }
-
-    /// Whether FILTER may choose its rows.
-    #[must_use]
-    pub fn takes_filter(&self) -> bool {
-        matches!(self.family, Family::Aggregate | Family::Value) && self.kernel != Kernel::Nth
-    }
-
-    /// Whether it may pass over nulls.
-    #[must_use]
-    pub fn takes_ignore_nulls(&self) -> bool {
-        matches!(self.family, Family::Value | Family::Offset)
-            || matches!(self.kernel, Kernel::CollectList | Kernel::EwmMean)
-    }
-
-    /// What DISTINCT does to it.
-    #[must_use]
-    pub fn distinct(&self) -> Distinct {
-        use Kernel as K;
-        match (self.family, self.kernel) {
-            (Family::Value, K::First)
-            | (
-                Family::Aggregate,
-                K::Min
-                | K::Max
-                | K::BoolAnd
-                | K::BoolOr
-                | K::BitAnd
-                | K::BitOr
-                | K::CollectSet
-                | K::ApproxCountDistinct,
-            ) => Distinct::Idle,
-            (
-                Family::Aggregate,
-                K::MinBy
-                | K::MaxBy
-                | K::HistogramNumeric
-                | K::EwmMean
-                | K::EwmMeanBy
-                | K::UserAggregate
-                | K::UserFrames,
-            )
-            | (Family::Value | Family::Offset | Family::Ranking | Family::Running, _) => Distinct::Refused,
-            (Family::Aggregate, _) => Distinct::Counts,
-        }
-    }
-
-    /// What an ORDER BY inside the parentheses does to it.
-    #[must_use]
-    pub fn argument_order(&self) -> ArgumentOrder {
-        use Kernel as K;
-        match (self.family, self.kernel) {
-            (Family::Value | Family::Ranking, _) | (_, K::CollectList | K::Listagg | K::UserAggregate) => {
-                ArgumentOrder::Rows
-            }
-            (_, K::Mode | K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox) => ArgumentOrder::Values,
-            (_, K::EwmMean | K::EwmMeanBy | K::UserFrames) | (Family::Offset | Family::Running, _) => {
-                ArgumentOrder::Refused
-            }
-            (Family::Aggregate, _) => ArgumentOrder::Idle,
-        }
-    }
-
-    /// Whether the argument of this index is one value for all rows, read when the plan is made.
-    #[must_use]
-    pub fn constant(&self, index: usize) -> bool {
-        use Kernel as K;
-        match self.kernel {
-            K::Nth | K::Lag | K::Lead | K::Mode | K::Percentile | K::PercentileDisc => index == 1,
-            K::PercentileApprox | K::ApproxCountDistinct | K::Listagg | K::HistogramNumeric | K::EwmMean => index > 0,
-            K::MinBy | K::MaxBy | K::EwmMeanBy => index == 2,
-            _ => self.family == Family::Ranking,
-        }
     }
 }
 

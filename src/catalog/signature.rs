@@ -8,8 +8,6 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 
 use super::algebra::Algebra;
-use super::function_id::Kernel;
-use super::functions::{Distinct, Family, Function};
 use crate::error::{Error, Result};
 use crate::spec::udf::UserFunction;
 
@@ -26,25 +24,6 @@ pub struct Signature {
     pub algebra: Algebra,
 }
 
-/// The signature of `function` over arguments of `types`, given whether its rows are to be read in an order of their
-/// own, and whether equal arguments count once.
-///
-/// # Errors
-/// The function does not take such arguments.
-pub fn signature(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
-    let mut signature = plain(function, types, modifiers)?;
-    let counted = modifiers.distinct && function.distinct() == Distinct::Counts;
-    if counted && signature.algebra != Algebra::Positional {
-        signature.algebra = Algebra::Counted;
-    }
-    if modifiers.argument_order && matches!(function.family, Family::Value | Family::Ranking) {
-        signature.algebra = if function.kernel == Kernel::DenseRank { Algebra::Counted } else { Algebra::Ordered };
-        // Of the rows of a frame, none may be there: no value, and no bucket.
-        signature.nullable |= function.family == Family::Value || function.kernel == Kernel::Ntile;
-    }
-    Ok(signature)
-}
-
 /// What a call says beside its arguments, as far as types and algebra follow from it.
 #[expect(clippy::struct_excessive_bools, reason = "each is written in a call, or is not")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +36,31 @@ pub struct Modifiers {
     pub argument_order: bool,
     /// RESPECT NULLS was written.
     pub respect_nulls: bool,
+    /// Lists of a frame's values are list views.
+    pub list_views: bool,
 }
 
 impl Default for Modifiers {
     fn default() -> Self {
-        Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false }
+        Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false, list_views: false }
     }
 }
+
+/// A call, as far as its types follow from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The function's name.
+    pub(super) name: &'static str,
+    /// Where the function takes frequencies.
+    pub(super) frequency: Option<usize>,
+    /// The arguments' types, as many as the function takes.
+    pub(super) types: &'a [DataType],
+    /// What else was written.
+    pub(super) modifiers: Modifiers,
+}
+
+/// The types of a function: each row of the catalog has one of the rules below.
+pub(super) type Rule = fn(&Given) -> Result<Signature>;
 
 /// The signature of a user's function: it reads its arguments as they are.
 #[must_use]
@@ -81,175 +78,335 @@ pub fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifie
     Signature { inputs: types, output: function.output().clone(), nullable: true, algebra }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
-fn plain(function: &Function, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
-    use Kernel as K;
-    let first = types.first().map_or(&DataType::Null, values);
-    let nullable = true;
-    let unary =
-        |input: DataType, output: DataType, algebra| Signature { inputs: vec![input], output, nullable, algebra };
-    let counts = |inputs: &[DataType], algebra| Signature {
-        inputs: inputs.to_vec(),
-        output: DataType::Int64,
-        nullable: false,
-        algebra,
-    };
-    let doubles = |count: usize| -> Result<Vec<DataType>> {
-        for data_type in types.iter().take(count) {
-            if !(is_number(values(data_type)) || values(data_type).is_string()) {
-                return Err(refused(function, data_type, "a number, or a string that holds one"));
+impl Given<'_> {
+    /// The values' type of the argument of this index.
+    fn values(&self, index: usize) -> &DataType {
+        self.types.get(index).map_or(&DataType::Null, values)
+    }
+
+    /// The type of the first argument as it is, a dictionary's too.
+    fn first(&self) -> DataType {
+        self.types.first().cloned().unwrap_or(DataType::Null)
+    }
+
+    /// So many arguments, read as doubles.
+    fn doubles(&self, count: usize) -> Result<Vec<DataType>> {
+        for index in 0..count.min(self.types.len()) {
+            let data_type = self.values(index);
+            if !(is_number(data_type) || data_type.is_string()) {
+                return Err(refused(self.name, &self.types[index], "a number, or a string that holds one"));
             }
         }
         Ok(vec![DataType::Float64; count])
-    };
-    let double = |count: usize, algebra| {
-        doubles(count).map(|inputs| Signature { inputs, output: DataType::Float64, nullable, algebra })
-    };
-    Ok(match function.kernel {
-        K::Count => counts(types, Algebra::Retractable),
-        K::CountIf => counts(&[boolean(function, first, modifiers.ansi)?], Algebra::Retractable),
-        K::RegrCount => counts(&doubles(2)?, Algebra::Retractable),
-        K::ApproxCountDistinct => counts(&types[..1], Algebra::Counted),
-        K::Sum | K::TrySum => sum(function, first)?,
-        K::Avg | K::TryAvg => average(function, first)?,
-        K::RegrAvgx | K::RegrAvgy => {
-            doubles(2)?;
-            let which = usize::from(function.kernel == K::RegrAvgx);
-            let Signature { inputs, output, algebra, .. } = average(function, values(&types[which]))?;
-            let mut both = vec![types[0].clone(), types[1].clone()];
-            both[which] = inputs[0].clone();
-            Signature { inputs: both, output, nullable, algebra }
+    }
+
+    /// The type a condition is read as.
+    fn boolean(&self) -> Result<DataType> {
+        match self.values(0) {
+            DataType::Boolean | DataType::Null => Ok(DataType::Boolean),
+            string if string.is_string() && self.modifiers.ansi => Ok(DataType::Boolean),
+            other => Err(refused(self.name, other, "a boolean")),
         }
-        K::VarPop
-        | K::VarSamp
-        | K::StddevPop
-        | K::StddevSamp
-        | K::Skewness
-        | K::Kurtosis
-        | K::Product
-        | K::GeometricMean
-        | K::EwmMean => double(1, Algebra::Mergeable)?,
-        K::EwmMeanBy => {
-            let times = values(&types[1]);
-            if matches!(times, DataType::Interval(_)) || !(is_number(times) || is_moment(times)) {
-                return Err(refused(function, times, "times that are numbers or moments"));
-            }
-            let Signature { mut inputs, output, .. } = double(1, Algebra::Mergeable)?;
-            inputs.push(times.clone());
-            Signature { inputs, output, nullable, algebra: Algebra::Mergeable }
+    }
+
+    fn ordered(&self, index: usize) -> Result<()> {
+        let data_type = self.values(index);
+        if orderable(data_type) { Ok(()) } else { Err(refused(self.name, data_type, "a type that has an order")) }
+    }
+
+    /// Values are told apart by their order.
+    fn groupable(&self) -> Result<()> {
+        let data_type = self.values(0);
+        if orderable(data_type) {
+            Ok(())
+        } else {
+            Err(refused(self.name, data_type, "a type whose values can be compared"))
         }
-        K::CovarPop
-        | K::CovarSamp
-        | K::Corr
-        | K::RegrSlope
-        | K::RegrIntercept
-        | K::RegrR2
-        | K::RegrSxx
-        | K::RegrSyy
-        | K::RegrSxy => double(2, Algebra::Mergeable)?,
-        K::BitAnd | K::BitOr | K::BitXor => {
-            if !first.is_integer() {
-                return Err(refused(function, first, "a whole number"));
-            }
-            let algebra = if function.kernel == K::BitXor { Algebra::Retractable } else { Algebra::Mergeable };
-            unary(first.clone(), first.clone(), algebra)
+    }
+
+    /// A list of values, as a view where these are asked for.
+    fn list(&self, element: DataType, nullable: bool) -> DataType {
+        match list_of(element, nullable) {
+            DataType::List(field) if self.modifiers.list_views => DataType::ListView(field),
+            list => list,
         }
-        K::Min | K::Max => {
-            ordered(function, first)?;
-            // The column as it is: a dictionary stays a dictionary.
-            unary(types[0].clone(), types[0].clone(), Algebra::Selective)
-        }
-        K::MinBy | K::MaxBy => {
-            ordered(function, values(&types[1]))?;
-            let (output, algebra) = match types.len() {
-                2 => (types[0].clone(), Algebra::Selective),
-                _ => (list_of(types[0].clone(), true), Algebra::Ordered),
-            };
-            Signature { inputs: types[..2].to_vec(), output, nullable, algebra }
-        }
-        K::BoolAnd | K::BoolOr => {
-            let input = boolean(function, first, modifiers.ansi)?;
-            unary(input.clone(), input, Algebra::Retractable)
-        }
-        K::Mode => {
-            groupable(function, first)?;
-            unary(types[0].clone(), types[0].clone(), Algebra::Counted)
-        }
-        K::Entropy => {
-            groupable(function, first)?;
-            Signature { nullable: false, ..unary(types[0].clone(), DataType::Float64, Algebra::Counted) }
-        }
-        K::Median | K::Percentile | K::PercentileDisc | K::PercentileApprox | K::Mad => {
-            quantile(function, types, first)?
-        }
-        K::CollectList => {
-            let output = list_of(types[0].clone(), modifiers.respect_nulls || encoded(&types[0]));
-            Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Positional }
-        }
-        K::CollectSet => {
-            groupable(function, first)?;
-            let output = list_of(types[0].clone(), encoded(&types[0]));
-            Signature { inputs: types[..1].to_vec(), output, nullable: false, algebra: Algebra::Counted }
-        }
-        K::Listagg => {
-            let output = match first {
-                DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-                    DataType::Binary
-                }
-                nested if nested.is_nested() => return Err(refused(function, nested, "a value that has a text")),
-                DataType::LargeUtf8 => DataType::LargeUtf8,
-                _ => DataType::Utf8,
-            };
-            unary(types[0].clone(), output, Algebra::Positional)
-        }
-        K::HistogramNumeric => {
-            let first = if first.is_string() || first.is_null() { &DataType::Float64 } else { first };
-            if !(is_number(first) || is_moment(first)) {
-                return Err(refused(function, first, "a number or a moment"));
-            }
-            let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
-            // Bins that are merged are not those of their values one after another.
-            let algebra = Algebra::Foldable { ordered: false };
-            unary(first.clone(), list_of(DataType::Struct(fields.into()), true), algebra)
-        }
-        K::First | K::Last | K::Nth | K::Lag | K::Lead => {
-            unary(types[0].clone(), types[0].clone(), Algebra::Positional)
-        }
-        K::Fill => {
-            let first = if first.is_null() { &DataType::Float64 } else { first };
-            if matches!(first, DataType::Decimal256(..)) || !(is_number(first) || is_moment(first)) {
-                return Err(refused(function, first, "a number or a moment"));
-            }
-            unary(first.clone(), first.clone(), Algebra::Positional)
-        }
-        K::CounterDiff => {
-            let first = if first.is_null() { &DataType::Float64 } else { first };
-            if !is_number(first) {
-                return Err(refused(function, first, "a number"));
-            }
-            let mut inputs = vec![first.clone()];
-            if let Some(start) = types.get(1).map(values) {
-                if !matches!(start, DataType::Timestamp(..)) {
-                    return Err(Error::spec(format!("the start of counter_diff is a timestamp, not {start}; cast it")));
-                }
-                inputs.push(start.clone());
-            }
-            Signature { inputs, output: first.clone(), nullable, algebra: Algebra::Positional }
-        }
-        K::RowNumber | K::Rank | K::DenseRank | K::Ntile => {
-            Signature { inputs: vec![], output: DataType::Int32, nullable: false, algebra: Algebra::Positional }
-        }
-        K::UserAggregate | K::UserFrames | K::UserPartitions => {
-            return Err(Error::internal("a user's function has its types from the user"));
-        }
-        K::PercentRank | K::CumeDist => {
-            Signature { inputs: vec![], output: DataType::Float64, nullable: false, algebra: Algebra::Positional }
-        }
-    })
+    }
 }
 
-fn sum(function: &Function, first: &DataType) -> Result<Signature> {
-    let input = summable(function, first)?;
+/// Of one argument.
+fn unary(input: DataType, output: DataType, algebra: Algebra) -> Signature {
+    Signature { inputs: vec![input], output, nullable: true, algebra }
+}
+
+fn counts_of(inputs: Vec<DataType>, algebra: Algebra) -> Signature {
+    Signature { inputs, output: DataType::Int64, nullable: false, algebra }
+}
+
+/// Counts, of whatever arguments.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn counts(given: &Given) -> Result<Signature> {
+    Ok(counts_of(given.types.to_vec(), Algebra::Retractable))
+}
+
+/// Counts of what is true.
+pub(super) fn counts_true(given: &Given) -> Result<Signature> {
+    Ok(counts_of(vec![given.boolean()?], Algebra::Retractable))
+}
+
+/// Counts of pairs of numbers.
+pub(super) fn counts_pairs(given: &Given) -> Result<Signature> {
+    Ok(counts_of(given.doubles(2)?, Algebra::Retractable))
+}
+
+/// Counts of different values.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn counts_different(given: &Given) -> Result<Signature> {
+    Ok(counts_of(vec![given.first()], Algebra::Counted))
+}
+
+/// Sums: of the argument's kind, with more digits.
+pub(super) fn sum(given: &Given) -> Result<Signature> {
+    sum_of(given.name, given.values(0))
+}
+
+/// Means: doubles, or of the argument's kind.
+pub(super) fn average(given: &Given) -> Result<Signature> {
+    average_of(given.name, given.values(0))
+}
+
+/// The mean of the first of a pair.
+pub(super) fn average_first(given: &Given) -> Result<Signature> {
+    average_of_pair(given, 0)
+}
+
+/// The mean of the second of a pair.
+pub(super) fn average_second(given: &Given) -> Result<Signature> {
+    average_of_pair(given, 1)
+}
+
+fn average_of_pair(given: &Given, which: usize) -> Result<Signature> {
+    given.doubles(2)?;
+    let Signature { inputs, output, algebra, .. } = average_of(given.name, given.values(which))?;
+    let mut both = given.types.to_vec();
+    both[which] = inputs[0].clone();
+    Ok(Signature { inputs: both, output, nullable: true, algebra })
+}
+
+/// Doubles of doubles.
+pub(super) fn double(given: &Given) -> Result<Signature> {
+    let inputs = given.doubles(1)?;
+    Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
+}
+
+/// Doubles of pairs of doubles.
+pub(super) fn double_of_pairs(given: &Given) -> Result<Signature> {
+    let inputs = given.doubles(2)?;
+    Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
+}
+
+/// Doubles of doubles, and of their times.
+pub(super) fn double_by_times(given: &Given) -> Result<Signature> {
+    let times = given.values(1);
+    if matches!(times, DataType::Interval(_)) || !(is_number(times) || is_moment(times)) {
+        return Err(refused(given.name, times, "times that are numbers or moments"));
+    }
+    let mut signature = double(given)?;
+    signature.inputs.push(times.clone());
+    Ok(signature)
+}
+
+/// Bits of whole numbers, which cannot be taken out again.
+pub(super) fn bits(given: &Given) -> Result<Signature> {
+    bits_by(given, Algebra::Mergeable)
+}
+
+/// Bits of whole numbers, which can.
+pub(super) fn bits_with_inverse(given: &Given) -> Result<Signature> {
+    bits_by(given, Algebra::Retractable)
+}
+
+fn bits_by(given: &Given, algebra: Algebra) -> Result<Signature> {
+    let first = given.values(0);
+    if !first.is_integer() {
+        return Err(refused(given.name, first, "a whole number"));
+    }
+    Ok(unary(first.clone(), first.clone(), algebra))
+}
+
+/// One of the values that have an order. The column as it is: a dictionary stays a dictionary.
+pub(super) fn extremum(given: &Given) -> Result<Signature> {
+    given.ordered(0)?;
+    Ok(unary(given.first(), given.first(), Algebra::Selective))
+}
+
+/// A value of the first argument that is chosen by the second, or a list of so many.
+pub(super) fn chosen(given: &Given) -> Result<Signature> {
+    given.ordered(1)?;
+    let (output, algebra) = match given.types.len() {
+        2 => (given.first(), Algebra::Selective),
+        _ => (list_of(given.first(), true), Algebra::Ordered),
+    };
+    Ok(Signature { inputs: given.types[..2].to_vec(), output, nullable: true, algebra })
+}
+
+/// Booleans.
+pub(super) fn logic(given: &Given) -> Result<Signature> {
+    let input = given.boolean()?;
+    Ok(unary(input.clone(), input, Algebra::Retractable))
+}
+
+/// One of the values that can be compared.
+pub(super) fn frequent(given: &Given) -> Result<Signature> {
+    given.groupable()?;
+    Ok(unary(given.first(), given.first(), Algebra::Counted))
+}
+
+/// A number that is made of how often values occur.
+pub(super) fn double_of_frequencies(given: &Given) -> Result<Signature> {
+    given.groupable()?;
+    Ok(Signature { nullable: false, ..unary(given.first(), DataType::Float64, Algebra::Counted) })
+}
+
+/// Values between others: doubles, or intervals.
+pub(super) fn interpolated(given: &Given) -> Result<Signature> {
+    quantile(given, false)
+}
+
+/// A value, read as a double where it is a number.
+pub(super) fn discrete(given: &Given) -> Result<Signature> {
+    let first = given.values(0);
+    quantile(given, !(is_number(first) || first.is_string() || is_interval(first)))
+}
+
+/// A value of the argument's type.
+pub(super) fn discrete_of_own_type(given: &Given) -> Result<Signature> {
+    quantile(given, true)
+}
+
+/// A list of the values.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn list(given: &Given) -> Result<Signature> {
+    let first = given.first();
+    let output = given.list(first.clone(), given.modifiers.respect_nulls || encoded(&first));
+    Ok(Signature { nullable: false, ..unary(first, output, Algebra::Positional) })
+}
+
+/// A list of the different values.
+pub(super) fn set(given: &Given) -> Result<Signature> {
+    given.groupable()?;
+    let first = given.first();
+    let output = given.list(first.clone(), encoded(&first));
+    Ok(Signature { nullable: false, ..unary(first, output, Algebra::Counted) })
+}
+
+/// The values' text, or their bytes.
+pub(super) fn text(given: &Given) -> Result<Signature> {
+    let output = match given.values(0) {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            DataType::Binary
+        }
+        nested if nested.is_nested() => return Err(refused(given.name, nested, "a value that has a text")),
+        DataType::LargeUtf8 => DataType::LargeUtf8,
+        _ => DataType::Utf8,
+    };
+    Ok(unary(given.first(), output, Algebra::Positional))
+}
+
+/// A list of values and heights. Bins that are merged are not those of their values one after another.
+pub(super) fn bins(given: &Given) -> Result<Signature> {
+    let first = match given.values(0) {
+        none if none.is_string() || none.is_null() => &DataType::Float64,
+        first => first,
+    };
+    if !(is_number(first) || is_moment(first)) {
+        return Err(refused(given.name, first, "a number or a moment"));
+    }
+    let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
+    let output = list_of(DataType::Struct(fields.into()), true);
+    Ok(unary(first.clone(), output, Algebra::Foldable { ordered: false }))
+}
+
+/// The value of a row of the frame: with an order of their own, its rows are looked through for it.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn value(given: &Given) -> Result<Signature> {
+    Ok(unary(given.first(), given.first(), by_order(given)))
+}
+
+/// The value of a row of the partition.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn offset(given: &Given) -> Result<Signature> {
+    Ok(unary(given.first(), given.first(), Algebra::Positional))
+}
+
+/// The value, or one that lies between its neighbours.
+pub(super) fn filled(given: &Given) -> Result<Signature> {
+    let first = given.values(0);
+    let first = if first.is_null() { &DataType::Float64 } else { first };
+    if matches!(first, DataType::Decimal256(..)) || !(is_number(first) || is_moment(first)) {
+        return Err(refused(given.name, first, "a number or a moment"));
+    }
+    Ok(unary(first.clone(), first.clone(), Algebra::Positional))
+}
+
+/// The difference of two numbers.
+pub(super) fn counter(given: &Given) -> Result<Signature> {
+    let first = given.values(0);
+    let first = if first.is_null() { &DataType::Float64 } else { first };
+    if !is_number(first) {
+        return Err(refused(given.name, first, "a number"));
+    }
+    let mut signature = unary(first.clone(), first.clone(), Algebra::Positional);
+    if let Some(start) = given.types.get(1).map(values) {
+        if !matches!(start, DataType::Timestamp(..)) {
+            return Err(Error::spec(format!("the start of {} is a timestamp, not {start}; cast it", given.name)));
+        }
+        signature.inputs.push(start.clone());
+    }
+    Ok(signature)
+}
+
+/// The number of a row, or of rows, or of a group of peers.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn place(given: &Given) -> Result<Signature> {
+    Ok(placed(DataType::Int32, by_order(given)))
+}
+
+/// The number of a group of peers: of those of a frame, which are before the row is not enough to know.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn dense_place(given: &Given) -> Result<Signature> {
+    let counted = if given.modifiers.argument_order { Algebra::Counted } else { Algebra::Positional };
+    Ok(placed(DataType::Int32, counted))
+}
+
+/// A row's share of the rows.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn share(given: &Given) -> Result<Signature> {
+    Ok(placed(DataType::Float64, by_order(given)))
+}
+
+/// The number of a bucket: of a frame without rows there is none.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn bucket(given: &Given) -> Result<Signature> {
+    let nullable = given.modifiers.argument_order;
+    Ok(Signature { nullable, ..placed(DataType::Int32, by_order(given)) })
+}
+
+fn placed(output: DataType, algebra: Algebra) -> Signature {
+    Signature { inputs: vec![], output, nullable: false, algebra }
+}
+
+/// Row numbers, or places among the frame's rows by an order of their own.
+fn by_order(given: &Given) -> Algebra {
+    if given.modifiers.argument_order { Algebra::Ordered } else { Algebra::Positional }
+}
+
+/// A user's function has its types from the user: see [`of_user`].
+pub(super) fn user(given: &Given) -> Result<Signature> {
+    Err(Error::internal(format!("a {} has its types from the user", given.name)))
+}
+
+fn sum_of(name: &str, first: &DataType) -> Result<Signature> {
+    let input = summable(name, first)?;
     let (output, algebra) = match &input {
         DataType::Int32 | DataType::Int64 => (DataType::Int64, Algebra::Retractable),
         DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
@@ -260,8 +417,8 @@ fn sum(function: &Function, first: &DataType) -> Result<Signature> {
     Ok(Signature { inputs: vec![input], output, nullable: true, algebra })
 }
 
-fn average(function: &Function, first: &DataType) -> Result<Signature> {
-    let input = summable(function, first)?;
+fn average_of(name: &str, first: &DataType) -> Result<Signature> {
+    let input = summable(name, first)?;
     let (output, algebra) = match &input {
         DataType::Float64 => (DataType::Float64, Algebra::Mergeable),
         DataType::Decimal128(p, s) => (DataType::Decimal128((p + 4).min(38), (s + 4).min(38)), Algebra::Retractable),
@@ -273,26 +430,28 @@ fn average(function: &Function, first: &DataType) -> Result<Signature> {
     Ok(Signature { inputs: vec![input], output, nullable: true, algebra })
 }
 
-/// Quantiles: interpolated ones are doubles or intervals, the others have the values' type where Spark has it so.
-fn quantile(function: &Function, types: &[DataType], first: &DataType) -> Result<Signature> {
-    let number = is_number(first) || first.is_string();
-    let interval = matches!(first, DataType::Duration(_) | DataType::Interval(IntervalUnit::YearMonth));
-    let own = matches!(function.kernel, Kernel::PercentileApprox)
-        || (function.kernel == Kernel::PercentileDisc && !number && !interval);
+/// Quantiles; `own`: of the values' type, where Spark has it so.
+fn quantile(given: &Given, own: bool) -> Result<Signature> {
+    let first = given.values(0);
     let input = match first {
         string if string.is_string() => DataType::Float64,
         DataType::Duration(_) if !own => DataType::Duration(TimeUnit::Microsecond),
-        _ if interval || (own && (is_number(first) || first.is_temporal())) => first.clone(),
-        _ if number => DataType::Float64,
-        other => return Err(refused(function, other, "a number or an interval")),
+        _ if is_interval(first) || (own && (is_number(first) || first.is_temporal())) => first.clone(),
+        _ if is_number(first) => DataType::Float64,
+        other => return Err(refused(given.name, other, "a number or an interval")),
     };
-    let output = match types.get(1) {
+    let output = match given.types.get(1) {
         Some(DataType::List(_)) => list_of(input.clone(), false),
         _ => input.clone(),
     };
     let mut inputs = vec![input];
-    inputs.extend(types.get(2).filter(|_| !function.constant(2)).cloned());
+    inputs.extend(given.frequency.and_then(|index| given.types.get(index)).cloned());
     Ok(Signature { inputs, output, nullable: true, algebra: Algebra::Quantile })
+}
+
+/// Whether the type is a distance that can be divided.
+fn is_interval(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Duration(_) | DataType::Interval(IntervalUnit::YearMonth))
 }
 
 /// `array<element>`, its child named as Spark names it.
@@ -314,24 +473,6 @@ pub(crate) fn is_number(data_type: &DataType) -> bool {
 pub(crate) fn is_moment(data_type: &DataType) -> bool {
     let several = matches!(data_type, DataType::Interval(unit) if *unit != IntervalUnit::YearMonth);
     data_type.is_temporal() && !several
-}
-
-/// The type a condition is read as.
-fn boolean(function: &Function, data_type: &DataType, ansi: bool) -> Result<DataType> {
-    match data_type {
-        DataType::Boolean | DataType::Null => Ok(DataType::Boolean),
-        string if string.is_string() && ansi => Ok(DataType::Boolean),
-        other => Err(refused(function, other, "a boolean")),
-    }
-}
-
-fn ordered(function: &Function, data_type: &DataType) -> Result<()> {
-    if orderable(data_type) { Ok(()) } else { Err(refused(function, data_type, "a type that has an order")) }
-}
-
-/// Values are told apart by their order.
-fn groupable(function: &Function, data_type: &DataType) -> Result<()> {
-    if orderable(data_type) { Ok(()) } else { Err(refused(function, data_type, "a type whose values can be compared")) }
 }
 
 /// The type of a dictionary's or a run's values; any other type as it is.
@@ -362,7 +503,7 @@ pub fn orderable(data_type: &DataType) -> bool {
 }
 
 /// The type a sum or a mean reads its argument as.
-fn summable(function: &Function, data_type: &DataType) -> Result<DataType> {
+fn summable(name: &str, data_type: &DataType) -> Result<DataType> {
     use DataType as T;
     Ok(match data_type {
         T::Int8 | T::Int16 | T::Int32 | T::UInt8 | T::UInt16 => T::Int32,
@@ -381,16 +522,16 @@ fn summable(function: &Function, data_type: &DataType) -> Result<DataType> {
         T::Decimal256(p, s) => T::Decimal256(*p, *s),
         T::Duration(unit) => T::Duration(*unit),
         T::Interval(IntervalUnit::YearMonth) => T::Interval(IntervalUnit::YearMonth),
-        other => return Err(refused(function, other, "a number, a duration, or a string that holds a number")),
+        other => return Err(refused(name, other, "a number, a duration, or a string that holds a number")),
     })
 }
 
-fn refused(function: &Function, data_type: &DataType, wants: &str) -> Error {
+fn refused(name: &str, data_type: &DataType, wants: &str) -> Error {
     let remedy = match data_type {
         DataType::Boolean => "; cast it to an integer to count what is true",
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "; cast it to a number, or subtract dates",
         DataType::Map(..) => "; use map_entries, or a key of it",
         _ => "; cast it",
     };
-    Error::spec(format!("{} takes {wants}, not {data_type}{remedy}", function.name))
+    Error::spec(format!("{name} takes {wants}, not {data_type}{remedy}"))
 }

@@ -20,8 +20,7 @@ use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use super::ranges::{BLOCK, ranges};
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::Family;
+use crate::catalog::function::{Family, FrameEnd, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
@@ -134,13 +133,13 @@ struct Work<'a> {
 fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire;
-    let answers = match (call.strategy, call.function.kernel) {
+    let answers = match (call.strategy, call.function.picks) {
         (Strategy::Whole, _) if entire && order.order_by.is_empty() => {
             matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective)
         }
         (Strategy::Whole, _) if entire => call.takes_any_order() == Some(Digits::All),
-        (Strategy::Index, Kernel::First) => entire || has_one_end(call, Shape::Growing),
-        (Strategy::Index, Kernel::Last) => entire || has_one_end(call, Shape::Shrinking),
+        (Strategy::Index, Some(FrameEnd::First)) => entire || has_one_end(call, Shape::Growing),
+        (Strategy::Index, Some(FrameEnd::Last)) => entire || has_one_end(call, Shape::Shrinking),
         _ => false,
     };
     answers && frame.exclude == Exclude::NoOthers && !call.distinct && call.min_rows.is_none()
@@ -405,8 +404,7 @@ fn width(data_type: &DataType) -> usize {
 
 /// Whether the call's answers depend on which rows are peers.
 fn reads_peers(call: &PlannedCall) -> bool {
-    let places = call.function.family == Family::Ranking && call.function.kernel != Kernel::RowNumber;
-    places || call.frame.needs_peers()
+    call.function.order_sensitivity == OrderSensitivity::Peers || call.frame.needs_peers()
 }
 
 /// The places of the order's columns that `calls` read over rows in order.

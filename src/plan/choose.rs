@@ -3,8 +3,8 @@
 use super::planned::{Plan, PlannedArg, offset_of};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::{Family, Function};
+use crate::catalog::function::{Family, Function, Looks};
+use crate::catalog::shared_state::SharedState;
 use crate::catalog::signature::Signature;
 use crate::model::physical_type::Native;
 use crate::model::reach::Reach;
@@ -18,11 +18,11 @@ const TINY_FRAME: i128 = 4;
 
 /// The strategy that costs least, and why.
 pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePlan) -> (Strategy, &'static str) {
-    let numbers = signature.inputs.first().is_some_and(|input| Native::of(input).is_some());
-    let native = numbers && matches!(function.kernel, Kernel::Min | Kernel::Max);
+    // A value that is chosen by itself.
+    let native = matches!(signature.inputs.as_slice(), [input] if Native::of(input).is_some());
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
-    let totals = matches!(function.kernel, Kernel::Sum | Kernel::TrySum | Kernel::Avg | Kernel::TryAvg);
+    let totals = function.shared_state == Some(SharedState::Totals);
     match (signature.algebra, frame.shape()) {
         (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
         (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
@@ -69,20 +69,19 @@ pub(super) fn reach(
     frame: &FramePlan,
     args: &[PlannedArg],
 ) -> (Reach, Reach) {
-    let framed = function.takes_frame(!call.argument_order.is_empty());
     let all = |reach, stands: bool| if reach == Reach::State && !stands { Reach::Everything } else { reach };
-    match (function.family, function.kernel) {
-        _ if framed => {
+    let looks = if function.takes_frame(!call.argument_order.is_empty()) { Looks::Frame } else { function.looks };
+    match looks {
+        Looks::Frame => {
             let (before, after) = frame.reach();
             let carries = carries(function, call, algebra, args);
             (all(before, carries), all(after, carries && joins(algebra)))
         }
-        (_, Kernel::Fill | Kernel::UserPartitions) => (Reach::Everything, Reach::Everything),
-        (Family::Running, _) => (Reach::State, Reach::Nothing),
-        (_, Kernel::PercentRank | Kernel::CumeDist | Kernel::Ntile) => (Reach::State, Reach::State),
-        (Family::Ranking, _) => (Reach::State, Reach::Nothing),
-        (_, kernel) => {
-            let Some(offset) = offset_of(kernel, args) else {
+        Looks::Partition => (Reach::Everything, Reach::Everything),
+        Looks::Before => (Reach::State, Reach::Nothing),
+        Looks::AllCounted => (Reach::State, Reach::State),
+        Looks::Distance { before } => {
+            let Some(offset) = offset_of(before, args) else {
                 return (Reach::Everything, Reach::Everything);
             };
             match (call.nulls == Nulls::Ignore, offset) {

@@ -9,8 +9,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::{ArgumentOrder, Family, Function};
+use crate::catalog::function::{Family, Function, OrderSensitivity};
 use crate::catalog::signature::Signature;
 use crate::evaluate::evaluator::FrameTraits;
 use crate::model::order_column::OrderColumn;
@@ -74,11 +73,11 @@ impl PlannedCall {
     pub(crate) fn takes_any_order(&self) -> Option<Digits> {
         use DataType as D;
         let output = &self.signature.output;
-        match (self.signature.algebra, self.function.kernel) {
-            _ if self.function.argument_order() != ArgumentOrder::Idle => None,
-            (Algebra::Retractable, _) => Some(Digits::All),
-            (Algebra::Mergeable, _) => Some(Digits::ButTheLast),
-            (Algebra::Selective, Kernel::Min | Kernel::Max) => match output {
+        match (self.function.order_sensitivity, self.signature.algebra) {
+            (OrderSensitivity::None | OrderSensitivity::Rounding, Algebra::Retractable)
+            | (OrderSensitivity::None, Algebra::Mergeable) => Some(Digits::All),
+            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(Digits::ButTheLast),
+            (OrderSensitivity::EqualValues, Algebra::Selective) => match output {
                 // Both zeros compare equal, and the order says which is met first.
                 _ if output.is_floating() => None,
                 D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(Digits::All),
@@ -94,8 +93,7 @@ impl PlannedCall {
         let frame = self.frame.frame();
         match self.function.family {
             Family::Ranking => {
-                let by_value = [Kernel::Rank, Kernel::DenseRank, Kernel::PercentRank, Kernel::CumeDist];
-                self.argument_order.is_empty() && by_value.contains(&self.function.kernel)
+                self.argument_order.is_empty() && self.function.order_sensitivity == OrderSensitivity::Peers
             }
             Family::Aggregate => {
                 // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
@@ -108,14 +106,15 @@ impl PlannedCall {
     }
 }
 
-/// How many rows after its row lag or lead looks; negative: before; `None`: each row says so itself.
-pub(crate) fn offset_of(kernel: Kernel, args: &[PlannedArg]) -> Option<i64> {
+/// How many rows after its row a call looks that looks at one so far away, or so far `before`; negative: before; `None`:
+/// each row says so itself.
+pub(crate) fn offset_of(before: bool, args: &[PlannedArg]) -> Option<i64> {
     let offset = match args.get(1) {
         Some(PlannedArg::Column(_)) => return None,
         Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
         None => 1,
     };
-    Some(if kernel == Kernel::Lag { offset.saturating_neg() } else { offset })
+    Some(if before { offset.saturating_neg() } else { offset })
 }
 
 /// The whole number that a one-row array holds.

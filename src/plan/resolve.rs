@@ -9,14 +9,13 @@ use super::planned::{Order, Plan, PlannedArg, PlannedCall};
 use super::shared_passes::passes;
 use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::{self, ArgumentOrder, Distinct, Family, Function};
+use crate::catalog::function::{ArgumentOrder, Distinct, Family, Frames, Function, OwnFrame, WindowOrder};
+use crate::catalog::functions;
 use crate::catalog::signature::{self, Modifiers, Signature};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
-use crate::spec::frame::{Bound, Frame};
 use crate::spec::literal_array;
 use crate::spec::options::Options;
 use crate::spec::order_key::OrderKey;
@@ -73,16 +72,12 @@ impl Plan {
             distinct: call.distinct,
             argument_order: !argument_order.is_empty(),
             respect_nulls: call.nulls == Nulls::Respect,
+            list_views: self.options.list_views,
         };
         let mut signature = match &call.user {
             Some(user) => signature::of_user(user, types, modifiers),
-            None => signature::signature(function, &types, modifiers)?,
+            None => function.signature(&types, modifiers)?,
         };
-        if let (Kernel::CollectList | Kernel::CollectSet, true, DataType::List(field)) =
-            (function.kernel, self.options.list_views, &signature.output)
-        {
-            signature.output = DataType::ListView(field.clone());
-        }
         if function.family == Family::Offset {
             signature.nullable = self.offset_nullable(order, call, &args);
         }
@@ -100,7 +95,7 @@ impl Plan {
             signature,
             args,
             filter,
-            distinct: call.distinct && function.distinct() == Distinct::Counts,
+            distinct: call.distinct && function.distinct == Distinct::Counts,
             argument_order,
             nulls: call.nulls,
             min_rows: call.min_rows,
@@ -158,7 +153,7 @@ impl Plan {
     /// The order in which a call reads its frames' rows, where it matters.
     fn argument_order(&mut self, order: usize, function: &Function, call: &Call) -> Result<Vec<OrderColumn>> {
         let keys = self.keys(&call.argument_order)?;
-        match function.argument_order() {
+        match function.argument_order {
             ArgumentOrder::Refused | ArgumentOrder::Idle => Ok(Vec::new()),
             ArgumentOrder::Values | ArgumentOrder::Rows => {
                 validate::within_group(function, call)?;
@@ -189,7 +184,7 @@ impl Plan {
         function: &Function,
         call: &Call,
     ) -> Result<(Vec<PlannedArg>, Vec<DataType>)> {
-        let (least, most) = function.arguments;
+        let (least, most) = function.argument_count();
         if call.args.len() < least || call.args.len() > most {
             let takes = match (least, most) {
                 (0, 0) => "no argument".into(),
@@ -222,7 +217,7 @@ impl Plan {
             args.push(arg);
             types.push(data_type);
         }
-        validate::constants(function, call, &types)?;
+        validate::settings(function, call, &types)?;
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
             validate::default(default, value)?;
         }
@@ -248,44 +243,32 @@ impl Plan {
 
     fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {
         let ordered = !spec.order_by.is_empty() || !call.argument_order.is_empty();
-        let partitions = function.kernel == Kernel::UserPartitions;
-        if !ordered
-            && !partitions
-            && (!function.takes_frame(true) || function.family == Family::Ranking || function.kernel == Kernel::Nth)
-        {
+        if !ordered && function.window_order != WindowOrder::Any {
             return Err(Error::spec(format!(
                 "{} depends on the order of rows, and the window has none; add an ORDER BY",
                 function.name
             )));
         }
-        let own = if partitions { Frame::entire() } else { Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow) };
-        let asked = match function.family {
-            Family::Aggregate | Family::Value => call.frame.as_ref(),
-            Family::Ranking if !call.argument_order.is_empty() => call.frame.as_ref(),
-            Family::Ranking | Family::Running => {
-                let required = if function.kernel == Kernel::CumeDist {
-                    Frame::range(Bound::UnboundedPreceding, Bound::CurrentRow)
-                } else {
-                    own.clone()
-                };
-                if call.frame.as_ref().is_some_and(|frame| *frame != required) {
-                    return Err(Error::spec(format!(
-                        "{} has a frame of its own, {}; leave the frame out",
-                        function.name,
-                        sql_text::frame(&required)
-                    )));
-                }
-                Some(&own)
+        let own = match function.frames {
+            Frames::Own(OwnFrame::Partition) => OwnFrame::Partition.frame(),
+            _ => OwnFrame::UpToRow.frame(),
+        };
+        let asked = match function.frames {
+            _ if function.takes_frame(!call.argument_order.is_empty()) => call.frame.as_ref(),
+            Frames::Own(required) if call.frame.as_ref().is_some_and(|frame| *frame != required.frame()) => {
+                return Err(Error::spec(format!(
+                    "{} has a frame of its own, {}; leave the frame out",
+                    function.name,
+                    sql_text::frame(&required.frame())
+                )));
             }
-            Family::Offset => {
-                if call.frame.is_some() {
-                    return Err(Error::spec(format!(
-                        "{} looks at one row of the partition and takes no frame; leave the frame out",
-                        function.name
-                    )));
-                }
-                Some(&own)
+            Frames::None if call.frame.is_some() => {
+                return Err(Error::spec(format!(
+                    "{} looks at one row of the partition and takes no frame; leave the frame out",
+                    function.name
+                )));
             }
+            _ => Some(&own),
         };
         let Self { schema, orders, options, .. } = self;
         // Offsets by column add columns to the order, which the resolver sees as numbers behind its last.

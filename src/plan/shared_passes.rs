@@ -1,13 +1,12 @@
 //! Passes: calls that ask different things of the same values over the same frames are answered together.
 
 use super::planned::{Plan, PlannedArg, PlannedCall};
-use crate::catalog::function_id::Kernel;
-use crate::catalog::shared_state::States;
+use crate::catalog::shared_state::SharedState;
 use crate::model::physical_type::Native;
 
 /// What a call's answers are read off, if other calls may read theirs off it too.
-fn states(call: &PlannedCall) -> Option<States> {
-    States::of(call.function.kernel).filter(|_| !call.distinct && call.min_rows.is_none())
+fn shared_state(call: &PlannedCall) -> Option<SharedState> {
+    call.function.shared_state.filter(|_| !call.distinct && call.min_rows.is_none())
 }
 
 /// The numbers of the plan's calls, those together that one evaluation answers: the first decides how.
@@ -19,11 +18,12 @@ pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
     for number in others.into_iter().chain(counts) {
         let call = &calls[number];
         let joins = |first: &PlannedCall| {
-            let Some(shared) = states(first).filter(|_| same_frames(first, call)) else { return false };
+            let Some(shared) = shared_state(first).filter(|_| same_frames(first, call)) else { return false };
             if only_counts(plan, call) {
-                matches!(shared, States::Totals | States::Moments)
+                shared.counts()
             } else {
-                states(call) == Some(shared)
+                shared != SharedState::Count
+                    && shared_state(call) == Some(shared)
                     && call.signature.inputs == first.signature.inputs
                     && call.strategy == first.strategy
             }
@@ -40,10 +40,7 @@ pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
 fn only_counts(plan: &Plan, call: &PlannedCall) -> bool {
     let [PlannedArg::Column(place)] = call.args.as_slice() else { return false };
     let column = plan.orders[call.order].columns[*place];
-    call.function.kernel == Kernel::Count
-        && !call.distinct
-        && call.min_rows.is_none()
-        && Native::of(plan.schema.field(column).data_type()).is_some()
+    shared_state(call) == Some(SharedState::Count) && Native::of(plan.schema.field(column).data_type()).is_some()
 }
 
 /// Whether two calls read the same columns over the same frames of the same rows.

@@ -7,9 +7,9 @@ use arrow_cast::can_cast_types;
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::bounds::resolve::FramePlan;
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::{self, ArgumentOrder, Distinct, Function};
-use crate::catalog::signature;
+use crate::catalog::argument::{Argument, Role};
+use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, WindowOrder};
+use crate::catalog::{functions, signature};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
@@ -87,7 +87,7 @@ fn inner_types(kind: &DataType) -> Vec<&DataType> {
 /// What comes with a call is what its function takes.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));
-    if call.distinct && function.distinct() == Distinct::Refused {
+    if call.distinct && function.distinct == Distinct::Refused {
         return refuse("DISTINCT");
     }
     if call.distinct && call.args.is_empty() {
@@ -96,18 +96,19 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
             function.name
         )));
     }
-    if call.distinct && function.kernel == Kernel::Percentile && call.args.len() > 2 {
-        return Err(Error::spec(
-            "percentile with DISTINCT counts each value once, and a frequency counts it more often; leave one of them out",
-        ));
+    if call.distinct && function.index_of(Role::Frequency).is_some_and(|index| index < call.args.len()) {
+        return Err(Error::spec(format!(
+            "{} with DISTINCT counts each value once, and a frequency counts it more often; leave one of them out",
+            function.name
+        )));
     }
-    if !call.argument_order.is_empty() && function.argument_order() == ArgumentOrder::Refused {
+    if !call.argument_order.is_empty() && function.argument_order == ArgumentOrder::Refused {
         return refuse("an ORDER BY inside its parentheses");
     }
-    if call.filter.is_some() && !function.takes_filter() {
+    if call.filter.is_some() && !function.filter {
         return refuse("FILTER");
     }
-    if call.nulls == Nulls::Ignore && !function.takes_ignore_nulls() {
+    if call.nulls == Nulls::Ignore && !function.ignore_nulls {
         return refuse("IGNORE NULLS");
     }
     if call.min_rows.is_some() && !function.takes_frame(!call.argument_order.is_empty()) {
@@ -118,7 +119,7 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
 
 /// A function that is told where each frame begins and ends has no place for a hole in it.
 pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
-    if function.kernel != Kernel::UserFrames || frame.frame().exclude == Exclude::NoOthers {
+    if function.frames != Frames::OnePiece || frame.frame().exclude == Exclude::NoOthers {
         return Ok(());
     }
     Err(Error::spec(format!(
@@ -130,7 +131,7 @@ pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
 
 /// WITHIN GROUP orders the values themselves: one key, the first argument. So does the order of different values.
 pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
-    let values = function.argument_order() == ArgumentOrder::Values;
+    let values = function.argument_order == ArgumentOrder::Values;
     if !(values || call.distinct) || call.argument_order.is_empty() {
         return Ok(());
     }
@@ -147,175 +148,169 @@ pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
     }
 }
 
-/// Offsets and positions are whole numbers, each row's own where they are columns; other parameters are constants.
-pub(super) fn constants(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
-    match (function.kernel, call.args.get(1)) {
-        (Kernel::Mode, Some(arg)) if !matches!(arg, Arg::Literal(Literal::Boolean(_))) => {
-            return Err(Error::spec("the second argument of mode says whether ties are broken: true or false"));
+/// Offsets and positions are whole numbers, each row's own where they are columns; other settings are constants.
+pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
+    for (index, given) in call.args.iter().enumerate() {
+        if let Some(argument) = function.argument(index) {
+            let setting = Setting { function, argument, given, data_type: &types[index] };
+            match argument.role {
+                Role::Value
+                | Role::Ordered
+                | Role::Compared
+                | Role::Chosen
+                | Role::Default
+                | Role::Start
+                | Role::Ignored => {}
+                Role::Frequency => setting.frequency()?,
+                Role::Number { least } => setting.number(least)?,
+                Role::Count { least, most } => setting.count(least, most)?,
+                Role::Share => setting.share()?,
+                Role::Flag => setting.flag()?,
+                Role::Delimiter => setting.constant()?,
+                Role::Deviation => setting.deviation()?,
+                Role::Alpha => setting.alpha()?,
+                Role::HalfLife => setting.half_life(signature::values(&types[index - 1]))?,
+            }
         }
-        (Kernel::Listagg, Some(Arg::Column(name))) => {
-            return Err(Error::spec(format!("the delimiter of listagg is a constant, not the column {name:?}")));
-        }
-        (Kernel::ApproxCountDistinct, Some(arg)) if !deviation(arg) => {
-            return Err(Error::spec(format!(
-                "the second argument of {} is the relative standard deviation it may have, a fraction above 0.0 and \
-                 up to 0.39; leave it out, as the count is exact",
-                function.name
-            )));
-        }
-        (Kernel::EwmMean | Kernel::EwmMeanBy, _) => return weights(function, call, types),
-        (Kernel::HistogramNumeric, _) => return bins(function, call),
-        _ => {}
-    }
-    let (index, what, least) = match function.kernel {
-        Kernel::Lag | Kernel::Lead => (1, "offset", i64::MIN),
-        Kernel::Nth => (1, "position", 1),
-        Kernel::Ntile => (0, "number of buckets", 1),
-        Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox => {
-            return quantile(function, call, types);
-        }
-        Kernel::MinBy | Kernel::MaxBy => return within(function, call, 2, "number of values", MOST_VALUES),
-        _ => return Ok(()),
-    };
-    let limit = if function.kernel == Kernel::Ntile { i64::from(i32::MAX) } else { i64::MAX };
-    match call.args.get(index) {
-        None => Ok(()),
-        Some(Arg::Literal(Literal::Int(value))) if (least..=limit).contains(value) => Ok(()),
-        Some(Arg::Literal(value)) => Err(Error::spec(format!(
-            "the {what} of {} is a whole number{}, not {}",
-            function.name,
-            if least == 1 { " from 1" } else { "" },
-            sql_text::show(value)
-        ))),
-        Some(Arg::Column(_)) if function.kernel != Kernel::Ntile && types[index].is_integer() => Ok(()),
-        Some(Arg::Column(name)) if function.kernel != Kernel::Ntile => Err(Error::spec(format!(
-            "the {what} of {} is a whole number, and the column {name:?} is {}; cast it",
-            function.name, types[index]
-        ))),
-        Some(Arg::Column(name)) => {
-            Err(Error::spec(format!("the {what} of {} is a constant, not the column {name:?}", function.name)))
-        }
-    }
-}
-
-/// Whether the constant is a relative standard deviation that a sketch of at least 16 registers has.
-fn deviation(arg: &Arg) -> bool {
-    let value = match arg {
-        Arg::Literal(Literal::Float(value)) => Some(*value),
-        Arg::Literal(literal @ Literal::Decimal { .. }) => sql_text::show(literal).parse().ok(),
-        _ => None,
-    };
-    value.is_some_and(|value| value > 0.0 && value < 0.392)
-}
-
-/// `min_by` and `max_by` list so many values at most, as in Spark.
-const MOST_VALUES: i64 = 100_000;
-
-/// The shares of a quantile are 0 to 1; the frequencies of `percentile` are whole numbers.
-fn quantile(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
-    let shares = match call.args.get(1) {
-        Some(Arg::Literal(Literal::List(shares))) => shares.as_slice(),
-        Some(Arg::Literal(share)) => std::slice::from_ref(share),
-        Some(Arg::Column(name)) => {
-            return Err(Error::spec(format!("the share of {} is a constant, not the column {name:?}", function.name)));
-        }
-        None => &[],
-    };
-    for share in shares {
-        let value = literal_array::one_row_as(share, &DataType::Float64)?;
-        let value = value.as_primitive::<Float64Type>();
-        if value.is_null(0) || !(0.0..=1.0).contains(&value.value(0)) {
-            return Err(Error::spec(format!(
-                "the share of {} is a number from 0 to 1, not {}",
-                function.name,
-                sql_text::show(share)
-            )));
-        }
-    }
-    match (function.kernel, types.get(2)) {
-        (Kernel::PercentileApprox, _) => within(function, call, 2, "accuracy", i64::from(i32::MAX)),
-        (_, Some(frequency)) if !frequency.is_integer() => {
-            Err(Error::spec(format!("the frequency of {} is a whole number, not {frequency}; cast it", function.name)))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The argument of this index, if it is there, is a constant from 1 to `most`.
-fn within(function: &Function, call: &Call, index: usize, what: &str, most: i64) -> Result<()> {
-    let refuse = |given: String| {
-        Err(Error::spec(format!("the {what} of {} is a whole number from 1 to {most}, not {given}", function.name)))
-    };
-    match call.args.get(index) {
-        None => Ok(()),
-        Some(Arg::Literal(Literal::Int(value))) if (1..=most).contains(value) => Ok(()),
-        Some(Arg::Literal(value)) => refuse(sql_text::show(value)),
-        Some(Arg::Column(name)) => refuse(format!("the column {name:?}")),
-    }
-}
-
-/// How fast the weights of `ewm_mean` and `ewm_mean_by` fall.
-fn weights(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
-    let refuse = |index: usize, wanted: String| {
-        let found = match &call.args[index] {
-            Arg::Column(name) => format!("the column {name:?}"),
-            Arg::Literal(value) => sql_text::show(value),
-        };
-        Err(Error::spec(format!("{} is {wanted}, not {found}", function.name)))
-    };
-    let number = |index: usize| {
-        matches!(call.args[index], Arg::Literal(Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. }))
-    };
-    let value = |index: usize| match &call.args[index] {
-        Arg::Literal(value) => literal_array::number(&literal_array::natural(value)?),
-        Arg::Column(_) => Ok(f64::NAN),
-    };
-    if function.kernel == Kernel::EwmMean {
-        let fits = number(1) && value(1)? > 0.0 && value(1)? <= 1.0;
-        if !fits {
-            return refuse(1, "given the constant alpha, above 0 and up to 1".into());
-        }
-        return match call.args.get(2) {
-            None | Some(Arg::Literal(Literal::Boolean(_))) => Ok(()),
-            Some(_) => refuse(2, "told by TRUE or FALSE whether to divide by the sum of the weights".into()),
-        };
-    }
-    let times = signature::values(&types[1]);
-    let duration = matches!(call.args.get(2), Some(Arg::Literal(Literal::Interval { months: 0, .. })));
-    let fits = if signature::is_moment(times) { duration } else { number(2) } && value(2)? > 0.0;
-    if !fits {
-        let kind = if signature::is_moment(times) { "an interval of days or less" } else { "a number" };
-        return refuse(2, format!("given a constant half-life above 0, which is {kind} where the times are {times}"));
     }
     Ok(())
 }
 
-/// How many bins.
-fn bins(function: &Function, call: &Call) -> Result<()> {
-    let found = match call.args.get(1) {
-        Some(Arg::Literal(Literal::Int(2..=MOST_BINS))) => return Ok(()),
-        Some(Arg::Literal(value)) => sql_text::show(value),
-        Some(Arg::Column(name)) => format!("the column {name:?}"),
-        None => "none".into(),
-    };
-    Err(Error::spec(format!("{} is given a constant number of bins from 2 to {MOST_BINS}, not {found}", function.name)))
+/// An argument that is no column of values, as it is given.
+struct Setting<'a> {
+    function: &'a Function,
+    argument: &'a Argument,
+    given: &'a Arg,
+    data_type: &'a DataType,
 }
 
-/// Spark's limit.
-const MOST_BINS: i64 = i32::MAX as i64;
+impl Setting<'_> {
+    /// It must be something else.
+    fn refuse(&self, wanted: &str) -> Result<()> {
+        let found = match self.given {
+            Arg::Column(name) => format!("the column {name:?}"),
+            Arg::Literal(value) => sql_text::show(value),
+        };
+        Err(Error::spec(format!("the {} of {} is {wanted}, not {found}", self.argument.name, self.function.name)))
+    }
 
-/// `fill` draws its lines over one key.
+    fn constant(&self) -> Result<()> {
+        if matches!(self.given, Arg::Column(_)) { self.refuse("a constant") } else { Ok(()) }
+    }
+
+    /// The number it is, NaN if it is none.
+    fn value(&self) -> Result<f64> {
+        match self.given {
+            Arg::Literal(value @ (Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. })) => {
+                literal_array::number(&literal_array::natural(value)?)
+            }
+            _ => Ok(f64::NAN),
+        }
+    }
+
+    fn frequency(&self) -> Result<()> {
+        if self.data_type.is_integer() {
+            return Ok(());
+        }
+        let Self { argument, function, data_type, .. } = self;
+        Err(Error::spec(format!(
+            "the {} of {} is a whole number, not {data_type}; cast it",
+            argument.name, function.name
+        )))
+    }
+
+    fn number(&self, least: i64) -> Result<()> {
+        let from = if least > i64::MIN { format!(" from {least}") } else { String::new() };
+        match self.given {
+            Arg::Literal(Literal::Int(value)) if *value >= least => Ok(()),
+            Arg::Literal(_) => self.refuse(&format!("a whole number{from}")),
+            Arg::Column(_) if self.data_type.is_integer() => Ok(()),
+            Arg::Column(name) => Err(Error::spec(format!(
+                "the {} of {} is a whole number, and the column {name:?} is {}; cast it",
+                self.argument.name, self.function.name, self.data_type
+            ))),
+        }
+    }
+
+    fn count(&self, least: i64, most: i64) -> Result<()> {
+        match self.given {
+            Arg::Literal(Literal::Int(value)) if (least..=most).contains(value) => Ok(()),
+            _ => self.refuse(&format!("a constant whole number from {least} to {most}")),
+        }
+    }
+
+    /// One number or more, from 0 to 1.
+    fn share(&self) -> Result<()> {
+        self.constant()?;
+        let shares = match self.given {
+            Arg::Literal(Literal::List(shares)) => shares.as_slice(),
+            Arg::Literal(share) => std::slice::from_ref(share),
+            Arg::Column(_) => &[],
+        };
+        for share in shares {
+            let value = literal_array::one_row_as(share, &DataType::Float64)?;
+            let value = value.as_primitive::<Float64Type>();
+            if value.is_null(0) || !(0.0..=1.0).contains(&value.value(0)) {
+                let Self { function, argument, data_type, .. } = *self;
+                let given = &Arg::Literal(share.clone());
+                return Setting { function, argument, given, data_type }.refuse("a number from 0 to 1");
+            }
+        }
+        Ok(())
+    }
+
+    fn flag(&self) -> Result<()> {
+        match self.given {
+            Arg::Literal(Literal::Boolean(_)) => Ok(()),
+            _ => self.refuse("TRUE or FALSE"),
+        }
+    }
+
+    /// What a sketch of at least 16 registers has; the answer is exact.
+    fn deviation(&self) -> Result<()> {
+        let fits = !matches!(self.given, Arg::Literal(Literal::Int(_))) && self.value()? > 0.0 && self.value()? < 0.392;
+        if fits {
+            Ok(())
+        } else {
+            self.refuse("a constant above 0.0 and up to 0.39, and may be left out, as the count is exact")
+        }
+    }
+
+    fn alpha(&self) -> Result<()> {
+        let value = self.value()?;
+        if value > 0.0 && value <= 1.0 { Ok(()) } else { self.refuse("a constant above 0 and up to 1") }
+    }
+
+    /// A distance of the times.
+    fn half_life(&self, times: &DataType) -> Result<()> {
+        let moments = signature::is_moment(times);
+        let fits = match self.given {
+            Arg::Literal(value @ Literal::Interval { months: 0, .. }) if moments => {
+                literal_array::number(&literal_array::natural(value)?)? > 0.0
+            }
+            _ => !moments && self.value()? > 0.0,
+        };
+        if fits {
+            return Ok(());
+        }
+        let kind = if moments { "an interval of days or less" } else { "a number" };
+        self.refuse(&format!("a constant above 0, {kind} where the times are {times}"))
+    }
+}
+
+/// A window whose order the function draws lines over has one key that is a number.
 pub(super) fn line(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
     match order_by {
-        _ if function.kernel != Kernel::Fill => Ok(()),
+        _ if function.window_order != WindowOrder::Linear => Ok(()),
         [key] if linear(signature::values(&key.data_type)) => Ok(()),
         [key] => Err(Error::spec(format!(
-            "fill draws lines over the order key, and {:?} is {}; order by a number or a moment",
-            key.name, key.data_type
+            "{} draws lines over the order key, and {:?} is {}; order by a number or a moment",
+            function.name, key.name, key.data_type
         ))),
         keys => Err(Error::spec(format!(
-            "fill draws lines over one order key, and the window has {}; order by a number or a moment",
+            "{} draws lines over one order key, and the window has {}; order by a number or a moment",
+            function.name,
             keys.len()
         ))),
     }

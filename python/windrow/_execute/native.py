@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._model.catalog import function_of
 from .._model.names import fresh
 from .._plan.bound import BoundCalls, names_compared
 from .._windrow import Plan
@@ -59,10 +60,12 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
 
 
 def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
-    """Refuse a default of lag or lead that its column's type would cut; what else does not fit the plan refuses."""
-    if call["function"] not in ("lag", "lead") or len(call["args"]) < 3 or call["user"] is not None:
+    """Refuse a default that its column's type would cut; what else does not fit the plan refuses."""
+    known = function_of(call["function"]) if call["user"] is None else None
+    defaults = [call["args"][i] for i in known.positions("default") if i < len(call["args"])] if known else []
+    if not defaults:
         return
-    name, value = call["args"][0].get("column"), call["args"][2].get("literal")
+    name, value = call["args"][0].get("column"), defaults[0].get("literal")
     position = -1 if name is None else schema.get_field_index(name)
     if value is None or position < 0:
         return

@@ -7,18 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._model.catalog import function_of
 from .._model.names import HIDDEN
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCalls
 from ..exceptions import UnsupportedError
 
 __all__ = ["has_ordered_categories", "ordered_columns", "ordered_results", "refuse_comparison", "with_order"]
-
-# functions whose answer depends on the order of an argument's values, by the argument's position
-_ORDERED_ARGUMENTS = {
-    "min": 0, "max": 0, "mode": 0, "collect_set": 0, "min_by": 1, "max_by": 1, "arg_min": 1, "arg_max": 1,
-    "percentile_disc": 0, "quantile_disc": 0,
-}  # fmt: skip
 
 
 def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
@@ -36,12 +31,13 @@ def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     UnsupportedError
         If it does.
     """
-    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
-    if call["distinct"] and call["user"] is None and call["function"] != "count":
-        position = 0  # distinct values are put together in their order
     compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-    if position is not None and position < len(call["args"]):
-        compared.append(call["args"][position].get("column"))
+    known = function_of(call["function"]) if call["user"] is None else None
+    if known is not None:
+        positions = known.positions("ordered")
+        if call["distinct"] and known.keeps_type:
+            positions.append(0)  # distinct values are put together in their order
+        compared += [call["args"][i].get("column") for i in positions if i < len(call["args"])]
     for name in compared:
         if name in ordered:
             raise UnsupportedError(

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from ..exceptions import SpecError, shown
+from .catalog import function_of
 from .expressions import Expr, Item, Literal, Scalar, as_condition, as_expr, identifier
 from .names import check_text
 from .replace import replace
 from .windows import Order, Window, as_order, as_sequence
 
 __all__ = ["Call", "Derived", "UserFunction"]
-
-#: Functions of an ordered set: their first argument is what they are ordered by, ``WITHIN GROUP (ORDER BY x)``.
-ORDERED_SET = ("mode", "percentile_cont", "percentile_disc")
 
 
 class UserFunction(Protocol):
@@ -217,10 +215,15 @@ class Call(Item):
     def sql(self) -> str:
         """The call as SQL text, without its name."""
         order = ", ".join(map(str, self.argument_order))
-        # an ordered set's key is its first argument as well
-        within = self.function in ORDERED_SET and [o.key for o in self.argument_order] == list(self.args[:1])
+        known = None if self.user is not None else function_of(self.function)
+        # the key of WITHIN GROUP is the first argument as well
+        within = (
+            known is not None
+            and known.within_group == "key"
+            and [o.key for o in self.argument_order] == list(self.args[:1])
+        )
         args = self.args[1:] if within else self.args
-        inside = ", ".join(map(str, args)) or ("*" if self.function == "count" else "")
+        inside = ", ".join(map(str, args)) or ("*" if known is not None and known.takes_star else "")
         if self.is_distinct:
             inside = "DISTINCT " + inside
         if order and not within:

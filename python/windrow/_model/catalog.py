@@ -1,15 +1,162 @@
-"""The functions that windrow has, as the native module lists them."""
+"""The catalog of functions, as the native module has it: what the package knows of a function it reads here."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from typing import Any, Literal
 
 from .._windrow import functions
 
-__all__ = ["function_names"]
+__all__ = ["Argument", "Function", "function_names", "function_of", "functions_within_group"]
+
+_NONE: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument that a function takes.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    role
+        What it is for: ``"value"``, ``"ordered"`` and ``"compared"`` are values, a row each.
+    is_setting
+        Whether it is read when the call is planned, and not as a value of each row.
+    default
+        What stands for it where it is left out, if something does.
+    """
+
+    name: str
+    role: str
+    is_setting: bool
+    default: Any = _NONE
+
+    def is_default(self, value: Any) -> bool:
+        """Whether a literal is what stands for the argument anyway."""
+        return type(value) is type(self.default) and bool(value == self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the catalog.
+
+    Parameters
+    ----------
+    name
+        Its name; an alias is another.
+    aliases
+        Its other names.
+    family
+        What kind of function it is.
+    arguments
+        What it takes.
+    min_arguments
+        How many of these must be given.
+    takes_star
+        Whether ``*`` may stand for its arguments.
+    takes_frame
+        Whether it looks at a frame that the call chooses.
+    ignore_nulls_index
+        Where Spark's functions take IGNORE NULLS as TRUE or FALSE, behind the last argument.
+    within_group
+        What ``WITHIN GROUP (ORDER BY x)`` is to it: the key that is its first argument, or the order of its rows.
+    keeps_type
+        Whether its results are values of its first argument's type, or lists of such, where Arrow's types say so: then
+        what a host knows of that type beside holds for the result.
+    order_sensitivity
+        How its answer depends on the order of rows.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    family: Literal["aggregate", "value", "offset", "ranking", "running"]
+    arguments: tuple[Argument, ...]
+    min_arguments: int
+    takes_star: bool
+    takes_frame: bool
+    ignore_nulls_index: int | None
+    within_group: Literal["key", "rows"] | None
+    keeps_type: bool
+    order_sensitivity: Literal["rows", "peers", "values", "rounding", "equal_values", "none"]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it folds rows to the same answer, to the last digit, in whatever order and groups they are folded."""
+        return self.family == "aggregate" and self.order_sensitivity in ("equal_values", "none")
+
+    @property
+    def is_extremum(self) -> bool:
+        """Whether it gives that value of its argument which comes first, or last, in the values' order."""
+        return self.order_sensitivity == "equal_values"
+
+    def positions(self, *roles: str) -> list[int]:
+        """List the positions of the arguments of these roles."""
+        return [i for i, a in enumerate(self.arguments) if a.role in roles]
+
+    def is_setting(self, index: int) -> bool:
+        """Whether the argument of this index is read when the call is planned, and not as a value of each row."""
+        return index < len(self.arguments) and self.arguments[index].is_setting
+
+    def takes_literal(self, index: int) -> bool:
+        """Whether a literal at this index says the same whatever its type is: it is no value that is computed of."""
+        if index == self.ignore_nulls_index or self.takes_star:
+            return True
+        return self.is_setting(index) or index in self.positions("default", "frequency")
+
+    def without_default(self, values: list[Any], index: int, value: Any) -> list[Any]:
+        """Take an argument off the end that says what stands for it anyway; ``value`` is the literal that it is."""
+        given = len(values) == index + 1 and index < len(self.arguments)
+        return values[:-1] if given and self.arguments[index].is_default(value) else values
+
+
+@cache
+def _functions() -> dict[str, Function]:
+    rows = [_function(row) for row in functions()]
+    return {name: row for row in rows for name in (row.name, *row.aliases)}
+
+
+def _function(row: dict[str, Any]) -> Function:
+    return Function(
+        row["name"],
+        tuple(row["aliases"]),
+        row["family"],
+        tuple(Argument(a["name"], a["role"], a["setting"], a.get("default", _NONE)) for a in row["arguments"]),
+        row["min_arguments"],
+        row["star"],
+        row["frames"],
+        row["ignore_nulls_index"],
+        row["within_group"],
+        row["keeps_type"],
+        row["order_sensitivity"],
+    )
+
+
+def function_of(name: str) -> Function | None:
+    """Give the function of a name or an alias, in lower case.
+
+    Parameters
+    ----------
+    name
+        The name.
+
+    Returns
+    -------
+    Function or None
+        None if windrow has no such function.
+    """
+    return _functions().get(name)
 
 
 @cache
 def function_names() -> frozenset[str]:
     """Give the names and aliases of windrow's own functions."""
-    return frozenset(name for f in functions() for name in (f["name"], *f["aliases"]))
+    return frozenset(_functions())
+
+
+def functions_within_group() -> list[str]:
+    """List the names of the functions to which ``WITHIN GROUP`` may be written, those whose key it is first."""
+    found = [(row.within_group, name) for name, row in _functions().items() if row.within_group is not None]
+    return [name for _, name in sorted(found, key=lambda one: one[0])]

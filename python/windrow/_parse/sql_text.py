@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._model.calls import ORDERED_SET, Call, Derived, literal_flag
-from .._model.catalog import function_names
+from .._model.calls import Call, Derived, literal_flag
+from .._model.catalog import function_names, function_of, functions_within_group
 from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
 from .._model.names import check_text
@@ -35,15 +35,6 @@ __all__ = [
     "refuse_bare_functions",
 ]
 
-# function -> the position of its optional "ignore nulls" flag, which Spark's functions take as a last argument
-_FLAG_POSITION = {
-    "first": 1, "first_value": 1, "last": 1, "last_value": 1, "any_value": 1, "nth_value": 2, "lag": 3, "lead": 3,
-}  # fmt: skip
-
-
-# how many arguments a function has whose first one is the key of WITHIN GROUP, as Call has them
-_ARITY = {"mode": 1, "percentile_cont": 2, "percentile_disc": 2}
-_CONCATENATIONS = ("listagg", "string_agg")
 # what stands between a function and its OVER
 _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
@@ -218,16 +209,16 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
         The call.
     """
     name = function.lower()
-    position = _FLAG_POSITION.get(name)
+    known = function_of(name)
+    position = None if known is None else known.ignore_nulls_index
     if position is not None and len(args) == position + 1 and (flag := literal_flag(args[position])) is not None:
         args = args[:position]
         if flag:
             modifiers["nulls_ignored"] = True
-    if name in ("lag", "lead"):
-        if len(args) == 3 and isinstance(args[2], Literal) and args[2].value is None:
-            args = args[:2]
-        if len(args) == 2 and args[1] == Literal(1) and not isinstance(args[1].value, bool):
-            args = args[:1]
+    if known is not None and known.family == "offset":  # Spark spells the defaults out
+        for index in (2, 1):
+            if args and isinstance(args[-1], Literal):
+                args = known.without_default(args, index, args[-1].value)
     return Call(name, tuple(args), **modifiers)
 
 
@@ -261,15 +252,17 @@ def _window_call(tree: Any) -> Call:
     args: list[Expr] = []
     for argument in arguments:
         _read_argument(argument, args, modifiers)
-    if function == "count" and not arguments:
-        raise SpecError(f"{text_of(tree)}: count() takes what to count; write count(*) for rows")
-    if function in ORDERED_SET and (within or len(args) < _ARITY[function]):
+    known = function_of(function)
+    if known is not None and known.takes_star and not arguments:
+        raise SpecError(f"{text_of(tree)}: {function}() takes what to count; write {function}(*) for rows")
+    group = None if known is None else known.within_group
+    if known is not None and group == "key" and (within or len(args) < known.min_arguments):
         if len(within) != 1 or "argument_order" in modifiers:
             raise SpecError(f"{text_of(tree)}: {function} takes one key, written WITHIN GROUP (ORDER BY x)")
         args.insert(0, within[0].key)
-    elif within and function not in _CONCATENATIONS:
+    elif within and group is None:
         raise SpecError(
-            f"{text_of(tree)}: WITHIN GROUP belongs to {', '.join((*ORDERED_SET, *_CONCATENATIONS))}; "
+            f"{text_of(tree)}: WITHIN GROUP belongs to {', '.join(functions_within_group())}; "
             f"to give {function} its rows in another order, write {function}(... ORDER BY x)"
         )
     if within:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from .._model.calls import Call, Derived
+from .._model.catalog import function_of
 from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
 from .._model.names import Names, ambiguous, fresh, unique_names, unknown
@@ -90,11 +91,12 @@ class _Binder:
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
+        known = function_of(call.function) if call.user is None else None
         return {
             "function": call.function,
             "user": call.user,
             "args": [
-                self._argument(a, value=not i and call.user is None and call.function != "ntile")
+                self._argument(a, value=not i and known is not None and not known.is_setting(0))
                 for i, a in enumerate(call.args)
             ],
             "partition_by": [self._column(k, key=True) for k in window.partition_by],

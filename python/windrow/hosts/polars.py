@@ -15,6 +15,7 @@ from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
 from .._execute.run_metrics import Run, in_memory, listener
 from .._model.calls import Call, Derived
+from .._model.catalog import function_of
 from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_instance
 from .._model.outputs import Output
 from .._model.replace import replace
@@ -39,8 +40,6 @@ __all__ = ["PolarsHost", "PolarsReader"]
 
 #: The host of expressions that are Polars'.
 HOST = "polars"
-
-_EXTREMES = ("min", "max")
 
 
 class PolarsReader:
@@ -375,13 +374,18 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
     if call.user is not None or not call.args or not isinstance(call.args[0], Column):
         return None
     source = schema.get(call.args[0].name)
-    if isinstance(source, pl.Enum) and call.function in _EXTREMES:
+    if isinstance(source, pl.Enum) and _is_extremum(call):
         return source
     if not isinstance(source, (pl.Enum, pl.Categorical)):
         return None
     if isinstance(result, pl.List):
         return pl.List(source) if isinstance(result.inner, (pl.Enum, pl.Categorical)) else None
     return source if isinstance(result, (pl.Enum, pl.Categorical)) else None
+
+
+def _is_extremum(call: Call) -> bool:
+    known = function_of(call.function) if call.user is None else None
+    return known is not None and known.is_extremum
 
 
 def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:
@@ -399,7 +403,7 @@ def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataTy
 
     def ordered(call: Call) -> Call:
         args = call.args
-        if call.function in _EXTREMES and args:
+        if _is_extremum(call) and args:
             args = (key(args[0]), *args[1:])
         window = call.window
         if window is not None:

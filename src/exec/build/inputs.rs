@@ -7,8 +7,8 @@ use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::Family;
+use crate::catalog::argument::Role;
+use crate::catalog::function::{Looks, NullHandling};
 use crate::error::{Error, Remedy, Result};
 use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
 use crate::evaluate::evaluator::Evaluator;
@@ -61,13 +61,13 @@ impl<'a> Inputs<'a> {
         let mut args = Vec::with_capacity(call.args.len());
         for (index, arg) in call.args.iter().enumerate() {
             // Offsets, positions and the like were read when the plan was made.
-            if call.function.constant(index) {
+            if call.function.is_setting(index) {
                 continue;
             }
             let column = match arg {
                 PlannedArg::Column(place) => section.column(*place)?.clone(),
                 // The default of lag and lead stays one value.
-                PlannedArg::Literal(value) if call.function.family == Family::Offset && index > 0 => value.clone(),
+                PlannedArg::Literal(value) if call.function.index_of(Role::Default) == Some(index) => value.clone(),
                 PlannedArg::Literal(value) => {
                     broadcast::copies(value, &[Run { group: 0, end: section.rows }], threads)?
                 }
@@ -83,7 +83,7 @@ impl<'a> Inputs<'a> {
             ),
             None => None,
         };
-        let inclusion = Inclusion::new(nulls_of(call, &args), filter);
+        let inclusion = Inclusion::new(&values_of(call, &args), filter);
         let passing = Inclusion::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
@@ -185,10 +185,11 @@ impl<'a> Inputs<'a> {
         let column = self.first()?.clone();
         // Of the constants, which are not among these, the offset is one.
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
-        let by = match (self.per_row(1)?, call.function.kernel) {
-            (None, kernel) => By::Fixed(offset_of(kernel, &call.args).unwrap_or(1)),
-            (Some(by), Kernel::Lag) => By::PerRow(by.unary(i64::saturating_neg)),
-            (Some(by), _) => By::PerRow(by),
+        let before = call.function.looks == Looks::Distance { before: true };
+        let by = match self.per_row(1)? {
+            None => By::Fixed(offset_of(before, &call.args).unwrap_or(1)),
+            Some(by) if before => By::PerRow(by.unary(i64::saturating_neg)),
+            Some(by) => By::PerRow(by),
         };
         let carries = call.nulls == Nulls::Ignore && matches!(by, By::Fixed(_));
         let offset = Offset::new(section, column, inclusion.clone(), by, default, naive)?;
@@ -201,19 +202,15 @@ impl<'a> Inputs<'a> {
 }
 
 /// The arguments whose nulls keep a row from taking part.
-fn nulls_of<'a>(call: &PlannedCall, args: &'a [ArrayRef]) -> &'a [ArrayRef] {
-    let several = |count: usize| args.get(..count).unwrap_or(args);
-    match (call.function.family, call.function.kernel) {
-        (Family::Ranking, _) | (_, Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions) => &[],
-        (Family::Value | Family::Offset, _) if call.nulls != Nulls::Ignore => &[],
-        (_, Kernel::CollectList) if call.nulls == Nulls::Respect => &[],
-        (_, Kernel::Count) => args,
-        (_, Kernel::EwmMeanBy) => several(2),
-        (_, Kernel::MinBy | Kernel::MaxBy) => args.get(1..2).unwrap_or_default(),
-        // Functions of pairs pass over a pair with a null; others over a null, whatever comes beside it.
-        (Family::Aggregate, _) if call.function.arguments == (2, 2) => several(call.signature.inputs.len()),
-        _ => several(1),
-    }
+fn values_of(call: &PlannedCall, args: &[ArrayRef]) -> Vec<ArrayRef> {
+    let kept = match call.function.nulls {
+        NullHandling::Skipped => false,
+        NullHandling::SkippedUnlessRespected => call.nulls == Nulls::Respect,
+        NullHandling::KeptUnlessIgnored => call.nulls != Nulls::Ignore,
+        NullHandling::Kept => true,
+    };
+    let values = args.iter().enumerate().filter(|&(index, _)| !kept && call.function.is_value(index));
+    values.map(|(_, column)| column.clone()).collect()
 }
 
 /// The column as the type a function reads it as.

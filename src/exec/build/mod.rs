@@ -15,7 +15,7 @@ use self::inputs::Inputs;
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
-use crate::catalog::shared_state::States;
+use crate::catalog::shared_state::SharedState;
 use crate::error::{Error, Result};
 use crate::evaluate::aggregate_evaluator::retractable;
 use crate::evaluate::evaluator::Evaluator;
@@ -105,13 +105,12 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     if matches!(call.signature.algebra, Algebra::Ordered | Algebra::Quantile) {
         return ordered::evaluator(inputs);
     }
-    if let Some(states) = States::of(call.function.kernel) {
-        return match states {
-            States::Totals => totals::totals(inputs, inputs.first()?),
-            States::Moments => totals::spreads(inputs),
-            States::Shape => totals::shapes(inputs),
-            States::Pairs => totals::regressions(inputs),
-        };
+    match call.function.shared_state {
+        Some(SharedState::Totals) => return totals::totals(inputs, inputs.first()?),
+        Some(SharedState::Moments) => return totals::spreads(inputs),
+        Some(SharedState::Shape) => return totals::shapes(inputs),
+        Some(SharedState::Pairs) => return totals::regressions(inputs),
+        Some(SharedState::Count) | None => {}
     }
     match call.function.kernel {
         Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => udf::evaluator(inputs),

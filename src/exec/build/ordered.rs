@@ -8,8 +8,8 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, FieldRef, SortOptions};
 
 use super::inputs::Inputs;
+use crate::catalog::function::Family;
 use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::Family;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::order_statistics::frame_order::Arranged;

@@ -19,7 +19,7 @@ impl Plan {
             parts.push(format!(
                 "{:?}",
                 (
-                    call.function.kernel,
+                    call.function.name,
                     &call.args,
                     call.nulls,
                     call.distinct,

@@ -31,8 +31,7 @@ use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
 use self::summary::{Around, Before, Summary};
-use crate::catalog::function_id::Kernel;
-use crate::catalog::functions::Family;
+use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, edges, put};
 use crate::exec::halo::{Halo, Pass};
@@ -117,7 +116,7 @@ impl Plan {
         self.calls.iter().all(|call| {
             let frame = call.frame.frame();
             let counts = call.function.family == Family::Ranking
-                && matches!(call.function.kernel, Kernel::RowNumber | Kernel::Ntile)
+                && call.function.order_sensitivity == OrderSensitivity::Rows
                 && call.argument_order.is_empty();
             // Which rows are the first and the last partition's is a matter of order.
             self.orders[call.order].partition_by.is_empty()

@@ -28,8 +28,8 @@ WINDOW = "PARTITION BY k ORDER BY t, id"
 ARGUMENTS = {
     "count_if": "b", "bool_and": "b", "bool_or": "b", "ntile": "3", "listagg": "s, '-'", "collect_list": "s",
     "first_value": "s", "last_value": "s", "any_value": "s", "nth_value": "s, 2", "lag": "s, 2", "lead": "s",
-    "percentile": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3", "histogram_numeric": "x, 40",
-    "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
+    "percentile": "x, 0.3", "percentile_cont": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3",
+    "histogram_numeric": "x, 40", "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
 }  # fmt: skip
 LEAST = {entry["name"]: entry["min_arguments"] for entry in wr._windrow.functions()}
 

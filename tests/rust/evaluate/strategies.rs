@@ -9,9 +9,10 @@ use arrow_schema::{DataType, SortOptions};
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
+use windrow::catalog::function::{Distinct, Family, Function};
 use windrow::catalog::function_id::Kernel;
-use windrow::catalog::functions::{self, Distinct, FUNCTIONS, Family, Function};
-use windrow::catalog::signature::{Modifiers, signature};
+use windrow::catalog::functions::{self, FUNCTIONS};
+use windrow::catalog::signature::Modifiers;
 use windrow::exec::sectioned::summary::Summary;
 use windrow::permute::gather::gather;
 use windrow::sort::sort_column::SortColumn;
@@ -89,7 +90,9 @@ impl Window {
                     // Text is read as a boolean too, but these texts are numbers.
                     let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
                     (!logic || data_type == DataType::Boolean)
-                        && signature(function, &types[..function.arguments.0.clamp(1, 2)], Modifiers::default()).is_ok()
+                        && function
+                            .signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default())
+                            .is_ok()
                 })
                 .flat_map(|&name| {
                     let column = Arg::column(name);
@@ -105,7 +108,7 @@ impl Window {
                         (_, Kernel::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
-                        (_, kernel) if quantile(kernel) && function.arguments.0 > 1 => vec![],
+                        (_, kernel) if quantile(kernel) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then it does not matter how they were merged.
                         (_, Kernel::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
                         (_, Kernel::EwmMean) => {
@@ -131,7 +134,7 @@ impl Window {
                         (_, Kernel::MinBy | Kernel::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
                         }
-                        _ if function.arguments == (2, 2) && function.family == Family::Aggregate => {
+                        _ if function.argument_count() == (2, 2) && function.family == Family::Aggregate => {
                             vec![vec![column.clone(), Arg::column("finite")], vec![column, Arg::column("k")]]
                         }
                         _ => vec![vec![column]],
@@ -160,10 +163,10 @@ impl Window {
                 call.frame = Some(self.frame.clone());
                 call.min_rows = self.min_rows;
             }
-            if function.takes_filter() && self.filtered {
+            if function.filter && self.filtered {
                 call.filter = Some("flag".into());
             }
-            if function.takes_ignore_nulls() && self.ignore_nulls {
+            if function.ignore_nulls && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
             } else if function.kernel == Kernel::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;
@@ -172,7 +175,7 @@ impl Window {
         };
         // A frequency says how often a value counts, which with DISTINCT is once.
         let frequency = |call: &Call| function.kernel == Kernel::Percentile && call.args.len() > 2;
-        let distinct = |call: Call| match function.distinct() {
+        let distinct = |call: Call| match function.distinct {
             Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
             _ => call,
         };
@@ -183,7 +186,7 @@ impl Window {
     fn ordered(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let takes = |name: &&str| {
             let types = [schema.column_by_name(name).unwrap().data_type().clone(), DataType::Float64];
-            signature(function, &types[..function.arguments.0.clamp(1, 2)], Modifiers::default()).is_ok()
+            function.signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default()).is_ok()
         };
         let columns = || VALUES.iter().copied().filter(takes);
         let key = |column: &str| OrderKey {
@@ -225,7 +228,7 @@ impl Window {
                     let call = |share| Call::new(function.name, [Arg::column(name), share]);
                     calls.extend([call(share(0.3)), call(shares())]);
                     calls.push(call(share(0.75)).argument_order([key(name)]));
-                    if function.kernel == Kernel::Percentile {
+                    if function.argument_count().1 > 2 && function.kernel == Kernel::Percentile {
                         calls.push(Call::new(function.name, [Arg::column(name), shares(), Arg::column("u8")]));
                     }
                 }
@@ -395,7 +398,7 @@ fn agree_on(
             Arg::Literal(value) => literal_array::natural(value).unwrap().data_type().clone(),
         });
         let types: Vec<_> = types.collect();
-        let able = signature(function, &types, modifiers(&call)).unwrap().algebra.strategies();
+        let able = function.signature(&types, modifiers(&call)).unwrap().algebra.strategies();
         let naive = plan(batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(batch).unwrap();
         for strategy in able.iter().copied().map(Some).chain([None]) {
             let found = plan(batch, &spec, &call, strategy).compute(batch).unwrap();

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._model.calls import Call
+from ..._model.catalog import function_of
 from ..._model.expressions import Expr, Literal
 from ..._model.windows import Bound, Frame, Order, Window, relative
 from ...exceptions import UnsupportedError
@@ -109,7 +110,8 @@ class _Reader:
     def call(self, expression: Any) -> Call:
         function = expression.windowFunction()
         call = self._aggregate(function) if class_of(function) == "AggregateExpression" else self._ranking(function)
-        return call.over(self._window(expression.windowSpec(), framed=call.function not in _OWN_FRAME))
+        known = function_of(call.function)
+        return call.over(self._window(expression.windowSpec(), framed=known is None or known.takes_frame))
 
     def _window(self, spec: Any, *, framed: bool) -> Window:
         frame = None
@@ -237,9 +239,6 @@ class _Reader:
 
 def _literal(expression: Any, role: str) -> Expr:
     return Literal(value_of(expression, role))
-
-
-_OWN_FRAME = frozenset([*_RANKING.values(), "ntile", "lag", "lead", "counter_diff"])
 
 
 def _fields(node: Any) -> dict[str, Any]:

@@ -12,17 +12,10 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._model.catalog import function_of
 from .spark_sql import order_sql
 
 __all__ = ["better_left"]
-
-_RANKING = frozenset(["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"])
-_OFFSET = frozenset(["lag", "lead"])
-_VALUE = frozenset(["any_value", "first", "first_value", "last", "last_value", "nth_value"])
-# Aggregates whose answer is the same in whatever order and groups the rows are folded.
-_EXACT = frozenset([
-    "any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "count", "count_if", "every", "max", "min", "some",
-])  # fmt: skip
 
 
 def better_left(
@@ -55,25 +48,27 @@ def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
 
     Ties come in the order of arrival in both, but where there is one key in all: then Spark's radix sort moves rows.
     """
-    function, ordered = call["function"], bool(call["order_by"])
+    known, ordered = function_of(call["function"]), bool(call["order_by"])
     if call["user"] is not None or call["distinct"] or call["argument_order"] or call["min_rows"] is not None:
         return False
-    if function in _RANKING:
+    if known is None:
+        return False
+    if known.family == "ranking":
         return ordered
-    if function in _OFFSET:
+    if known.family == "offset":
         return ordered and all(_whole(a) for a in call["args"][1:2])
     shape = _shape(call)
     if shape is None:
         return False
-    if function in _VALUE:  # Spark's optimizer loses the filter of first() over some frames
+    if known.family == "value":  # Spark's optimizer loses the filter of first() over some frames
         return ordered and call["filter"] is None and all(_whole(a) for a in call["args"][1:2])
-    if function == "sum" and "column" in call["args"][0]:
+    if known.name == "sum" and "column" in call["args"][0]:
         summed = types.get(call["args"][0]["column"])
         # a total of bigint may pass 2^63 on its way, which is an error to Spark alone; a running one is an answer there
         return isinstance(summed, (T.ByteType, T.ShortType, T.IntegerType, T.DecimalType)) or (
             isinstance(summed, T.LongType) and shape == "growing"
         )
-    return function in _EXACT
+    return known.is_exact
 
 
 def _whole(argument: dict[str, Any]) -> bool:

@@ -9,14 +9,12 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from ..._model.calls import ORDERED_SET
+from ..._model.catalog import function_of
 from ..._model.expressions import literal_sql
 from ...exceptions import UnsupportedError
 from .scalars import quoted
 
 __all__ = ["order_sql", "row_of", "spark_sql", "with_windows"]
-
-_WITHIN_GROUP = frozenset(["listagg", "string_agg", *ORDERED_SET])
 
 
 def spark_sql(call: dict[str, Any]) -> str:
@@ -38,6 +36,8 @@ def spark_sql(call: dict[str, Any]) -> str:
         If Spark's SQL cannot say it.
     """
     function, frame = call["function"], call["frame"]
+    known = function_of(function)
+    group = None if known is None else known.within_group
     bounds = [] if frame is None else [frame["start"], frame["end"]]
     missing = next(
         (
@@ -46,7 +46,7 @@ def spark_sql(call: dict[str, Any]) -> str:
                 (call["user"] is not None, "functions of your own"),
                 (call["distinct"], "DISTINCT over a window"),
                 (call["min_rows"] is not None, "min_rows"),
-                (call["argument_order"] and function not in _WITHIN_GROUP, "order inside the parentheses"),
+                (call["argument_order"] and group is None, "order inside the parentheses"),
                 (frame is not None and frame["units"] == "groups", "GROUPS"),
                 (frame is not None and frame["exclude"] != "no_others", "EXCLUDE"),
                 (any("column" in (b[1] or {}) for b in bounds), "bounds of each row's own"),
@@ -59,9 +59,9 @@ def spark_sql(call: dict[str, Any]) -> str:
         raise _refused(call, f"Spark's windows have no {missing}")
     args = call["args"]
     within = call["argument_order"]
-    if function in ORDERED_SET and within:
-        args = args[1:]  # the key of an ordered set is its first argument as well
-    inside = ", ".join(map(_argument, args)) or ("*" if function == "count" else "")
+    if group == "key" and within:
+        args = args[1:]  # the key is the first argument as well
+    inside = ", ".join(map(_argument, args)) or ("*" if known is not None and known.takes_star else "")
     parts = [f"{function}({inside})"]
     if within:
         parts.append(f"WITHIN GROUP (ORDER BY {', '.join(map(order_sql, within))})")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.stream import Chain, Operator
+from ..._model.catalog import function_of
 from ..._plan.layout import Slot
 from ...exceptions import SpecError, UnsupportedError
 from ...settings import current
@@ -24,14 +25,6 @@ __all__ = [
     "spark_schema",
     "to_arrow",
 ]
-
-# Functions whose result is a value of their first argument or of its type, and those that give a list of such: where
-# Arrow knows less than Spark about that type (an interval's fields, a collation), the result keeps what Spark knows.
-_SAME_TYPE = frozenset([
-    "any_value", "counter_diff", "fill", "first", "first_value", "lag", "last", "last_value", "lead", "listagg", "max",
-    "max_by", "min", "min_by", "mode", "nth_value", "percentile_approx", "string_agg", "sum", "try_sum",
-])  # fmt: skip
-_LISTS = frozenset(["array_agg", "collect_list", "collect_set", "max_by", "min_by", "percentile_approx"])
 
 _TO_ARROW: dict[str, Callable[[str], pa.DataType]] = {
     "ByteType": lambda _: pa.int8(),
@@ -223,11 +216,19 @@ def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.Data
         None where Arrow tells all.
     """
     plain = carried(source)
-    if function in _SAME_TYPE and result == plain:
+    if not _keeps_type(function):
+        return None
+    if result == plain:
         return source
-    if function in _LISTS and isinstance(result, T.ArrayType) and result.elementType == plain:
+    if isinstance(result, T.ArrayType) and result.elementType == plain:
         return T.ArrayType(source, result.containsNull)
     return None
+
+
+def _keeps_type(function: str) -> bool:
+    """Whether results are of the first argument's type: then what Spark knows of it beside holds for them as well."""
+    known = function_of(function)
+    return known is not None and known.keeps_type
 
 
 def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
@@ -243,18 +244,14 @@ def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     types = {f.name: f.dataType for f in schema.fields}
     for call in calls:
         keys = [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
-        ordered = [call["args"][i] for i in _ORDERED.get(call["function"], ()) if i < len(call["args"])]
+        known = function_of(call["function"]) if call["user"] is None else None
+        by_order, by_value = ([], []) if known is None else (known.positions("ordered"), known.positions("compared"))
+        ordered = [call["args"][i] for i in by_order if i < len(call["args"])]
         for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
             _check_key(types[name], name, call["display"])
-        compared = call["args"] if call["distinct"] or call["function"] in _COMPARED else []
+        compared = call["args"] if call["distinct"] else [call["args"][i] for i in by_value if i < len(call["args"])]
         for name in [a["column"] for a in compared if "column" in a]:
             _check_collation(types[name], name, call["display"])
-
-
-# function -> the arguments that it puts in order
-_ORDERED = {"max": (0,), "max_by": (1,), "min": (0,), "min_by": (1,)}
-# functions that ask whether values of their argument are equal
-_COMPARED = frozenset(["approx_count_distinct", "collect_set", "entropy", "mode"])
 
 
 def _check_key(dtype: T.DataType, column: str, display: str) -> None:
@@ -387,9 +384,10 @@ def _level_schema(operator: Operator, spark: object) -> T.StructType:
         if source in position:
             at = position[source]
             given, dtype = arrow.field(at).type, fields[at].dataType
-            if call["function"] in _SAME_TYPE and given == field.type:
+            keeps = _keeps_type(call["function"])
+            if keeps and given == field.type:
                 return T.StructField(name, dtype, field.nullable)
-            if call["function"] in _LISTS and _is_list(field.type) and field.type.value_type == given:
+            if keeps and _is_list(field.type) and field.type.value_type == given:
                 return T.StructField(name, T.ArrayType(dtype, field.type.value_field.nullable), field.nullable)
         return T.StructField(name, from_arrow(field.type, name), field.nullable)
 

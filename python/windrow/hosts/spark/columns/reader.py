@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...._model.calls import Call, Derived
+from ...._model.catalog import function_of
 from ...._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from ...._model.replace import replace
 from ...._model.result_columns import place
@@ -28,20 +29,9 @@ from .tree import HOST, Function, Node, Tree, WindowSpec
 
 __all__ = ["generator_in", "is_literal", "locator", "read_argument", "read_item", "read_order"]
 
-# Function -> which of its arguments are settings, one value for all rows: literals there are read. All other literals
-# are Spark's to evaluate, because their type decides the result's.
-_SETTINGS = {
-    "any_value": (1,), "approx_count_distinct": (1,), "approx_percentile": (1, 2), "count": (0,), "first": (1,),
-    "first_value": (1,), "histogram_numeric": (1,), "lag": (1, 2, 3), "last": (1,), "last_value": (1,),
-    "lead": (1, 2, 3), "listagg": (1,), "max_by": (2,), "min_by": (2,), "mode": (1,), "nth_value": (1, 2),
-    "ntile": (0,), "percentile": (1, 2), "percentile_approx": (1, 2), "percentile_cont": (0, 1),
-    "percentile_disc": (0, 1), "string_agg": (1,),
-}  # fmt: skip
 _OPERATOR = re.compile(r"`([^\w`]+)`\(")
 # Functions whose result names its parts as their arguments are named.
 _NAMING = ("struct", "arrays_zip")
-# Functions whose WITHIN GROUP key is what they are computed of.
-_ORDERED_VALUE = ("mode", "percentile_cont", "percentile_disc")
 
 
 def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
@@ -288,11 +278,14 @@ class _Reader:
         name = function.text.lower()
         how: Function = function.value
         order = tuple(self.order(o) for o in how.order)
-        args = [self._argument(name, i, a) for i, a in enumerate(function.children)]
-        if name in _ORDERED_VALUE and order:
+        known = function_of(name)
+        within = bool(known is not None and known.within_group == "key" and order)
+        args = [self._argument(name, i, a) for i, a in enumerate(function.children, start=int(within))]
+        if within:
             args.insert(0, order[0].key)
-        elif name == "percentile" and len(args) == 3 and args[2] == Literal(1):
-            args.pop()  # PySpark spells the default frequency out
+        elif known is not None and args and isinstance(args[-1], Literal):
+            for index in known.positions("frequency"):  # PySpark spells the default out
+                args = known.without_default(args, index, args[-1].value)
         return call_of_parts(
             name,
             [a for a in args if a is not None],
@@ -305,12 +298,13 @@ class _Reader:
 
     def _argument(self, function: str, position: int, raw: Any) -> Any:
         """Read an argument; None for the star of ``count(*)``."""
-        node = self.tree.read(raw)
+        node, known = self.tree.read(raw), function_of(function)
         if node.kind == "star":
-            if node.text or function != "count":
+            if node.text or known is None or not known.takes_star:
                 raise UnsupportedError(f"{function}({node.text}.*): name the columns")
             return None
-        if position in _SETTINGS.get(function, ()):
+        # All other literals are Spark's to evaluate, because their type decides the result's.
+        if known is not None and known.takes_literal(position):
             if node.kind == "literal":
                 return Literal(node.value)
             if node.kind == "function" and node.text == "array":

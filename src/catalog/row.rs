@@ -1,0 +1,215 @@
+//! How a row of the catalog is written: what the functions of a family have in common, and what one of them says beside.
+
+use super::argument::Argument;
+use super::function::{
+    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
+    WindowOrder, WithinGroup,
+};
+use super::function_id::Kernel;
+use super::shared_state::SharedState;
+use super::signature::{self as types, Rule};
+
+/// An aggregate: over any frame, FILTER and DISTINCT taken, NULLs skipped, the order of rows without effect.
+pub(super) const fn aggregate(
+    name: &'static str,
+    kernel: Kernel,
+    arguments: &'static [Argument],
+    rule: Rule,
+    doc: &'static str,
+) -> Function {
+    Function {
+        name,
+        aliases: &[],
+        doc,
+        kernel,
+        family: Family::Aggregate,
+        arguments,
+        star: false,
+        filter: true,
+        ignore_nulls: false,
+        nulls: NullHandling::Skipped,
+        distinct: Distinct::Counts,
+        argument_order: ArgumentOrder::Idle,
+        within_group: WithinGroup::Refused,
+        frames: Frames::Any,
+        window_order: WindowOrder::Any,
+        looks: Looks::Frame,
+        picks: None,
+        keeps_type: false,
+        order_sensitivity: OrderSensitivity::None,
+        shared_state: None,
+        rule,
+    }
+}
+
+/// A row of the frame.
+pub(super) const fn value(
+    name: &'static str,
+    kernel: Kernel,
+    arguments: &'static [Argument],
+    distinct: Distinct,
+    doc: &'static str,
+) -> Function {
+    Function {
+        family: Family::Value,
+        ignore_nulls: true,
+        nulls: NullHandling::KeptUnlessIgnored,
+        argument_order: ArgumentOrder::Rows,
+        keeps_type: true,
+        order_sensitivity: OrderSensitivity::Rows,
+        ..aggregate(name, kernel, arguments, types::value, doc).distinct(distinct)
+    }
+}
+
+/// A row of the partition, so many rows away.
+pub(super) const fn offset(
+    name: &'static str,
+    kernel: Kernel,
+    arguments: &'static [Argument],
+    before: bool,
+    doc: &'static str,
+) -> Function {
+    Function {
+        family: Family::Offset,
+        filter: false,
+        distinct: Distinct::Refused,
+        argument_order: ArgumentOrder::Refused,
+        frames: Frames::None,
+        window_order: WindowOrder::Required,
+        looks: Looks::Distance { before },
+        rule: types::offset,
+        ..value(name, kernel, arguments, Distinct::Refused, doc)
+    }
+}
+
+/// The partition's rows one after another.
+pub(super) const fn running(
+    name: &'static str,
+    kernel: Kernel,
+    arguments: &'static [Argument],
+    rule: Rule,
+    doc: &'static str,
+) -> Function {
+    Function {
+        family: Family::Running,
+        filter: false,
+        distinct: Distinct::Refused,
+        argument_order: ArgumentOrder::Refused,
+        frames: Frames::Own(OwnFrame::UpToRow),
+        window_order: WindowOrder::Required,
+        looks: Looks::Before,
+        keeps_type: true,
+        order_sensitivity: OrderSensitivity::Rows,
+        ..aggregate(name, kernel, arguments, rule, doc)
+    }
+}
+
+/// Where a row stands.
+pub(super) const fn ranking(
+    name: &'static str,
+    kernel: Kernel,
+    arguments: &'static [Argument],
+    rule: Rule,
+    doc: &'static str,
+) -> Function {
+    Function {
+        family: Family::Ranking,
+        nulls: NullHandling::Kept,
+        argument_order: ArgumentOrder::Rows,
+        keeps_type: false,
+        ..running(name, kernel, arguments, rule, doc)
+    }
+}
+
+/// What a row says beside the defaults of its family.
+impl Function {
+    pub(super) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    pub(super) const fn star(self) -> Self {
+        Self { star: true, ..self }
+    }
+
+    pub(super) const fn no_filter(self) -> Self {
+        Self { filter: false, ..self }
+    }
+
+    pub(super) const fn ignore_nulls(self) -> Self {
+        Self { ignore_nulls: true, ..self }
+    }
+
+    pub(super) const fn nulls(self, nulls: NullHandling) -> Self {
+        Self { nulls, ..self }
+    }
+
+    pub(super) const fn distinct(self, distinct: Distinct) -> Self {
+        Self { distinct, ..self }
+    }
+
+    pub(super) const fn argument_order(self, argument_order: ArgumentOrder) -> Self {
+        Self { argument_order, ..self }
+    }
+
+    pub(super) const fn within_group(self, within_group: WithinGroup) -> Self {
+        Self { within_group, ..self }
+    }
+
+    pub(super) const fn frames(self, frames: Frames) -> Self {
+        Self { frames, ..self }
+    }
+
+    pub(super) const fn window_order(self, window_order: WindowOrder) -> Self {
+        Self { window_order, ..self }
+    }
+
+    pub(super) const fn looks(self, looks: Looks) -> Self {
+        Self { looks, ..self }
+    }
+
+    pub(super) const fn picks(self, end: FrameEnd) -> Self {
+        Self { picks: Some(end), ..self }
+    }
+
+    pub(super) const fn keeps_type(self) -> Self {
+        Self { keeps_type: true, ..self }
+    }
+
+    pub(super) const fn sensitive(self, order_sensitivity: OrderSensitivity) -> Self {
+        Self { order_sensitivity, ..self }
+    }
+
+    pub(super) const fn shares(self, state: SharedState) -> Self {
+        Self { shared_state: Some(state), ..self }
+    }
+
+    /// Sums and means.
+    pub(super) const fn totals(self) -> Self {
+        self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Totals)
+    }
+
+    /// Variances and standard deviations.
+    pub(super) const fn moments(self) -> Self {
+        self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Moments)
+    }
+
+    /// Skewness and kurtosis.
+    pub(super) const fn shape(self) -> Self {
+        self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Shape)
+    }
+
+    /// Covariances and regressions.
+    pub(super) const fn pairs(self) -> Self {
+        self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Pairs)
+    }
+
+    /// The value of one row that is chosen by an order of its own, or the row itself.
+    pub(super) const fn one_of(self) -> Self {
+        self.keeps_type().sensitive(OrderSensitivity::EqualValues).distinct(Distinct::Idle)
+    }
+
+    /// Of values in their order, whose direction may be written.
+    pub(super) const fn of_ordered(self) -> Self {
+        self.sensitive(OrderSensitivity::Values).argument_order(ArgumentOrder::Values)
+    }
+}
