@@ -233,6 +233,8 @@ def sql(
     """
     if not isinstance(query, str):
         raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
+    if args is not None and (isinstance(args, (str, bytes)) or not isinstance(args, (Mapping, Sequence))):
+        raise SpecError(f"args={shown(args)}: parameters are a dict for :name, or a list for ?")
     refused = None
     if spark is not None or "pyspark.sql" in sys.modules:
         from .hosts.spark.session_query import answer_in_session

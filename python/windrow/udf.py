@@ -86,14 +86,13 @@ def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Ca
     [0, 2, 6, 0]
     """
     given = cls
+    name = _name((cls if isinstance(cls, type) else type(cls)).__name__ if name is None else name)
     if isinstance(cls, type):
-        name = name or cls.__name__
         _methods(cls, name)
         try:
             given = cls()
         except TypeError as error:
             raise SpecError(f"{name} cannot be made without arguments ({error}); pass an instance") from error
-    name = _name(name or type(given).__name__)
     _methods(given, name)
     _takes(given.initialize, 0, f"{name}.initialize()")
     for method, before in (("update", "the state"), ("retract", "the state")):

@@ -352,6 +352,8 @@ def as_expr(value: Any, role: str) -> Expr:
 def _is_literal_value(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return all(map(_is_literal_value, value))
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST
     return value is None or isinstance(value, SCALARS)
 
 
