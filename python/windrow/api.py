@@ -6,8 +6,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-import pyarrow as pa
-
 from ._execute.stream import Chain, Operator as _Operator, make_operator
 from ._model.names import columns_named
 from ._model.replace import replace
@@ -20,6 +18,7 @@ from .hosts.explanation import Explanation, explain_outputs
 from .settings import Engine, Spread, current
 from .typing import (
     FrameLike,
+    FrameT_co,
     IntoItem,
     IntoItems,
     IntoSelectItems,
@@ -36,10 +35,9 @@ from .typing import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame as SparkDataFrame
     from pyspark.sql.types import StructType
 else:  # annotations may be asked for where there is no PySpark
-    SparkDataFrame = StructType = Any
+    StructType = Any
 
 __all__ = ["Operator", "explain", "operator", "select", "sql", "with_columns"]
 
@@ -76,7 +74,7 @@ def with_columns(
     engine: None = None,
     spread: None = None,
     **named: IntoItem,
-) -> pa.Table: ...
+) -> Any: ...  # a pyarrow Table
 
 
 def with_columns(
@@ -167,7 +165,7 @@ def select(
     engine: None = None,
     spread: None = None,
     **named: IntoItem,
-) -> pa.Table: ...
+) -> Any: ...  # a pyarrow Table
 
 
 def select(
@@ -213,13 +211,13 @@ def select(
 
 
 @overload
-def sql(
+def sql(  # type: ignore[overload-overlap]  # only without frames
     query: str,
     /,
     *,
-    spark: SparkSession | None = None,
+    spark: SparkSession[FrameT_co],
     args: Mapping[str, Any] | Sequence[Any] | None = None,
-) -> SparkDataFrame: ...
+) -> FrameT_co: ...
 
 
 @overload
@@ -227,7 +225,17 @@ def sql(
     query: str,
     /,
     *,
-    spark: SparkSession | None = None,
+    spark: None = None,
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+) -> Any: ...
+
+
+@overload
+def sql(
+    query: str,
+    /,
+    *,
+    spark: SparkSession[Any] | None = None,
     args: Mapping[str, Any] | Sequence[Any] | None = None,
     **frames: SparkFrameT,
 ) -> SparkFrameT: ...
@@ -238,7 +246,7 @@ def sql(query: str, /, *, spark: None = None, args: None = None, **frames: Memor
 
 
 @overload
-def sql(query: str, /, *, spark: None = None, args: None = None, **frames: StreamLike) -> pa.Table: ...
+def sql(query: str, /, *, spark: None = None, args: None = None, **frames: StreamLike) -> Any: ...  # a pyarrow Table
 
 
 @overload
@@ -246,7 +254,7 @@ def sql(
     query: str,
     /,
     *,
-    spark: SparkSession | None = None,
+    spark: SparkSession[Any] | None = None,
     args: Mapping[str, Any] | Sequence[Any] | None = None,
     **frames: FrameLike,
 ) -> Any: ...
@@ -256,7 +264,7 @@ def sql(
     query: str,
     /,
     *,
-    spark: SparkSession | None = None,
+    spark: SparkSession[Any] | None = None,
     args: Mapping[str, Any] | Sequence[Any] | None = None,
     **frames: FrameLike,
 ) -> Any:

@@ -7,15 +7,14 @@
 
 The frames and expressions of other libraries are protocols, so that none of them need be installed, and one that is
 not leaves the types of the others as they are. Methods take any arguments in them: a protocol only tells one library's
-objects from another's.
+objects from another's. pyarrow, which has no types of its own, is Any or a protocol too: checkers that report what they
+do not know would report every function of windrow's otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
-
-import pyarrow as pa
 
 from ._execute.run_metrics import Measured, Metrics
 from ._model.calls import Call, Derived
@@ -84,6 +83,9 @@ __all__ = [
 ]
 
 
+FrameT_co = TypeVar("FrameT_co", covariant=True)
+
+
 class PolarsFrame(Protocol):
     """A ``polars.DataFrame`` or ``LazyFrame``."""
 
@@ -135,14 +137,14 @@ class SparkFrame(Protocol):
         """Map record batches."""
 
 
-class SparkSession(Protocol):
+class SparkSession(Protocol[FrameT_co]):
     """A PySpark ``SparkSession``, Classic or Connect."""
 
     @property
     def catalog(self) -> Any:
         """The tables, views and functions."""
 
-    def table(self, *args: Any, **kwargs: Any) -> Any:
+    def table(self, name: str, /) -> FrameT_co:
         """Give a table as a DataFrame."""
 
 
@@ -181,7 +183,7 @@ class ArrowArray(Protocol):
 
 
 class ArrowSchema(Protocol):
-    """Any object that gives an Arrow schema through the C interface."""
+    """Any object that gives an Arrow schema through the C interface, a field and a type among them."""
 
     def __arrow_c_schema__(self) -> Any:
         """Give the schema."""
@@ -190,11 +192,11 @@ class ArrowSchema(Protocol):
 class PolarsDataType(Protocol):
     """A data type of Polars'."""
 
+    def is_nested(self) -> bool:
+        """Whether its values are lists or structs."""
+
     def is_temporal(self) -> bool:
         """Whether its values are times."""
-
-    def to_python(self) -> Any:
-        """Give Python's type for its values."""
 
 
 class SparkDataType(Protocol):
@@ -223,7 +225,7 @@ MemoryFrameT = TypeVar("MemoryFrameT", bound=PolarsFrame | PandasFrame | ArrowFr
 #: Frames whose results are pyarrow Tables.
 StreamLike: TypeAlias = DuckDBRelation | ArrowStream | ArrowArray
 FrameLike: TypeAlias = SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | StreamLike
-SchemaLike: TypeAlias = pa.Schema | ArrowSchema | SparkSchema
+SchemaLike: TypeAlias = ArrowSchema | SparkSchema
 
 #: What ``with_columns`` adds: a call, an expression over calls, or SQL text; on Spark also a Column.
 IntoItem: TypeAlias = Call | Derived | str
@@ -240,6 +242,6 @@ SparkSelectItems: TypeAlias = (
 )
 
 #: A type: pyarrow's, Polars', PySpark's, Spark's DDL, or one of Python's such as ``int``.
-IntoDataType: TypeAlias = str | type | pa.DataType | pa.Field | PolarsDataType | SparkDataType
+IntoDataType: TypeAlias = str | type | ArrowSchema | PolarsDataType | SparkDataType
 #: What a function over columns may give.
-IntoArray: TypeAlias = pa.Array | pa.ChunkedArray | ArrowArray | ArrowStream | NumpyArray | Sequence[Any]
+IntoArray: TypeAlias = ArrowArray | ArrowStream | NumpyArray | Sequence[Any]
