@@ -89,7 +89,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy layers imports stubs size
+lint: fmt-check clippy doc ruff mypy typing layers imports stubs size
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -123,6 +123,11 @@ ruff: $(INSTALLED)
 .PHONY: mypy
 mypy: $(INSTALLED)
 	"$(PY)" -m mypy
+
+## typing: what type checkers see of windrow, with all hosts, with each alone, and with none
+.PHONY: typing
+typing: build
+	"$(PY)" tools/check_typing.py
 
 ## layers: a file of the crate imports only layers below its own, no file is too long
 .PHONY: layers

@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import windrow as wr
+from windrow.typing import Engine
 
 RECORD = Path(__file__).parents[1] / "record"
 TREE = "spark.sql.window.segmentTree.enabled"
@@ -51,7 +52,7 @@ class Case:
     rows: int = ROWS
     #: Rows for a rival to whom so many would take hours.
     fewer: Mapping[str, int] = field(default_factory=dict)
-    engine: str = "windrow"
+    engine: Engine = "windrow"
     #: So many times as many rounds, where a hundredth is to be told from the machine's noise.
     rounds: int = 1
 

@@ -11,12 +11,14 @@ No frame given means what it means in SQL and Spark: with an order, the rows up 
 running total); without an order, the whole partition.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from . import functions, hosts  # noqa: F401 - which registers windrow's own hosts
+from . import (
+    functions as functions,
+    hosts as hosts,  # registers windrow's own
+    spark,
+    typing as typing,
+)
 from ._model.calls import Call
 from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
@@ -35,29 +37,95 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
-from .functions import *  # noqa: F403
+from .functions import (
+    any,
+    any_value,
+    approx_count_distinct,
+    approx_percentile,
+    arg_max,
+    arg_min,
+    array_agg,
+    avg,
+    bit_and,
+    bit_or,
+    bit_xor,
+    bool_and,
+    bool_or,
+    collect_list,
+    collect_set,
+    corr,
+    count,
+    count_distinct,
+    count_if,
+    counter_diff,
+    covar_pop,
+    covar_samp,
+    cume_dist,
+    dense_rank,
+    entropy,
+    every,
+    ewm_mean,
+    ewm_mean_by,
+    fill,
+    first,
+    first_value,
+    geomean,
+    geometric_mean,
+    histogram_numeric,
+    kurtosis,
+    lag,
+    last,
+    last_value,
+    lead,
+    listagg,
+    mad,
+    max,
+    max_by,
+    mean,
+    median,
+    min,
+    min_by,
+    mode,
+    nth_value,
+    ntile,
+    percent_rank,
+    percentile,
+    percentile_approx,
+    percentile_cont,
+    percentile_disc,
+    product,
+    quantile_cont,
+    quantile_disc,
+    rank,
+    regr_avgx,
+    regr_avgy,
+    regr_count,
+    regr_intercept,
+    regr_r2,
+    regr_slope,
+    regr_sxx,
+    regr_sxy,
+    regr_syy,
+    row_number,
+    skewness,
+    some,
+    std,
+    stddev,
+    stddev_pop,
+    stddev_samp,
+    string_agg,
+    sum,
+    sum_distinct,
+    try_avg,
+    try_sum,
+    var_pop,
+    var_samp,
+    variance,
+)
 from .settings import config
 from .udf import aggregate, partition_function, vectorized
 
-if TYPE_CHECKING:
-    from . import spark
-
-    __version__: str
-
-
-def __getattr__(name: str) -> Any:
-    """Look up what costs more than all of this package when it is asked for: the version, and what is for Spark."""
-    if name == "spark":
-        return import_module(".spark", __name__)
-    if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            return version("windrow-arrow")
-        except PackageNotFoundError:  # the source tree on the path, not installed
-            return "0.0.0"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+__version__: str
 
 __all__ = [
     "ArithmeticOverflowError",
@@ -75,23 +143,126 @@ __all__ = [
     "Window",
     "WindrowError",
     "aggregate",
+    "any",
+    "any_value",
+    "approx_count_distinct",
+    "approx_percentile",
+    "arg_max",
+    "arg_min",
+    "array_agg",
     "asc",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "bool_and",
+    "bool_or",
     "col",
+    "collect_list",
+    "collect_set",
     "config",
+    "corr",
+    "count",
+    "count_distinct",
+    "count_if",
+    "counter_diff",
+    "covar_pop",
+    "covar_samp",
+    "cume_dist",
+    "dense_rank",
     "desc",
+    "entropy",
+    "every",
+    "ewm_mean",
+    "ewm_mean_by",
     "explain",
     "expr",
+    "fill",
+    "first",
+    "first_value",
     "following",
+    "geomean",
+    "geometric_mean",
+    "histogram_numeric",
     "interval",
+    "kurtosis",
+    "lag",
+    "last",
+    "last_value",
+    "lead",
+    "listagg",
     "lit",
+    "mad",
+    "max",
+    "max_by",
+    "mean",
+    "median",
+    "min",
+    "min_by",
+    "mode",
+    "nth_value",
+    "ntile",
     "operator",
     "partition_function",
+    "percent_rank",
+    "percentile",
+    "percentile_approx",
+    "percentile_cont",
+    "percentile_disc",
     "preceding",
+    "product",
+    "quantile_cont",
+    "quantile_disc",
+    "rank",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "row_number",
     "select",
+    "skewness",
+    "some",
     "spark",
     "sql",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "string_agg",
+    "sum",
+    "sum_distinct",
+    "try_avg",
+    "try_sum",
+    "var_pop",
+    "var_samp",
+    "variance",
     "vectorized",
     "window",
     "with_columns",
 ]
-__all__ += functions.__all__
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # a checker would take every name for one that there is
+
+    def __getattr__(name: str) -> str:
+        """Look up the version when it is asked for, as that costs more than all of this package."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("windrow-arrow")
+        except PackageNotFoundError:  # the source tree on the path, not installed
+            return "0.0.0"
+
+
+del TYPE_CHECKING

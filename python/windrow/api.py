@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.stream import Chain, Operator as _Operator, make_operator
 from ._model.names import columns_named
@@ -15,48 +15,75 @@ from ._plan.layout import arrange
 from .exceptions import SpecError, UnsupportedError, shown, suggest
 from .hosts.base import ComputeArguments, host_of, schema_of
 from .hosts.explanation import Explanation, explain_outputs
-from .settings import current
+from .settings import Engine, Spread, current
+from .typing import (
+    FrameLike,
+    FrameT_co,
+    IntoItem,
+    IntoItems,
+    IntoSelectItems,
+    MemoryFrameT,
+    SchemaLike,
+    SparkFrame,
+    SparkFrameT,
+    SparkItem,
+    SparkItems,
+    SparkSchema,
+    SparkSelectItems,
+    SparkSession,
+    StreamLike,
+)
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    from pyspark.sql import DataFrame as SparkDataFrame
     from pyspark.sql.types import StructType
-
-    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, pd.DataFrame, SparkDataFrame)
+else:  # annotations may be asked for where there is no PySpark
+    StructType = Any
 
 __all__ = ["Operator", "explain", "operator", "select", "sql", "with_columns"]
 
-
-@overload
-def with_columns(
-    frame: Frame,
-    *exprs: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
-) -> Frame: ...
+Sort: TypeAlias = bool | Literal["spark"] | None
 
 
 @overload
 def with_columns(
-    frame: Any,
-    *exprs: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
-) -> Any: ...
+    frame: SparkFrameT,
+    *exprs: SparkItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
+    **named: SparkItem,
+) -> SparkFrameT: ...
+
+
+@overload
+def with_columns(
+    frame: MemoryFrameT,
+    *exprs: IntoItems,
+    sort: bool | None = None,
+    engine: None = None,
+    spread: None = None,
+    **named: IntoItem,
+) -> MemoryFrameT: ...
+
+
+@overload
+def with_columns(
+    frame: StreamLike,
+    *exprs: IntoItems,
+    sort: bool | None = None,
+    engine: None = None,
+    spread: None = None,
+    **named: IntoItem,
+) -> Any: ...  # a pyarrow Table
 
 
 def with_columns(
-    frame: Any,
-    *exprs: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
+    frame: FrameLike,
+    *exprs: SparkItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
+    **named: SparkItem,
 ) -> Any:
     """Add the results of window calls to a frame as columns; one of the same name is replaced in its place.
 
@@ -110,33 +137,44 @@ def with_columns(
 
 @overload
 def select(
-    frame: Frame,
-    *items: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
-) -> Frame: ...
+    frame: SparkFrameT,
+    *items: SparkSelectItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
+    **named: SparkItem,
+) -> SparkFrameT: ...
 
 
 @overload
 def select(
-    frame: Any,
-    *items: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
-) -> Any: ...
+    frame: MemoryFrameT,
+    *items: IntoSelectItems,
+    sort: bool | None = None,
+    engine: None = None,
+    spread: None = None,
+    **named: IntoItem,
+) -> MemoryFrameT: ...
+
+
+@overload
+def select(
+    frame: StreamLike,
+    *items: IntoSelectItems,
+    sort: bool | None = None,
+    engine: None = None,
+    spread: None = None,
+    **named: IntoItem,
+) -> Any: ...  # a pyarrow Table
 
 
 def select(
-    frame: Any,
-    *items: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
-    **named: Any,
+    frame: FrameLike,
+    *items: SparkSelectItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
+    **named: SparkItem,
 ) -> Any:
     """Give a frame of the columns and window calls named, in the order written.
 
@@ -172,8 +210,63 @@ def select(
     return host_of(frame).run(frame, items, named, ComputeArguments(sort, engine, spread), selecting=True)
 
 
+@overload
+def sql(  # type: ignore[overload-overlap]  # only without frames
+    query: str,
+    /,
+    *,
+    spark: SparkSession[FrameT_co],
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+) -> FrameT_co: ...
+
+
+@overload
 def sql(
-    query: str, /, *, spark: Any = None, args: Mapping[str, Any] | Sequence[Any] | None = None, **frames: Any
+    query: str,
+    /,
+    *,
+    spark: None = None,
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+) -> Any: ...
+
+
+@overload
+def sql(
+    query: str,
+    /,
+    *,
+    spark: SparkSession[Any] | None = None,
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+    **frames: SparkFrameT,
+) -> SparkFrameT: ...
+
+
+@overload
+def sql(query: str, /, *, spark: None = None, args: None = None, **frames: MemoryFrameT) -> MemoryFrameT: ...
+
+
+@overload
+def sql(query: str, /, *, spark: None = None, args: None = None, **frames: StreamLike) -> Any: ...  # a pyarrow Table
+
+
+@overload
+def sql(
+    query: str,
+    /,
+    *,
+    spark: SparkSession[Any] | None = None,
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+    **frames: FrameLike,
+) -> Any: ...
+
+
+def sql(
+    query: str,
+    /,
+    *,
+    spark: SparkSession[Any] | None = None,
+    args: Mapping[str, Any] | Sequence[Any] | None = None,
+    **frames: FrameLike,
 ) -> Any:
     """Answer one SQL query over a frame: ``SELECT ... FROM frame``, with window functions wherever they make sense.
 
@@ -233,6 +326,8 @@ def sql(
     """
     if not isinstance(query, str):
         raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
+    if args is not None and (isinstance(args, (str, bytes)) or not isinstance(args, (Mapping, Sequence))):
+        raise SpecError(f"args={shown(args)}: parameters are a dict for :name, or a list for ?")
     refused = None
     if spark is not None or "pyspark.sql" in sys.modules:
         from .hosts.spark.session_query import answer_in_session
@@ -278,14 +373,38 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
     return session.table(quoted)
 
 
+@overload
 def explain(
-    frame: Any,
-    *exprs: Any,
-    sort: bool | str | None = None,
-    engine: str | None = None,
-    spread: str | None = None,
+    frame: SparkFrame | SparkSchema,
+    *exprs: SparkItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
     metrics: bool = False,
-    **named: Any,
+    **named: SparkItem,
+) -> Explanation: ...
+
+
+@overload
+def explain(
+    frame: FrameLike | SchemaLike,
+    *exprs: IntoItems,
+    sort: bool | None = None,
+    engine: None = None,
+    spread: None = None,
+    metrics: bool = False,
+    **named: IntoItem,
+) -> Explanation: ...
+
+
+def explain(
+    frame: FrameLike | SchemaLike,
+    *exprs: SparkItems,
+    sort: Sort = None,
+    engine: Engine | None = None,
+    spread: Spread | None = None,
+    metrics: bool = False,
+    **named: SparkItem,
 ) -> Explanation:
     """Say how window calls would be computed; with ``metrics`` compute them, and say what that took.
 
@@ -348,7 +467,7 @@ def _is_schema(frame: Any) -> bool:
     return type(frame).__name__ in ("Schema", "StructType")
 
 
-def operator(exprs: Any, schema: Any, *, sort: bool | None = None) -> Operator:
+def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | None = None) -> Operator:
     """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
 
     Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import index
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, get_args
 
 from ._model.replace import replace
 from ._windrow import cores, strategies
@@ -21,12 +21,29 @@ from .exceptions import SpecError, shown, suggest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+elif sys.version_info >= (3, 11):
+    from typing import Unpack
+else:
 
-__all__ = ["Config", "Options", "config", "current", "size_of"]
+    class Unpack:
+        """What annotations that are asked for at run time need of it."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            """Give the type itself."""
+            return kind
+
+
+__all__ = ["Config", "Engine", "Options", "Spread", "Strategy", "config", "current", "size_of"]
+
+Strategy: TypeAlias = Literal[
+    "whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive", "wavelet", "codes", "blocks"
+]
+Engine: TypeAlias = Literal["auto", "windrow", "spark"]
+Spread: TypeAlias = Literal["auto", "always", "never"]
 
 STRATEGIES: Final = tuple(strategies())
-ENGINES: Final = ("auto", "windrow", "spark")
-SPREADS: Final = ("auto", "always", "never")
+ENGINES: Final[tuple[str, ...]] = get_args(Engine)
+SPREADS: Final[tuple[str, ...]] = get_args(Spread)
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?b)?\s*\Z", re.IGNORECASE)
 _OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-7]):[0-5][0-9]|18:00)\Z")
 
@@ -39,9 +56,9 @@ class Settings(TypedDict, total=False):
     spill_dir: str | os.PathLike[str] | None
     ansi: bool | None
     timezone: str | None
-    strategy: str | None
-    engine: str | None
-    spread: str | None
+    strategy: Strategy | None
+    engine: Engine | None
+    spread: Spread | None
     progress: bool | None
 
 

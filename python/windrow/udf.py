@@ -9,14 +9,17 @@ from typing import Any
 from ._execute.user_functions import Aggregate, Frames, Partitions, UserFunction
 from ._model.calls import Call
 from ._model.catalog import function_names
-from ._model.expressions import as_expr
+from ._model.expressions import IntoExpr, as_expr
 from ._parse.types import arrow_type
 from .exceptions import SpecError, shown
+from .typing import IntoArray, IntoDataType, UserAggregate
 
 __all__ = ["aggregate", "partition_function", "vectorized"]
 
 
-def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Call:
+def aggregate(
+    cls: type[UserAggregate] | UserAggregate, *args: IntoExpr, returns: IntoDataType, name: str | None = None
+) -> Call:
     """Make a window call of an aggregate written in Python.
 
     Parameters
@@ -85,15 +88,14 @@ def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Ca
     >>> wr.with_columns(table, s=wr.aggregate(Spread, "x", returns=int).over(w))["s"].to_pylist()
     [0, 2, 6, 0]
     """
-    given = cls
+    given: Any = cls
+    name = _name((cls if isinstance(cls, type) else type(cls)).__name__ if name is None else name)
     if isinstance(cls, type):
-        name = name or cls.__name__
         _methods(cls, name)
         try:
             given = cls()
         except TypeError as error:
             raise SpecError(f"{name} cannot be made without arguments ({error}); pass an instance") from error
-    name = _name(name or type(given).__name__)
     _methods(given, name)
     _takes(given.initialize, 0, f"{name}.initialize()")
     for method, before in (("update", "the state"), ("retract", "the state")):
@@ -106,7 +108,9 @@ def aggregate(cls: Any, *args: Any, returns: Any, name: str | None = None) -> Ca
     return _call(Aggregate(given, arrow_type(returns, name), name), args)
 
 
-def vectorized(function: Callable[..., Any], *args: Any, returns: Any, name: str | None = None) -> Call:
+def vectorized(
+    function: Callable[..., IntoArray], *args: IntoExpr, returns: IntoDataType, name: str | None = None
+) -> Call:
     """Make a window call of a function that answers many frames at once, from whole columns.
 
     Parameters
@@ -158,7 +162,9 @@ def vectorized(function: Callable[..., Any], *args: Any, returns: Any, name: str
     return _call(Frames(function, arrow_type(returns, name), name), args)
 
 
-def partition_function(function: Callable[..., Any], *args: Any, returns: Any, name: str | None = None) -> Call:
+def partition_function(
+    function: Callable[..., IntoArray], *args: IntoExpr, returns: IntoDataType, name: str | None = None
+) -> Call:
     """Make a window call of a function of whole partitions.
 
     Parameters

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..exceptions import InternalError
 from .progress_bar import Bar
@@ -37,9 +37,6 @@ __all__ = [
     "seconds_text",
     "size_text",
 ]
-
-#: Takes the figures of a run at its end.
-Report = Callable[["Metrics"], Any]
 
 _log = logging.getLogger("windrow")
 _listener: ContextVar[Report | None] = ContextVar("windrow_metrics", default=None)
@@ -97,6 +94,10 @@ class Metrics:
             f"{where}{self.calls}: rows {self.rows:,}, batches {self.batches:,}, sections {self.sections:,}, "
             f"spilled {size_text(self.spilled_bytes)}{peak}, {self.elapsed:.3f} s ({seconds_text(self.seconds)})"
         )
+
+
+#: Takes the figures of a run at its end.
+Report: TypeAlias = Callable[[Metrics], Any]
 
 
 @dataclass(frozen=True, slots=True)

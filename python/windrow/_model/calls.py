@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from ..exceptions import SpecError, shown
 from .catalog import function_of
-from .expressions import Expr, Item, Literal, Scalar, as_condition, as_expr, identifier
+from .checks import is_tuple_of, refuse_field
+from .expressions import (
+    EXPRESSIONS,
+    Column,
+    Expr,
+    Host,
+    IntoCondition,
+    IntoExpr,
+    Item,
+    Literal,
+    Scalar,
+    Sql,
+    as_condition,
+    as_expr,
+    identifier,
+)
 from .names import check_text
 from .replace import replace
-from .windows import Order, Window, as_order, as_sequence
+from .windows import IntoOrder, Order, Window, as_order, as_sequence
 
 __all__ = ["Call", "Derived", "UserFunction"]
 
@@ -63,7 +78,30 @@ class Call(Item):
     user: UserFunction | None = None
     place: str | None = field(default=None, init=False, compare=False)
 
-    def filter(self, condition: Any) -> Call:
+    def __post_init__(self) -> None:
+        """Refuse what no call has."""
+        if not isinstance(self.function, str) or not self.function:
+            refuse_field(self, "function", "the name of a function", "wr.sum('x'), or another function of windrow's")
+        if not is_tuple_of(self.args, EXPRESSIONS):
+            refuse_field(self, "args", "a tuple of expressions", "wr.sum('x'), wr.sum(wr.lit(3)) or wr.lag('x', 1)")
+        if not (self.window is None or isinstance(self.window, Window)):
+            refuse_field(self, "window", "a window", ".over(wr.window(...))")
+        if not (self.condition is None or isinstance(self.condition, EXPRESSIONS)):
+            refuse_field(self, "condition", "an expression", ".filter(wr.expr('x > 0'))")
+        if not isinstance(self.is_distinct, bool):
+            refuse_field(self, "is_distinct", "True or False", ".distinct()")
+        if not (self.nulls_ignored is None or isinstance(self.nulls_ignored, bool)):
+            refuse_field(self, "nulls_ignored", "True, False or None", ".ignore_nulls() or .respect_nulls()")
+        if not is_tuple_of(self.argument_order, Order):
+            refuse_field(self, "argument_order", "a tuple of order keys", ".order_by(wr.desc('x'))")
+        if not (self.name is None or isinstance(self.name, str)):
+            refuse_field(self, "name", "a column's name", ".alias('name')")
+        if not (self.user is None or all(hasattr(self.user, a) for a in ("name", "returns", "kind"))):
+            refuse_field(
+                self, "user", "a function of the user's", "wr.aggregate, wr.vectorized or wr.partition_function"
+            )
+
+    def filter(self, condition: IntoCondition) -> Call:
         """Let the call see only the rows of each frame for which a condition is true; null counts as false.
 
         Parameters
@@ -141,7 +179,7 @@ class Call(Item):
         """
         return replace(self, nulls_ignored=False)
 
-    def order_by(self, *keys: Any) -> Call:
+    def order_by(self, *keys: IntoOrder | Sequence[IntoOrder]) -> Call:
         """Order a frame's rows by other keys than the window's before the function sees them.
 
         Parameters
@@ -246,7 +284,7 @@ class Call(Item):
         raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
 
 
-def call(function: str, *args: Any) -> Call:
+def call(function: str, *args: IntoExpr) -> Call:
     """Make a call of what a user wrote as its arguments."""
     return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
 
@@ -261,6 +299,13 @@ def flag(value: Any, what: str) -> bool:
 def literal_flag(value: Expr) -> bool | None:
     """Give the bool of a literal, None where the expression is none."""
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
+
+
+_SCALARS = (Column, Literal, Sql, Host)
+
+
+def _maps_names_to(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(n, str) and isinstance(v, kinds) for n, v in value.items())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -289,6 +334,20 @@ class Derived(Item):
     text: str
     name: str | None = None
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no expression over calls has."""
+        instead = "wr.expr('x - lag(x) OVER (ORDER BY t)')"
+        if not isinstance(self.expression, _SCALARS):
+            refuse_field(self, "expression", "a scalar expression", instead)
+        if not _maps_names_to(self.calls, Call):
+            refuse_field(self, "calls", "a dict of names to calls", instead)
+        if not isinstance(self.text, str) or not self.text:
+            refuse_field(self, "text", "SQL text", instead)
+        if not (self.name is None or isinstance(self.name, str)):
+            refuse_field(self, "name", "a column's name", ".alias('name')")
+        if not _maps_names_to(self.inputs, _SCALARS):
+            refuse_field(self, "inputs", "a dict of names to scalar expressions", instead)
 
     def alias(self, name: str) -> Derived:
         """Name the column that the expression gives; without a name it is called by its SQL text.

@@ -9,25 +9,28 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ..exceptions import SpecError, shown
+from .checks import refuse_field
 from .intervals import Interval
 from .names import check_text
+from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from typing_extensions import Self
 
 __all__ = [
+    "EXPRESSIONS",
     "Column",
     "Expr",
     "ForeignReader",
     "Host",
+    "IntoCondition",
     "IntoExpr",
     "Item",
     "Literal",
@@ -57,6 +60,12 @@ class Column:
 
     name: str
 
+    def __post_init__(self) -> None:
+        """Refuse a name that is none."""
+        if not isinstance(self.name, str):
+            refuse_field(self, "name", "a column's name", "wr.col('x')")
+        check_text(self.name, "Column()")
+
     def __str__(self) -> str:
         """The column as SQL writes it."""
         return identifier(self.name)
@@ -77,6 +86,13 @@ class Literal:
     value: Any
     text: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a value that no literal has."""
+        if not _is_literal_value(self.value):
+            refuse_field(self, "value", "a scalar Python value, nor a list of them", "wr.lit(value)")
+        if not (self.text is None or isinstance(self.text, str)):
+            refuse_field(self, "text", "SQL text", "wr.lit(value)")
+
     def __str__(self) -> str:
         """The value as SQL writes it."""
         return literal_sql(self.value) if self.text is None else self.text
@@ -87,6 +103,12 @@ class Sql:
     """A scalar expression as SQL text, evaluated by the host."""
 
     text: str
+
+    def __post_init__(self) -> None:
+        """Refuse a text that is none."""
+        if not isinstance(self.text, str) or not self.text.strip():
+            refuse_field(self, "text", "SQL text", "wr.expr('a * b')")
+        check_text(self.text, "Sql()")
 
     def __str__(self) -> str:
         """The text itself."""
@@ -126,6 +148,9 @@ class Host:
         return found[1] if found else text
 
 
+ItemT = TypeVar("ItemT", bound="Item")
+
+
 class Item:
     """A window call, or an expression over window calls: what ``with_columns`` computes as a column."""
 
@@ -143,7 +168,7 @@ class Item:
         """The name of the column that the item gives."""
         return self.sql if self.name is None else self.name
 
-    def alias(self, name: str) -> Self:
+    def alias(self: ItemT, name: str) -> ItemT:
         """Name the column that the item gives."""
         raise NotImplementedError
 
@@ -152,6 +177,8 @@ class Item:
 Scalar: TypeAlias = Column | Literal | Sql | Host
 #: What a call may read: a scalar, the result of another call, or a scalar over such results.
 Expr: TypeAlias = Scalar | Item
+#: The same for ``isinstance``.
+EXPRESSIONS = (Column, Literal, Sql, Host, Item)
 
 
 class ForeignReader(Protocol):
@@ -187,8 +214,10 @@ class ForeignReader(Protocol):
 
 _READERS: dict[str, ForeignReader] = {}
 
-#: What may stand where an expression is asked for: a string is a column's name.
-IntoExpr: TypeAlias = "str | Expr | Any"
+#: What may stand where a condition is asked for: a string is a column's name. A bool is what Python makes of ``==``.
+IntoCondition: TypeAlias = str | Expr | PolarsExpr | SparkColumn
+#: What may stand where an expression is asked for: a string is a column's name, other plain values are literals.
+IntoExpr: TypeAlias = IntoCondition | PlainValue
 
 
 def register(reader: ForeignReader) -> None:
@@ -247,7 +276,7 @@ def negated(value: Any) -> Any:
     return EXACTLY.minus(value) if isinstance(value, Decimal) else -value
 
 
-def lit(value: Any) -> Literal:
+def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> Literal:
     """Make a literal of a Python value, where a plain string would be read as a column's name.
 
     Parameters
@@ -272,15 +301,15 @@ def lit(value: Any) -> Literal:
     """
     if isinstance(value, Literal):
         return value
-    value = _plain(value)
-    for item in value if isinstance(value, tuple) else (value,):
+    plain = _plain(value)
+    for item in plain if isinstance(plain, tuple) else (plain,):
         if item is not None and not isinstance(item, SCALARS):
             raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
         if isinstance(item, str):
             check_text(item, "lit()")
         if isinstance(item, int) and abs(item) > _LARGEST:
             raise SpecError(f"lit(): {shown(item)} is no number that windrow can hold")
-    return Literal(value)
+    return Literal(plain)
 
 
 def as_expr(value: Any, role: str) -> Expr:
@@ -318,6 +347,14 @@ def as_expr(value: Any, role: str) -> Expr:
         f"{role}: {shown(value)} is neither a column's name nor an expression; "
         "write a string, wr.col(...), wr.lit(...) or wr.expr('SQL')"
     )
+
+
+def _is_literal_value(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_literal_value, value))
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST
+    return value is None or isinstance(value, SCALARS)
 
 
 def as_condition(value: Any, role: str) -> Expr:

@@ -57,6 +57,16 @@ class Interval:
     days: int = 0
     microseconds: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse parts that are no whole numbers, or that Spark and Arrow have no room for."""
+        for name, most in (("months", 2**31), ("days", 2**31), ("microseconds", 2**63)):
+            part = getattr(self, name)
+            if type(part) is not int:
+                part = _whole(name, part)
+                object.__setattr__(self, name, part)
+            if not -most <= part < most:
+                raise SpecError(f"Interval(): {name}={shown(part)} is too long")
+
     def __neg__(self) -> Interval:
         """The interval of the same length the other way."""
         return Interval(-self.months, -self.days, -self.microseconds)

@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from operator import index
-from typing import Any, Literal as OneOf
+from typing import Any, Literal as OneOf, TypeAlias, get_args
 
 from ..exceptions import SpecError, shown
-from .expressions import Column, Expr, Host, Literal, Sql, as_expr, negated, reader_of
+from .checks import is_tuple_of, refuse_field
+from .expressions import EXPRESSIONS, Column, Expr, Host, IntoExpr, Literal, Sql, as_expr, negated, reader_of
 from .intervals import Interval, length_key, parse_duration
 
 __all__ = [
     "Bound",
+    "Exclude",
     "Frame",
+    "IntoBound",
+    "IntoOrder",
+    "Nulls",
     "Order",
     "Window",
     "as_order",
@@ -28,11 +33,14 @@ __all__ = [
     "window",
 ]
 
-Units = OneOf["rows", "range", "groups"]
-Nulls = OneOf["first", "last"]
-BoundKind = OneOf["unbounded_preceding", "preceding", "current_row", "following", "unbounded_following"]
+Units: TypeAlias = OneOf["rows", "range", "groups"]
+Nulls: TypeAlias = OneOf["first", "last"]
+BoundKind: TypeAlias = OneOf["unbounded_preceding", "preceding", "current_row", "following", "unbounded_following"]
+Exclude: TypeAlias = OneOf["no_others", "current_row", "group", "ties"]
 
-EXCLUDES = ("no_others", "current_row", "group", "ties")
+UNITS: tuple[str, ...] = get_args(Units)
+KINDS: tuple[str, ...] = get_args(BoundKind)
+EXCLUDES: tuple[str, ...] = get_args(Exclude)
 # PySpark's Window.unboundedPreceding is -(2**63), its unboundedFollowing 2**63 - 1; it takes anything beyond these
 # thresholds as unbounded, and so do we.
 _UNBOUNDED = 2**63 - 1
@@ -45,6 +53,14 @@ class Order:
     key: Expr
     descending: bool = False
     nulls_first: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is no key, and flags that are none."""
+        if not isinstance(self.key, EXPRESSIONS):
+            refuse_field(self, "key", "an expression", "wr.asc(key) or wr.desc(key)")
+        for name in ("descending", "nulls_first"):
+            if not isinstance(getattr(self, name), bool):
+                refuse_field(self, name, "True or False", "wr.asc(key) or wr.desc(key, nulls='first')")
 
     def __str__(self) -> str:
         """The key as SQL writes it, with only what differs from SQL's defaults."""
@@ -61,6 +77,16 @@ class Bound:
     kind: BoundKind
     offset: Expr | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse kinds that SQL does not have, and offsets where there can be none or must be one."""
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            refuse_field(self, "kind", f"one of {', '.join(KINDS)}", "wr.preceding(x) or wr.following(x)")
+        if self.kind not in ("preceding", "following"):
+            if self.offset is not None:
+                refuse_field(self, "offset", f"for {self.kind!r}, which has none", "wr.preceding(x) or wr.following(x)")
+        elif not isinstance(self.offset, EXPRESSIONS):
+            refuse_field(self, "offset", "an expression", f"wr.{self.kind}(x)")
+
     def __str__(self) -> str:
         """The bound as SQL writes it."""
         if self.offset is None:
@@ -75,10 +101,17 @@ class Frame:
     units: Units
     start: Bound
     end: Bound
-    exclude: str = "no_others"
+    exclude: Exclude = "no_others"
 
     def __post_init__(self) -> None:
         """Refuse what SQL refuses about two bounds, whatever the data."""
+        if not isinstance(self.units, str) or self.units not in UNITS:
+            refuse_field(self, "units", "'rows', 'range' or 'groups'", "wr.window(..., rows=(-1, 0))")
+        for name in ("start", "end"):
+            if not isinstance(getattr(self, name), Bound):
+                refuse_field(self, name, "a bound", "wr.window(..., rows=(-1, 0)), wr.preceding(x) or wr.following(x)")
+        if not isinstance(self.exclude, str) or self.exclude not in EXCLUDES:
+            refuse_field(self, "exclude", f"one of {', '.join(EXCLUDES)}", "wr.window(..., exclude='ties')")
         check_bounds(self.units, self.start, self.end)
 
     def __str__(self) -> str:
@@ -96,6 +129,17 @@ class Window:
     frame: Frame | None = None
     min_rows: int | None = field(default=None)
 
+    def __post_init__(self) -> None:
+        """Refuse keys, frames and numbers of rows that are none."""
+        if not is_tuple_of(self.partition_by, EXPRESSIONS):
+            refuse_field(self, "partition_by", "a tuple of expressions", "wr.window(partition_by=...)")
+        if not is_tuple_of(self.order_by, Order):
+            refuse_field(self, "order_by", "a tuple of order keys", "wr.window(order_by=...)")
+        if not (self.frame is None or isinstance(self.frame, Frame)):
+            refuse_field(self, "frame", "a frame", "wr.window(..., rows=(-1, 0))")
+        if self.min_rows is not None:
+            _min_rows(self.min_rows)
+
     def __str__(self) -> str:
         """The inside of SQL's ``OVER (...)``."""
         parts = []
@@ -112,14 +156,20 @@ class Window:
         return f"<windrow.Window ({self})" + (f" min_rows={self.min_rows}>" if self.min_rows is not None else ">")
 
 
+#: What may stand where an order key is asked for.
+IntoOrder: TypeAlias = Order | IntoExpr
+#: What may stand where the bound of a frame is asked for: a string is a duration, None is unbounded.
+IntoBound: TypeAlias = Bound | IntoExpr
+
+
 def window(
-    partition_by: Any = None,
-    order_by: Any = None,
+    partition_by: IntoExpr | Sequence[IntoExpr] = None,
+    order_by: IntoOrder | Sequence[IntoOrder] = None,
     *,
-    rows: Sequence[Any] | None = None,
-    range: Sequence[Any] | None = None,
-    groups: Sequence[Any] | None = None,
-    exclude: str | None = None,
+    rows: tuple[IntoBound, IntoBound] | None = None,
+    range: tuple[IntoBound, IntoBound] | None = None,
+    groups: tuple[IntoBound, IntoBound] | None = None,
+    exclude: Exclude | None = None,
     min_rows: int | None = None,
 ) -> Window:
     """Describe a window: which rows belong together, in which order, and which of them a call looks at.
@@ -178,7 +228,7 @@ def window(
     [5, 5, 5, 1]
     """
     orders = tuple(as_order(o) for o in as_sequence(order_by))
-    given: dict[Units, Sequence[Any]] = {}
+    given: dict[Units, tuple[IntoBound, IntoBound]] = {}
     if rows is not None:
         given["rows"] = rows
     if range is not None:
@@ -198,7 +248,7 @@ def window(
     )
 
 
-def asc(key: Any, *, nulls: Nulls = "first") -> Order:
+def asc(key: IntoExpr, *, nulls: Nulls = "first") -> Order:
     """Order by a key, smallest first.
 
     Parameters
@@ -225,7 +275,7 @@ def asc(key: Any, *, nulls: Nulls = "first") -> Order:
     return Order(as_expr(key, "asc()"), descending=False, nulls_first=_nulls_first(nulls))
 
 
-def desc(key: Any, *, nulls: Nulls = "last") -> Order:
+def desc(key: IntoExpr, *, nulls: Nulls = "last") -> Order:
     """Order by a key, greatest first.
 
     Parameters
@@ -252,7 +302,7 @@ def desc(key: Any, *, nulls: Nulls = "last") -> Order:
     return Order(as_expr(key, "desc()"), descending=True, nulls_first=_nulls_first(nulls))
 
 
-def preceding(offset: Any = None) -> Bound:
+def preceding(offset: IntoExpr = None) -> Bound:
     """Bound a frame at an offset before the current row, as SQL's ``x PRECEDING``.
 
     Parameters
@@ -277,7 +327,7 @@ def preceding(offset: Any = None) -> Bound:
     return Bound("unbounded_preceding") if offset is None else Bound("preceding", _offset(offset))
 
 
-def following(offset: Any = None) -> Bound:
+def following(offset: IntoExpr = None) -> Bound:
     """Bound a frame at an offset after the current row, as SQL's ``x FOLLOWING``.
 
     Parameters
@@ -302,21 +352,22 @@ def following(offset: Any = None) -> Bound:
     return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
 
 
-def default_frame(ordered: bool, exclude: str = "no_others") -> Frame:
+def default_frame(ordered: bool, exclude: Exclude = "no_others") -> Frame:
     """Spell out the frame that a window without one has, as needed to say EXCLUDE about it."""
     if ordered:
         return Frame("range", Bound("unbounded_preceding"), Bound("current_row"), exclude)
     return Frame("rows", Bound("unbounded_preceding"), Bound("unbounded_following"), exclude)
 
 
-def normalise_exclude(value: str | None) -> str:
+def normalise_exclude(value: str | None) -> Exclude:
     """Give the exclusion's one name: ``"Current row"`` and ``"current_row"`` are the same."""
     if value is None:
         return "no_others"
     name = "_".join(value.lower().split()) if isinstance(value, str) else ""
-    if name not in EXCLUDES:
-        raise SpecError(f"exclude={shown(value)} is unknown; write one of {', '.join(map(repr, EXCLUDES))}")
-    return name
+    for mode in get_args(Exclude):
+        if mode == name:
+            return mode  # type: ignore[no-any-return]
+    raise SpecError(f"exclude={shown(value)} is unknown; write one of {', '.join(map(repr, EXCLUDES))}")
 
 
 def check_bounds(units: str, start: Bound, end: Bound) -> None:
@@ -372,7 +423,7 @@ def relative(value: Any, *, start: bool) -> Bound:
     return Bound("preceding", Literal(negated(amount))) if negative else Bound("following", offset)
 
 
-def _frame(units: Units, bounds: Any, exclude: str) -> Frame:
+def _frame(units: Units, bounds: Any, exclude: Exclude) -> Frame:
     if isinstance(bounds, (str, bytes)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise SpecError(
             f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {shown(bounds)}"

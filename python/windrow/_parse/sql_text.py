@@ -377,7 +377,7 @@ def _derived(node: Any) -> Derived:
     return Derived(Sql(text_of(rest)), calls, text_of(node))
 
 
-def expr(text: str) -> Any:
+def expr(text: str) -> Call | Derived | Any:  # Any stands for the scalars, which have no alias()
     """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
 
     Parameters

@@ -7,44 +7,147 @@ Arguments are checked against their types when the plan is made, before any row 
 
 from __future__ import annotations
 
-from . import (
-    aggregates,
-    extrema,
-    frequencies,
-    lists,
-    logic,
-    quantiles,
-    ranking,
-    regression,
-    running,
-    statistics,
-    values,
-    weighted,
+from .aggregates import (
+    avg,
+    count,
+    count_distinct,
+    count_if,
+    geomean,
+    geometric_mean,
+    mean,
+    product,
+    sum,
+    sum_distinct,
+    try_avg,
+    try_sum,
 )
-from .aggregates import *  # noqa: F403
-from .extrema import *  # noqa: F403
-from .frequencies import *  # noqa: F403
-from .lists import *  # noqa: F403
-from .logic import *  # noqa: F403
-from .quantiles import *  # noqa: F403
-from .ranking import *  # noqa: F403
-from .regression import *  # noqa: F403
-from .running import *  # noqa: F403
-from .statistics import *  # noqa: F403
-from .values import *  # noqa: F403
-from .weighted import *  # noqa: F403
+from .extrema import arg_max, arg_min, max, max_by, min, min_by
+from .frequencies import approx_count_distinct, entropy, histogram_numeric, mode
+from .lists import array_agg, collect_list, collect_set, listagg, string_agg
+from .logic import any, bit_and, bit_or, bit_xor, bool_and, bool_or, every, some
+from .quantiles import (
+    approx_percentile,
+    mad,
+    median,
+    percentile,
+    percentile_approx,
+    percentile_cont,
+    percentile_disc,
+    quantile_cont,
+    quantile_disc,
+)
+from .ranking import cume_dist, dense_rank, ntile, percent_rank, rank, row_number
+from .regression import (
+    regr_avgx,
+    regr_avgy,
+    regr_count,
+    regr_intercept,
+    regr_r2,
+    regr_slope,
+    regr_sxx,
+    regr_sxy,
+    regr_syy,
+)
+from .running import counter_diff, fill
+from .statistics import (
+    corr,
+    covar_pop,
+    covar_samp,
+    kurtosis,
+    skewness,
+    std,
+    stddev,
+    stddev_pop,
+    stddev_samp,
+    var_pop,
+    var_samp,
+    variance,
+)
+from .values import any_value, first, first_value, lag, last, last_value, lead, nth_value
+from .weighted import ewm_mean, ewm_mean_by
 
-# the list of names is each module's own
-__all__: list[str] = []
-__all__ += aggregates.__all__
-__all__ += extrema.__all__
-__all__ += frequencies.__all__
-__all__ += lists.__all__
-__all__ += logic.__all__
-__all__ += quantiles.__all__
-__all__ += ranking.__all__
-__all__ += regression.__all__
-__all__ += running.__all__
-__all__ += statistics.__all__
-__all__ += values.__all__
-__all__ += weighted.__all__
+__all__ = [
+    "any",
+    "any_value",
+    "approx_count_distinct",
+    "approx_percentile",
+    "arg_max",
+    "arg_min",
+    "array_agg",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "bool_and",
+    "bool_or",
+    "collect_list",
+    "collect_set",
+    "corr",
+    "count",
+    "count_distinct",
+    "count_if",
+    "counter_diff",
+    "covar_pop",
+    "covar_samp",
+    "cume_dist",
+    "dense_rank",
+    "entropy",
+    "every",
+    "ewm_mean",
+    "ewm_mean_by",
+    "fill",
+    "first",
+    "first_value",
+    "geomean",
+    "geometric_mean",
+    "histogram_numeric",
+    "kurtosis",
+    "lag",
+    "last",
+    "last_value",
+    "lead",
+    "listagg",
+    "mad",
+    "max",
+    "max_by",
+    "mean",
+    "median",
+    "min",
+    "min_by",
+    "mode",
+    "nth_value",
+    "ntile",
+    "percent_rank",
+    "percentile",
+    "percentile_approx",
+    "percentile_cont",
+    "percentile_disc",
+    "product",
+    "quantile_cont",
+    "quantile_disc",
+    "rank",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_count",
+    "regr_intercept",
+    "regr_r2",
+    "regr_slope",
+    "regr_sxx",
+    "regr_sxy",
+    "regr_syy",
+    "row_number",
+    "skewness",
+    "some",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "string_agg",
+    "sum",
+    "sum_distinct",
+    "try_avg",
+    "try_sum",
+    "var_pop",
+    "var_samp",
+    "variance",
+]

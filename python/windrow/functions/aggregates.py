@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = [
     "avg",
@@ -22,7 +21,7 @@ __all__ = [
 ]
 
 
-def count(*columns: Any) -> Call:
+def count(*columns: IntoExpr) -> Call:
     """Count the frame's rows, or those in which every column given is not null.
 
     Parameters
@@ -53,7 +52,7 @@ def count(*columns: Any) -> Call:
     return call("count", *columns)
 
 
-def count_distinct(x: Any, *more: Any) -> Call:
+def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
     """Count the frame's different values: ``count(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -85,7 +84,7 @@ def count_distinct(x: Any, *more: Any) -> Call:
     return call("count", x, *more).distinct()
 
 
-def count_if(x: Any) -> Call:
+def count_if(x: IntoExpr) -> Call:
     """Count the frame's rows for which a condition is true; null counts as false.
 
     Parameters
@@ -114,7 +113,7 @@ def count_if(x: Any) -> Call:
     return call("count_if", x)
 
 
-def sum(x: Any) -> Call:
+def sum(x: IntoExpr) -> Call:
     """Add up the frame's values; nulls are passed over.
 
     Parameters
@@ -150,7 +149,7 @@ def sum(x: Any) -> Call:
     return call("sum", x)
 
 
-def sum_distinct(x: Any) -> Call:
+def sum_distinct(x: IntoExpr) -> Call:
     """Add up the frame's different values: ``sum(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -179,7 +178,7 @@ def sum_distinct(x: Any) -> Call:
     return call("sum", x).distinct()
 
 
-def try_sum(x: Any) -> Call:
+def try_sum(x: IntoExpr) -> Call:
     """Add up the frame's values, giving null where the sum overflows; nulls are passed over.
 
     Parameters
@@ -207,7 +206,7 @@ def try_sum(x: Any) -> Call:
     return call("try_sum", x)
 
 
-def avg(x: Any) -> Call:
+def avg(x: IntoExpr) -> Call:
     """Average the frame's values; nulls are passed over.
 
     Parameters
@@ -235,7 +234,7 @@ def avg(x: Any) -> Call:
     return call("avg", x)
 
 
-def mean(x: Any) -> Call:
+def mean(x: IntoExpr) -> Call:
     """Average the frame's values: another name of :func:`avg`.
 
     Parameters
@@ -251,7 +250,7 @@ def mean(x: Any) -> Call:
     return call("mean", x)
 
 
-def try_avg(x: Any) -> Call:
+def try_avg(x: IntoExpr) -> Call:
     """Average the frame's values, giving null where the mean overflows; nulls are passed over.
 
     Parameters
@@ -279,7 +278,7 @@ def try_avg(x: Any) -> Call:
     return call("try_avg", x)
 
 
-def product(x: Any) -> Call:
+def product(x: IntoExpr) -> Call:
     """Multiply the frame's values; nulls are passed over.
 
     Parameters
@@ -309,7 +308,7 @@ def product(x: Any) -> Call:
     return call("product", x)
 
 
-def geometric_mean(x: Any) -> Call:
+def geometric_mean(x: IntoExpr) -> Call:
     """Give the geometric mean of the frame's values, the n-th root of their product; nulls are passed over.
 
     Parameters
@@ -339,7 +338,7 @@ def geometric_mean(x: Any) -> Call:
     return call("geometric_mean", x)
 
 
-def geomean(x: Any) -> Call:
+def geomean(x: IntoExpr) -> Call:
     """Give the geometric mean: another name of :func:`geometric_mean`.
 
     Parameters

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = ["arg_max", "arg_min", "max", "max_by", "min", "min_by"]
 
 
-def min(x: Any) -> Call:
+def min(x: IntoExpr) -> Call:
     """Find the frame's smallest value; nulls are passed over.
 
     Parameters
@@ -39,7 +38,7 @@ def min(x: Any) -> Call:
     return call("min", x)
 
 
-def max(x: Any) -> Call:
+def max(x: IntoExpr) -> Call:
     """Find the frame's greatest value; nulls are passed over.
 
     Parameters
@@ -69,7 +68,7 @@ def max(x: Any) -> Call:
     return call("max", x)
 
 
-def min_by(x: Any, y: Any, k: int | None = None) -> Call:
+def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is least within the frame.
 
     Parameters
@@ -111,7 +110,7 @@ def min_by(x: Any, y: Any, k: int | None = None) -> Call:
     return call("min_by", x, y) if k is None else call("min_by", x, y, k)
 
 
-def arg_min(x: Any, y: Any, k: int | None = None) -> Call:
+def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is least: another name of :func:`min_by`.
 
     Parameters
@@ -131,7 +130,7 @@ def arg_min(x: Any, y: Any, k: int | None = None) -> Call:
     return call("arg_min", x, y) if k is None else call("arg_min", x, y, k)
 
 
-def max_by(x: Any, y: Any, k: int | None = None) -> Call:
+def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is greatest within the frame.
 
     Parameters
@@ -173,7 +172,7 @@ def max_by(x: Any, y: Any, k: int | None = None) -> Call:
     return call("max_by", x, y) if k is None else call("max_by", x, y, k)
 
 
-def arg_max(x: Any, y: Any, k: int | None = None) -> Call:
+def arg_max(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is greatest: another name of :func:`max_by`.
 
     Parameters

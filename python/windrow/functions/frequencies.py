@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call, flag
+from .._model.expressions import IntoExpr
 
 __all__ = ["approx_count_distinct", "entropy", "histogram_numeric", "mode"]
 
 
-def mode(x: Any, deterministic: bool = False) -> Call:
+def mode(x: IntoExpr, deterministic: bool = False) -> Call:
     """Give the frame's most frequent value; nulls are passed over.
 
     ``.order_by(wr.desc(x))`` takes the greatest of several, as SQL's ``mode() WITHIN GROUP (ORDER BY x DESC)``.
@@ -44,7 +43,7 @@ def mode(x: Any, deterministic: bool = False) -> Call:
     return call("mode", x, True) if flag(deterministic, "mode(): deterministic") else call("mode", x)
 
 
-def entropy(x: Any) -> Call:
+def entropy(x: IntoExpr) -> Call:
     """Give Shannon's entropy of how often the frame's values occur, in bits; nulls are passed over.
 
     Parameters
@@ -72,7 +71,7 @@ def entropy(x: Any) -> Call:
     return call("entropy", x)
 
 
-def approx_count_distinct(x: Any, rsd: float | None = None) -> Call:
+def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
     """Count the frame's different values; the answer is exact.
 
     Parameters
@@ -107,7 +106,7 @@ def approx_count_distinct(x: Any, rsd: float | None = None) -> Call:
     return call("approx_count_distinct", x) if rsd is None else call("approx_count_distinct", x, rsd)
 
 
-def histogram_numeric(x: Any, bins: int) -> Call:
+def histogram_numeric(x: IntoExpr, bins: int) -> Call:
     """Gather the frame's values into bins of near values, each with its centre and its height; nulls are passed over.
 
     Parameters

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
-from .._model.expressions import lit
+from .._model.expressions import IntoExpr, lit
 
 __all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
 
 
-def collect_list(x: Any) -> Call:
+def collect_list(x: IntoExpr) -> Call:
     """Gather the frame's values into a list, in the order of its rows; nulls are passed over.
 
     ``.respect_nulls()`` keeps nulls; ``.order_by(...)`` orders the values by other columns; ``.distinct()`` keeps each
@@ -45,7 +43,7 @@ def collect_list(x: Any) -> Call:
     return call("collect_list", x)
 
 
-def array_agg(x: Any) -> Call:
+def array_agg(x: IntoExpr) -> Call:
     """Gather the frame's values into a list: another name of :func:`collect_list`.
 
     Parameters
@@ -61,7 +59,7 @@ def array_agg(x: Any) -> Call:
     return call("array_agg", x)
 
 
-def collect_set(x: Any) -> Call:
+def collect_set(x: IntoExpr) -> Call:
     """Gather the frame's different values into a list, in ascending order; nulls are passed over.
 
     Parameters
@@ -90,7 +88,7 @@ def collect_set(x: Any) -> Call:
     return call("collect_set", x)
 
 
-def listagg(x: Any, delimiter: str | bytes | None = None) -> Call:
+def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values as texts, in the order of its rows; nulls are passed over.
 
     ``.order_by(...)`` orders the values by other columns, as SQL's ``WITHIN GROUP (ORDER BY ...)``; ``.distinct()``
@@ -125,7 +123,7 @@ def listagg(x: Any, delimiter: str | bytes | None = None) -> Call:
     return call("listagg", x) if delimiter is None else call("listagg", x, lit(delimiter))
 
 
-def string_agg(x: Any, delimiter: str | bytes | None = None) -> Call:
+def string_agg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values as texts: another name of :func:`listagg`.
 
     Parameters

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = ["any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
 
 
-def bool_and(x: Any) -> Call:
+def bool_and(x: IntoExpr) -> Call:
     """Whether all of the frame's values are true; nulls are passed over.
 
     Parameters
@@ -38,7 +37,7 @@ def bool_and(x: Any) -> Call:
     return call("bool_and", x)
 
 
-def every(x: Any) -> Call:
+def every(x: IntoExpr) -> Call:
     """Whether all of the frame's values are true: another name of :func:`bool_and`.
 
     Parameters
@@ -54,7 +53,7 @@ def every(x: Any) -> Call:
     return call("every", x)
 
 
-def bool_or(x: Any) -> Call:
+def bool_or(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true; nulls are passed over.
 
     Parameters
@@ -83,7 +82,7 @@ def bool_or(x: Any) -> Call:
     return call("bool_or", x)
 
 
-def some(x: Any) -> Call:
+def some(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
     Parameters
@@ -99,7 +98,7 @@ def some(x: Any) -> Call:
     return call("some", x)
 
 
-def any(x: Any) -> Call:
+def any(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
     Parameters
@@ -115,7 +114,7 @@ def any(x: Any) -> Call:
     return call("any", x)
 
 
-def bit_and(x: Any) -> Call:
+def bit_and(x: IntoExpr) -> Call:
     """Give the bits that are set in all of the frame's values; nulls are passed over.
 
     Parameters
@@ -143,7 +142,7 @@ def bit_and(x: Any) -> Call:
     return call("bit_and", x)
 
 
-def bit_or(x: Any) -> Call:
+def bit_or(x: IntoExpr) -> Call:
     """Give the bits that are set in any of the frame's values; nulls are passed over.
 
     Parameters
@@ -171,7 +170,7 @@ def bit_or(x: Any) -> Call:
     return call("bit_or", x)
 
 
-def bit_xor(x: Any) -> Call:
+def bit_xor(x: IntoExpr) -> Call:
     """Give the bits that are set in an odd number of the frame's values; nulls are passed over.
 
     Parameters

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .._model.calls import Call, call
-from .._model.expressions import lit
+from .._model.expressions import IntoExpr, lit
 
 __all__ = [
     "approx_percentile",
@@ -21,7 +20,7 @@ __all__ = [
 ]
 
 
-def median(x: Any) -> Call:
+def median(x: IntoExpr) -> Call:
     """Give the frame's middle value, between the middle two if there are two; nulls are passed over.
 
     Parameters
@@ -52,7 +51,7 @@ def median(x: Any) -> Call:
     return call("median", x)
 
 
-def percentile(x: Any, p: float | Sequence[float], frequency: Any = None) -> Call:
+def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = None) -> Call:
     """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
 
     Parameters
@@ -93,7 +92,7 @@ def percentile(x: Any, p: float | Sequence[float], frequency: Any = None) -> Cal
     return call("percentile", *args)
 
 
-def percentile_cont(x: Any, p: float | Sequence[float]) -> Call:
+def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
 
     ``.order_by(wr.desc(x))`` counts from the greatest value down, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
@@ -136,7 +135,7 @@ def percentile_cont(x: Any, p: float | Sequence[float]) -> Call:
     return call("percentile_cont", x, lit(p))
 
 
-def quantile_cont(x: Any, p: float | Sequence[float]) -> Call:
+def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the value at a share, interpolated: DuckDB's name of :func:`percentile_cont`.
 
     Parameters
@@ -154,7 +153,7 @@ def quantile_cont(x: Any, p: float | Sequence[float]) -> Call:
     return call("quantile_cont", x, lit(p))
 
 
-def percentile_disc(x: Any, p: float | Sequence[float]) -> Call:
+def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the first of the frame's ordered values that lies at or beyond a share of the way; nulls are passed over.
 
     ``.order_by(wr.desc(x))`` counts from the greatest value down, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
@@ -194,7 +193,7 @@ def percentile_disc(x: Any, p: float | Sequence[float]) -> Call:
     return call("percentile_disc", x, lit(p))
 
 
-def quantile_disc(x: Any, p: float | Sequence[float]) -> Call:
+def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the first value at or beyond a share: DuckDB's name of :func:`percentile_disc`.
 
     Parameters
@@ -212,7 +211,7 @@ def quantile_disc(x: Any, p: float | Sequence[float]) -> Call:
     return call("quantile_disc", x, lit(p))
 
 
-def percentile_approx(x: Any, p: float | Sequence[float], accuracy: int = 10000) -> Call:
+def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Give the value at a share of the frame's ordered values, of their own type; nulls are passed over.
 
     Parameters
@@ -251,7 +250,7 @@ def percentile_approx(x: Any, p: float | Sequence[float], accuracy: int = 10000)
     return call("percentile_approx", *args)
 
 
-def approx_percentile(x: Any, p: float | Sequence[float], accuracy: int = 10000) -> Call:
+def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Give the value at a share: another name of :func:`percentile_approx`.
 
     Parameters
@@ -272,7 +271,7 @@ def approx_percentile(x: Any, p: float | Sequence[float], accuracy: int = 10000)
     return call("approx_percentile", *args)
 
 
-def mad(x: Any) -> Call:
+def mad(x: IntoExpr) -> Call:
     """Give the median distance of the frame's values from their median; nulls are passed over.
 
     Parameters

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 from ..exceptions import SpecError, shown
 
 __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]
@@ -164,7 +163,7 @@ def cume_dist() -> Call:
     return Call("cume_dist")
 
 
-def ntile(n: Any = 1) -> Call:
+def ntile(n: IntoExpr = 1) -> Call:
     """Deal the partition's rows, in order, into n buckets whose sizes differ by one at most, and number these from 1.
 
     With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.

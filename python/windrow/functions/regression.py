@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = [
     "regr_avgx",
@@ -19,7 +18,7 @@ __all__ = [
 ]
 
 
-def regr_count(y: Any, x: Any) -> Call:
+def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
     """Count the frame's pairs in which neither is null.
 
     Parameters
@@ -49,7 +48,7 @@ def regr_count(y: Any, x: Any) -> Call:
     return call("regr_count", y, x)
 
 
-def regr_avgx(y: Any, x: Any) -> Call:
+def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
     """Average the independent variable over the frame's pairs.
 
     Parameters
@@ -79,7 +78,7 @@ def regr_avgx(y: Any, x: Any) -> Call:
     return call("regr_avgx", y, x)
 
 
-def regr_avgy(y: Any, x: Any) -> Call:
+def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
     """Average the dependent variable over the frame's pairs.
 
     Parameters
@@ -109,7 +108,7 @@ def regr_avgy(y: Any, x: Any) -> Call:
     return call("regr_avgy", y, x)
 
 
-def regr_slope(y: Any, x: Any) -> Call:
+def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
     """Give the slope of the line that fits the frame's pairs best (least squares).
 
     Parameters
@@ -139,7 +138,7 @@ def regr_slope(y: Any, x: Any) -> Call:
     return call("regr_slope", y, x)
 
 
-def regr_intercept(y: Any, x: Any) -> Call:
+def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
     """Give the value at x = 0 of the line that fits the frame's pairs best (least squares).
 
     Parameters
@@ -169,7 +168,7 @@ def regr_intercept(y: Any, x: Any) -> Call:
     return call("regr_intercept", y, x)
 
 
-def regr_r2(y: Any, x: Any) -> Call:
+def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
     """Give how much of the dependent variable the line explains: the square of the correlation.
 
     Parameters
@@ -199,7 +198,7 @@ def regr_r2(y: Any, x: Any) -> Call:
     return call("regr_r2", y, x)
 
 
-def regr_sxx(y: Any, x: Any) -> Call:
+def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the squared distances of x from its mean over the frame's pairs.
 
     Parameters
@@ -229,7 +228,7 @@ def regr_sxx(y: Any, x: Any) -> Call:
     return call("regr_sxx", y, x)
 
 
-def regr_syy(y: Any, x: Any) -> Call:
+def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the squared distances of y from its mean over the frame's pairs.
 
     Parameters
@@ -259,7 +258,7 @@ def regr_syy(y: Any, x: Any) -> Call:
     return call("regr_syy", y, x)
 
 
-def regr_sxy(y: Any, x: Any) -> Call:
+def regr_sxy(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the products of the distances of x and y from their means over the frame's pairs.
 
     Parameters

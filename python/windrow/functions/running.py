@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = ["counter_diff", "fill"]
 
 
-def fill(x: Any) -> Call:
+def fill(x: IntoExpr) -> Call:
     """Give the value, or where it is null, one on the straight line between its neighbours by the order key.
 
     Parameters
@@ -44,7 +43,7 @@ def fill(x: Any) -> Call:
     return call("fill", x)
 
 
-def counter_diff(x: Any, start: Any = None) -> Call:
+def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
     """Give how far a counter went on since the value before; null where it was set back.
 
     Parameters

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
+from .._model.expressions import IntoExpr
 
 __all__ = [
     "corr",
@@ -22,7 +21,7 @@ __all__ = [
 ]
 
 
-def var_pop(x: Any) -> Call:
+def var_pop(x: IntoExpr) -> Call:
     """Give the variance of the frame's values, taken as the whole population.
 
     Parameters
@@ -50,7 +49,7 @@ def var_pop(x: Any) -> Call:
     return call("var_pop", x)
 
 
-def var_samp(x: Any) -> Call:
+def var_samp(x: IntoExpr) -> Call:
     """Give the variance of the frame's values, taken as a sample.
 
     Parameters
@@ -78,7 +77,7 @@ def var_samp(x: Any) -> Call:
     return call("var_samp", x)
 
 
-def variance(x: Any) -> Call:
+def variance(x: IntoExpr) -> Call:
     """Give the sample variance: another name of :func:`var_samp`.
 
     Parameters
@@ -94,7 +93,7 @@ def variance(x: Any) -> Call:
     return call("variance", x)
 
 
-def stddev_pop(x: Any) -> Call:
+def stddev_pop(x: IntoExpr) -> Call:
     """Give the standard deviation of the frame's values, taken as the whole population.
 
     Parameters
@@ -122,7 +121,7 @@ def stddev_pop(x: Any) -> Call:
     return call("stddev_pop", x)
 
 
-def stddev_samp(x: Any) -> Call:
+def stddev_samp(x: IntoExpr) -> Call:
     """Give the standard deviation of the frame's values, taken as a sample.
 
     Parameters
@@ -150,7 +149,7 @@ def stddev_samp(x: Any) -> Call:
     return call("stddev_samp", x)
 
 
-def stddev(x: Any) -> Call:
+def stddev(x: IntoExpr) -> Call:
     """Give the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
@@ -166,7 +165,7 @@ def stddev(x: Any) -> Call:
     return call("stddev", x)
 
 
-def std(x: Any) -> Call:
+def std(x: IntoExpr) -> Call:
     """Give the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
@@ -182,7 +181,7 @@ def std(x: Any) -> Call:
     return call("std", x)
 
 
-def skewness(x: Any) -> Call:
+def skewness(x: IntoExpr) -> Call:
     """Give the skewness of the frame's values, taken as the whole population.
 
     Parameters
@@ -211,7 +210,7 @@ def skewness(x: Any) -> Call:
     return call("skewness", x)
 
 
-def kurtosis(x: Any) -> Call:
+def kurtosis(x: IntoExpr) -> Call:
     """Give the excess kurtosis of the frame's values, taken as the whole population: 0 for a normal distribution.
 
     Parameters
@@ -239,7 +238,7 @@ def kurtosis(x: Any) -> Call:
     return call("kurtosis", x)
 
 
-def covar_pop(x: Any, y: Any) -> Call:
+def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the covariance of two columns over the frame, taken as the whole population.
 
     Parameters
@@ -269,7 +268,7 @@ def covar_pop(x: Any, y: Any) -> Call:
     return call("covar_pop", x, y)
 
 
-def covar_samp(x: Any, y: Any) -> Call:
+def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the covariance of two columns over the frame, taken as a sample.
 
     Parameters
@@ -299,7 +298,7 @@ def covar_samp(x: Any, y: Any) -> Call:
     return call("covar_samp", x, y)
 
 
-def corr(x: Any, y: Any) -> Call:
+def corr(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the correlation of two columns over the frame (Pearson's), between -1 and 1.
 
     Parameters

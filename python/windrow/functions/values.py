@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._model.calls import Call, call
-from .._model.expressions import Column, Literal, as_expr
+from .._model.expressions import Column, IntoExpr, Literal, as_expr
 
 __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "lead", "nth_value"]
 
 
-def first_value(x: Any) -> Call:
+def first_value(x: IntoExpr) -> Call:
     """Give the frame's first value, nulls included; with ``.ignore_nulls()`` its first value that is not null.
 
     Parameters
@@ -39,7 +37,7 @@ def first_value(x: Any) -> Call:
     return call("first_value", x)
 
 
-def first(x: Any) -> Call:
+def first(x: IntoExpr) -> Call:
     """Give the frame's first value: another name of :func:`first_value`.
 
     Parameters
@@ -55,7 +53,7 @@ def first(x: Any) -> Call:
     return call("first", x)
 
 
-def last_value(x: Any) -> Call:
+def last_value(x: IntoExpr) -> Call:
     """Give the frame's last value, nulls included; with ``.ignore_nulls()`` its last value that is not null.
 
     Over a window with an order and no frame, the frame ends at the current row's last tie, so this gives that tie's
@@ -87,7 +85,7 @@ def last_value(x: Any) -> Call:
     return call("last_value", x)
 
 
-def last(x: Any) -> Call:
+def last(x: IntoExpr) -> Call:
     """Give the frame's last value: another name of :func:`last_value`.
 
     Parameters
@@ -103,7 +101,7 @@ def last(x: Any) -> Call:
     return call("last", x)
 
 
-def any_value(x: Any) -> Call:
+def any_value(x: IntoExpr) -> Call:
     """Give some value of the frame: its first one, so that the answer never varies.
 
     Parameters
@@ -131,7 +129,7 @@ def any_value(x: Any) -> Call:
     return call("any_value", x)
 
 
-def nth_value(x: Any, n: Any) -> Call:
+def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
     """Give the frame's n-th value, nulls included; with ``.ignore_nulls()`` its n-th value that is not null.
 
     Parameters
@@ -168,7 +166,7 @@ def nth_value(x: Any, n: Any) -> Call:
     return call("nth_value", x, n)
 
 
-def lag(x: Any, offset: Any = 1, default: Any = None) -> Call:
+def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     """Give the value of the row that lies ``offset`` rows before the current one in the partition.
 
     Parameters
@@ -209,7 +207,7 @@ def lag(x: Any, offset: Any = 1, default: Any = None) -> Call:
     return _offset_call("lag", x, offset, default)
 
 
-def lead(x: Any, offset: Any = 1, default: Any = None) -> Call:
+def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     """Give the value of the row that lies ``offset`` rows after the current one in the partition.
 
     Parameters
@@ -250,7 +248,7 @@ def lead(x: Any, offset: Any = 1, default: Any = None) -> Call:
     return _offset_call("lead", x, offset, default)
 
 
-def _offset_call(function: str, x: Any, offset: Any, default: Any) -> Call:
+def _offset_call(function: str, x: IntoExpr, offset: IntoExpr, default: IntoExpr) -> Call:
     if isinstance(offset, str):
         offset = Column(offset)
     given = as_expr(default, f"{function}()'s default")

@@ -96,3 +96,15 @@ def test_over_takes_a_window():
 def test_arguments_of_no_kind():
     with pytest.raises(wr.SpecError, match="neither a column's name nor an expression"):
         wr.sum(object())
+
+
+def test_a_call_is_made_of_expressions():
+    for args in (3, ["x"], ("x",), (wr.asc("x"),)):
+        with pytest.raises(
+            wr.SpecError, match=r"Call\(\): args=.* is not a tuple of expressions; write wr\.sum\('x'\)"
+        ):
+            wr.Call("sum", args)
+    for function in (None, [], 3, ""):
+        with pytest.raises(wr.SpecError, match=r"Call\(\): function=.* is not the name of a function; write wr\.sum"):
+            wr.Call(function)
+    assert wr.Call("sum", (wr.col("x"),)) == wr.sum("x")

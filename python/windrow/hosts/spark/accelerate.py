@@ -19,8 +19,7 @@ from typing import Any
 
 from ..._model.expressions import Column, Expr
 from ..._model.names import fresh
-from ...exceptions import SpecError, UnsupportedError, WindrowError
-from ..base import host_of
+from ...exceptions import UnsupportedError, WindrowError
 from .catalyst import read_window_expression
 from .host import run_spark
 from .jvm import (
@@ -51,47 +50,7 @@ _PASSING = frozenset(["Filter", "GlobalLimit", "Join", "LocalLimit", "Sort", "Su
 
 
 def accelerate(frame: Any) -> Any:
-    """Let windrow compute the windows that stand in a DataFrame's plan, whoever wrote them and wherever.
-
-    Schema, nullability and results stay Spark's (``docs/spark.md`` lists where windrow differs on purpose: ties keep
-    their order, for one). All else in the plan, above the windows and below, stays as it is. Windows that stand one
-    upon the other and share a partition key run behind one exchange. What windrow cannot compute alike is left to
-    Spark, and one warning names each such window with the reason. What costs Spark as little stays with it as well,
-    unless ``wr.config(engine="windrow")`` is set.
-
-    Parameters
-    ----------
-    frame
-        A PySpark DataFrame of Spark Classic, 4.0 to 4.3, not streaming. Spark Connect keeps its plans on the server,
-        out of reach; give ``wr.with_columns`` the window columns there.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The same columns with the same ids: ``frame.v`` means column ``v`` of either. The frame itself, if it has no
-        windows or none that windrow takes.
-
-    Raises
-    ------
-    UnsupportedError
-        On Spark Connect, on a release of Spark that windrow does not know, and for a streaming frame.
-
-    Notes
-    -----
-    Call it last: what is added to the frame afterwards is Spark's. Spark does not move a filter on a partition key, or
-    a limit, below windrow's node as it does below its own; write such filters below the window. Data that was cached
-    when ``accelerate`` was called is read from the cache. Windows inside subquery expressions (``IN (SELECT ...)``)
-    are left to Spark.
-
-    Examples
-    --------
-    >>> import windrow as wr
-    >>> from pyspark.sql import SparkSession
-    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
-    >>> sales = spark.sql("SELECT shop, day, sum(amount) OVER (PARTITION BY shop ORDER BY day) AS total FROM sales")
-    ... # doctest: +SKIP
-    >>> wr.spark.accelerate(sales).write.parquet("totals")  # doctest: +SKIP
-    """
+    """Do what :func:`windrow.spark.accelerate` says."""
     _check(frame)
     with depth_limited("the plan of the frame"):
         return _accelerated(frame)
@@ -118,8 +77,6 @@ def is_known_release() -> bool:
 
 
 def _check(frame: Any) -> None:
-    if host_of(frame).name != "spark":
-        raise SpecError(f"accelerate() takes a PySpark DataFrame, not {type(frame).__name__}")
     if not is_classic(frame):
         raise UnsupportedError(
             "accelerate() needs Spark Classic: Spark Connect keeps its plans on the server. Give wr.with_columns the "

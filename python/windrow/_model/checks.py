@@ -1,0 +1,42 @@
+"""The refusal of a value that a field of the model cannot have."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ..exceptions import SpecError, shown
+
+__all__ = ["is_tuple_of", "refuse_field"]
+
+
+def is_tuple_of(value: object, kinds: type | tuple[type, ...]) -> bool:
+    """Whether a value is a tuple of values of one class or another."""
+    if not isinstance(value, tuple):
+        return False
+    for part in value:  # noqa: SIM110 - all() of a generator takes twice as long, and every call is checked
+        if not isinstance(part, kinds):
+            return False
+    return True
+
+
+def refuse_field(owner: object, name: str, wanted: str, instead: str) -> NoReturn:
+    """Refuse what the constructor of a value was given.
+
+    Parameters
+    ----------
+    owner
+        The value that is being made.
+    name
+        Which of its fields.
+    wanted
+        What the field holds.
+    instead
+        The spelling that works.
+
+    Raises
+    ------
+    SpecError
+        Always.
+    """
+    given = shown(getattr(owner, name))
+    raise SpecError(f"{type(owner).__name__}(): {name}={given} is not {wanted}; write {instead}")

@@ -1,0 +1,64 @@
+"""What windrow takes of other libraries, by its structure: none of them need be installed to name its type.
+
+Methods take any arguments here: a protocol only tells one library's objects from another's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any, Protocol, TypeAlias
+
+from .intervals import Interval
+
+__all__ = ["LiteralValue", "NumpyArray", "NumpyScalar", "PlainValue", "PolarsExpr", "SparkColumn"]
+
+
+class PolarsExpr(Protocol):
+    """A ``polars.Expr``."""
+
+    @property
+    def meta(self) -> Any:
+        """What Polars knows of the expression itself."""
+
+    def map_batches(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply a Python function."""
+
+
+class SparkColumn(Protocol):
+    """A PySpark ``Column``, Classic or Connect."""
+
+    def eqNullSafe(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - PySpark's name
+        """Compare, with nulls equal."""
+
+    def isNotNull(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - PySpark's name
+        """Whether a value is there."""
+
+
+class NumpyScalar(Protocol):
+    """One of numpy's numbers, times or texts; an array differs from it in that it has no hash."""
+
+    def __hash__(self) -> int:
+        """Hash the value."""
+
+    @property
+    def dtype(self) -> Any:
+        """The value's type."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions, which is 0."""
+
+
+class NumpyArray(Protocol):
+    """A numpy array, or what becomes one."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the array."""
+
+
+#: The values of Python that stand for themselves as a literal; a string does so only in ``wr.lit``.
+PlainValue: TypeAlias = (
+    bool | int | float | Decimal | bytes | dt.date | dt.time | dt.timedelta | Interval | NumpyScalar | None
+)
+LiteralValue: TypeAlias = PlainValue | str
