@@ -13,7 +13,7 @@ from .._model.expressions import Host, Literal, smallest_decimal
 from .._model.names import fresh
 from .._model.result_columns import without_places
 from .._parse.limits import excerpt
-from .._plan.bound import Temporary
+from .._plan.bound import BoundCall, Temporary
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
 from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
@@ -35,7 +35,7 @@ def evaluate(
     rows: int,
     options: Options,
     checker: Checker | None = None,
-    calls: Sequence[dict[str, Any]] = (),
+    calls: Sequence[BoundCall] = (),
 ) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
@@ -127,7 +127,7 @@ class Expressions:
         temporaries: Sequence[Temporary],
         kinds: Mapping[str, pa.DataType],
         options: Options,
-        calls: Sequence[dict[str, Any]] = (),
+        calls: Sequence[BoundCall] = (),
     ) -> None:
         self._temporaries = temporaries
         ansi = True if options.ansi is None else options.ansi

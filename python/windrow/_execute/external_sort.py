@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.names import fresh
+from .._model.replace import replace
+from .._plan.bound import BoundCall
 from .._windrow import numbered as _numbered
 from ..settings import Options
 from .memory import let_go
@@ -44,7 +46,7 @@ _TIDIED = 1 << 18
 
 def answered(
     batches: Iterable[pa.RecordBatch],
-    calls: Sequence[dict[str, Any]],
+    calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
@@ -114,7 +116,7 @@ def answered(
 
 
 def summarised(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
+    batches: Iterable[pa.RecordBatch], calls: Sequence[BoundCall], options: Options, limit: int, run: Run
 ) -> list[bytes]:
     """Sum up batches in any order, for those who answer calls over further rows.
 
@@ -148,7 +150,7 @@ def summarised(
 
 def _in_one_order(
     batches: Iterable[pa.RecordBatch],
-    calls: Sequence[dict[str, Any]],
+    calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
@@ -198,13 +200,13 @@ def _opened(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch]
     return None if first is None else (chain([first], coming), first.schema)
 
 
-def _planned(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
+def _planned(schema: pa.Schema, calls: Sequence[BoundCall], options: Options) -> Plan:
     """Plan calls over batches of a schema; results have names that no column has."""
     taken = {n.lower() for n in schema.names}
     named = []
     for call in calls:
-        named.append({**call, "name": fresh(call["name"], taken)})
-        taken.add(named[-1]["name"].lower())
+        named.append(replace(call, name=fresh(call.name, taken)))
+        taken.add(named[-1].name.lower())
     return make_plan(schema, named, options)
 
 

@@ -12,7 +12,7 @@ from .._model.names import unique_names
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._plan.bind import bind, scalars
-from .._plan.bound import BoundCalls, Temporary
+from .._plan.bound import BoundCall, BoundCalls, Temporary
 from .._plan.levels import levels
 from ..settings import Options, current
 from .evaluate import evaluate
@@ -127,7 +127,7 @@ def _evaluated(
     working: _Working,
     rows: int,
     options: Options,
-    calls: Sequence[dict[str, Any]] = (),
+    calls: Sequence[BoundCall] = (),
 ) -> list[pa.ChunkedArray]:
     if not temporaries:
         return []

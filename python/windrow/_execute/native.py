@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.names import fresh
-from .._plan.bound import BoundCalls, names_compared
+from .._plan.bound import Argument, BoundCall, BoundCalls, ColumnArgument, FrameBound, SortKey, names_compared
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
@@ -34,7 +34,7 @@ __all__ = [
 ROWS = "__windrow_rows"
 
 
-def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
+def make_plan(schema: pa.Schema, calls: Sequence[BoundCall], options: Options) -> Plan:
     """Make the native plan; every mistake that needs no data is raised here.
 
     Parameters
@@ -42,7 +42,7 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     schema
         The columns the plan may read, each name once.
     calls
-        What :func:`windrow._plan.bind.bind` made of the user's calls.
+        The bound calls.
     options
         The settings in force.
 
@@ -55,21 +55,54 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     for call in calls:
         _check_default(schema, call)
         refuse_comparison(ordered, call)
-    return Plan(schema, list(calls), options.native())
+    return Plan(schema, list(map(_native, calls)), options.native())
 
 
-def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
+def _native(call: BoundCall) -> dict[str, Any]:
+    """Give a call as the native module takes it."""
+    frame = call.frame
+    return {
+        "function": call.function,
+        "user": call.user,
+        "args": list(map(_argument, call.args)),
+        "partition_by": list(call.partition_by),
+        "order_by": list(map(_key, call.order_by)),
+        "frame": frame
+        and {"units": frame.units, "start": _bound(frame.start), "end": _bound(frame.end), "exclude": frame.exclude},
+        "filter": call.filter,
+        "distinct": call.distinct,
+        "ignore_nulls": call.ignore_nulls,
+        "argument_order": list(map(_key, call.argument_order)),
+        "min_rows": call.min_rows,
+        "name": call.name,
+        "display": call.display,
+    }
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    return {"column": argument.column} if isinstance(argument, ColumnArgument) else {"literal": argument.value}
+
+
+def _key(key: SortKey) -> dict[str, Any]:
+    return {"column": key.column, "descending": key.descending, "nulls_first": key.nulls_first}
+
+
+def _bound(bound: FrameBound) -> tuple[str, dict[str, Any] | None]:
+    return bound.kind, None if bound.offset is None else _argument(bound.offset)
+
+
+def _check_default(schema: pa.Schema, call: BoundCall) -> None:
     """Refuse a default of lag or lead that its column's type would cut; what else does not fit the plan refuses."""
-    if call["function"] not in ("lag", "lead") or len(call["args"]) < 3 or call["user"] is not None:
+    if call.function not in ("lag", "lead") or len(call.args) < 3 or call.user is not None:
         return
-    name, value = call["args"][0].get("column"), call["args"][2].get("literal")
+    name, value = call.argument_column(0), call.literal(2)
     position = -1 if name is None else schema.get_field_index(name)
     if value is None or position < 0:
         return
     kind = schema.field(position).type
     if not _holds(kind, value):
         raise SpecError(
-            f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
+            f"{call.display}: the default {value} does not fit {kind}, the type of the column; write one that does, "
             "or cast the column to a wider type"
         )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
 from .._model.names import HIDDEN
 from .._model.result_columns import without_places
-from .._plan.bound import BoundCalls
+from .._plan.bound import BoundCall, BoundCalls
 from ..exceptions import UnsupportedError
 
 __all__ = ["has_ordered_categories", "ordered_columns", "ordered_results", "refuse_comparison", "with_order"]
@@ -21,7 +20,7 @@ _ORDERED_ARGUMENTS = {
 }  # fmt: skip
 
 
-def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
+def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
     """Refuse a call that compares categories with an order of their own: the native module compares their text.
 
     Parameters
@@ -36,16 +35,16 @@ def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     UnsupportedError
         If it does.
     """
-    position = _ORDERED_ARGUMENTS.get(call["function"]) if call["user"] is None else None
-    if call["distinct"] and call["user"] is None and call["function"] != "count":
+    position = _ORDERED_ARGUMENTS.get(call.function) if call.user is None else None
+    if call.distinct and call.user is None and call.function != "count":
         position = 0  # distinct values are put together in their order
-    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-    if position is not None and position < len(call["args"]):
-        compared.append(call["args"][position].get("column"))
+    compared = [o.column for o in (*call.order_by, *call.argument_order)]
+    if position is not None and position < len(call.args):
+        compared.append(call.argument_column(position) or "")
     for name in compared:
         if name in ordered:
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {_told(ordered[name])} as text; "
+                f"{call.display}: it would compare the ordered categories of {_told(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
@@ -71,7 +70,7 @@ def has_ordered_categories(kind: pa.DataType) -> bool:
     return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
+def ordered_results(schema: pa.Schema, calls: Sequence[BoundCall], fields: Sequence[pa.Field]) -> list[int]:
     """List the calls that give values of ordered categories, which the native module knows as categories alone.
 
     Parameters
@@ -92,11 +91,11 @@ def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: 
 
 
 def _ordered_results(
-    schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field], *, lists: bool = False
+    schema: pa.Schema, calls: Sequence[BoundCall], fields: Sequence[pa.Field], *, lists: bool = False
 ) -> list[int]:
     found = []
     for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
-        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
+        name = call.argument_column() if call.user is None else None
         index = -1 if name is None else schema.get_field_index(name)
         kind = field.type.value_type if lists and _is_list(field.type) else field.type
         if pa.types.is_dictionary(kind) and index >= 0 and has_ordered_categories(schema.field(index).type):

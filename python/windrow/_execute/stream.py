@@ -143,7 +143,7 @@ class Operator:
         return f"<windrow.Operator {self._calls()}>"
 
     def _calls(self) -> str:
-        named = [(c["display"], "" if c["name"].startswith(HIDDEN) else f" AS {c['name']}") for c in self.bound.native]
+        named = [(c.display, "" if c.name.startswith(HIDDEN) else f" AS {c.name}") for c in self.bound.native]
         return ", ".join(call + name for call, name in named)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -465,7 +465,7 @@ class Chain(Operator):
             level = Operator(bound, kept + added, working, options, sort, leaves=False, trusted=trusted)
             trusted |= {working.names[i] for i in bound.read} | set(calls)
             level._refuse_categories([bound.names[i] for i in bound.read], categories)
-            categories |= {level.bound.native[i]["name"] for i in level.ordered_results()}
+            categories |= {level.bound.native[i].name for i in level.ordered_results()}
             level.position, level.numbers = position, position is not None and not self.levels
             working = level.schema
             self.levels.append(level)

@@ -1,4 +1,4 @@
-"""From calls to what the native module takes: names become columns of the frame, calls become plain dicts.
+"""From calls to bound calls: names become columns of the frame, expressions become columns that the host evaluates.
 
 Nothing here depends on the kind of frame. A host gives the names of its columns, and gets back which of them are read,
 and which expressions it must evaluate into temporary columns first.
@@ -19,7 +19,17 @@ from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
 from ..exceptions import SpecError, UnsupportedError
-from .bound import BoundCalls, Temporary
+from .bound import (
+    Argument,
+    BoundCall,
+    BoundCalls,
+    BoundFrame,
+    ColumnArgument,
+    FrameBound,
+    LiteralArgument,
+    SortKey,
+    Temporary,
+)
 
 __all__ = ["bind", "scalars"]
 
@@ -56,7 +66,7 @@ def bind(
     Returns
     -------
     BoundCalls
-        Names, columns read, expressions to evaluate, and the calls in the native module's form.
+        Names, columns read, expressions to evaluate, and the bound calls.
 
     Raises
     ------
@@ -83,47 +93,43 @@ class _Binder:
     made: dict[Any, str] = field(default_factory=dict)
     taken: set[str] | None = None
 
-    def lower(self, name: str, call: Call) -> dict[str, Any]:
+    def lower(self, name: str, call: Call) -> BoundCall:
         self.display = call.sql
         window = call.window
         self.partitioned = window is not None and bool(window.partition_by)
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
-        return {
-            "function": call.function,
-            "user": call.user,
-            "args": [
+        return BoundCall(
+            function=call.function,
+            args=tuple(
                 self._argument(a, value=not i and call.user is None and call.function != "ntile")
                 for i, a in enumerate(call.args)
-            ],
-            "partition_by": [self._column(k, key=True) for k in window.partition_by],
-            "order_by": [self._order(o) for o in window.order_by],
-            "frame": frame
-            and {
-                "units": frame.units,
-                "start": self._bound(frame.start),
-                "end": self._bound(frame.end),
-                "exclude": frame.exclude,
-            },
-            "filter": None if call.condition is None else self._column(call.condition),
-            "distinct": call.is_distinct,
-            "ignore_nulls": call.nulls_ignored,
-            "argument_order": [self._order(o) for o in call.argument_order],
-            "min_rows": window.min_rows,
-            "name": name,
-            "display": self.display,
-        }
+            ),
+            partition_by=tuple(self._column(k, key=True) for k in window.partition_by),
+            order_by=tuple(map(self._order, window.order_by)),
+            frame=None
+            if frame is None
+            else BoundFrame(frame.units, self._bound(frame.start), self._bound(frame.end), frame.exclude),
+            filter=None if call.condition is None else self._column(call.condition),
+            distinct=call.is_distinct,
+            ignore_nulls=call.nulls_ignored,
+            argument_order=tuple(map(self._order, call.argument_order)),
+            min_rows=window.min_rows,
+            user=call.user,
+            name=name,
+            display=self.display,
+        )
 
-    def _argument(self, expression: Expr, *, value: bool = False) -> dict[str, Any]:
+    def _argument(self, expression: Expr, *, value: bool = False) -> Argument:
         """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
             if value and isinstance(literal, Interval) and literal.months and self.host != "spark":
                 raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
-                return {"literal": literal}
-        return {"column": self._column(expression)}
+                return LiteralArgument(literal)
+        return ColumnArgument(self._column(expression))
 
     def _literal(self, value: Any) -> Any:
         """Give a literal's value, an integer of more than 64 bits as the decimal that it is."""
@@ -135,11 +141,11 @@ class _Binder:
             raise SpecError(f"{self.display}: {value} is no decimal of up to {DIGITS} digits")
         return value
 
-    def _order(self, order: Order) -> dict[str, Any]:
-        return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
+    def _order(self, order: Order) -> SortKey:
+        return SortKey(self._column(order.key), order.descending, order.nulls_first)
 
-    def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
-        return bound.kind, None if bound.offset is None else self._argument(bound.offset)
+    def _bound(self, bound: Bound) -> FrameBound:
+        return FrameBound(bound.kind, None if bound.offset is None else self._argument(bound.offset))
 
     def _column(self, expression: Expr, *, key: bool = False) -> str:
         """Give the name of the column that holds an expression, making a temporary one where there is none."""

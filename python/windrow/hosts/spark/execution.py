@@ -24,7 +24,7 @@ from ..._model.calls import Call
 from ..._model.names import unique_names
 from ..._model.replace import replace
 from ..._model.result_columns import place
-from ..._plan.bound import BoundCalls, Temporary, names_read, sort_keys
+from ..._plan.bound import BoundCall, BoundCalls, SortKey, Temporary
 from ..._plan.layout import Slot
 from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .clustering import STAGE_NAME, Clustering, clustering_of
@@ -144,9 +144,9 @@ class Builder:
         todo = self._stages(number)
         self.done.append([])
         for position, stage in enumerate(todo):
-            later = {n for s in todo[position + 1 :] for i in s.calls for n in names_read(native[i])}
+            later = {n for s in todo[position + 1 :] for i in s.calls for n in native[i].columns_read()}
             needed = {*later, *passing, *results.values()}
-            stay = [n for n in names if n in needed.union(*(names_read(native[i]) for i in stage.calls))]
+            stay = [n for n in names if n in needed.union(*(native[i].columns_read() for i in stage.calls))]
             if stay != names:
                 names, schema = stay, T.StructType([schema[n] for n in stay])
                 self.working = self.working.select(*map(quoted, names))
@@ -157,8 +157,8 @@ class Builder:
             for index, name in made.items():
                 results[index] = name
                 call, result = native[index], schema[name].dataType
-                source = types.get(call["args"][0].get("column", "")) if call["args"] else None
-                known = None if source is None else fuller_type(call["function"], source, result)
+                source = types.get(call.argument_column() or "")
+                known = None if source is None else fuller_type(call.function, source, result)
                 if known is not None or carried(result) != result:
                     types[name] = result if known is None else known
             names = list(schema.names)
@@ -198,7 +198,7 @@ class Builder:
         native = level.bound.native
         made = _result_names(names, stage.calls)
         rows: Sequence[dict[str, Any] | None] = [None] * len(stage.calls)
-        read = {n for i in stage.calls for n in names_read(native[i])}
+        read = {n for i in stage.calls for n in native[i].columns_read()}
         try:  # a mistake is told in the same words whoever computes
             of_calls = T.StructType([f for f in schema.fields if f.name in read])
             rows = self._operator(level, stage.calls, of_calls, sort=True).explain_rows()
@@ -209,7 +209,7 @@ class Builder:
                 raise
         self.working = with_windows(self.working, {made[i]: native[i] for i in stage.calls}, self.functions)
         schema = self.working.schema
-        keys = tuple(dict.fromkeys(native[stage.calls[0]]["partition_by"]))
+        keys = tuple(dict.fromkeys(native[stage.calls[0]].partition_by))
         together = "Spark's exchange" + (f" by {', '.join(keys)}" if keys else ", where it needs one")
         if self.engine == "spark":
             together, keys = "as engine='spark' asks", ()
@@ -249,11 +249,11 @@ class Builder:
             schema = T.StructType([*schema.fields, T.StructField(numbers, T.LongType(), nullable=False)])
         for position, (calls, by_position) in enumerate(parts):
             sorting = ""
-            if spark_sorts and (keys := sort_keys(native[calls[0]])):
-                last = [{"column": numbers, "descending": False, "nulls_first": True}] if by_position else []
+            if spark_sorts and (keys := native[calls[0]].sort_keys()):
+                last = [SortKey(numbers)] if by_position else []
                 by = [sorted_by(k, self.functions) for k in [*keys, *last]]
                 self.working = self.working.sortWithinPartitions(*by)
-                sorting = f", Spark's sort by {', '.join(dict.fromkeys(k['column'] for k in keys))}"
+                sorting = f", Spark's sort by {', '.join(dict.fromkeys(k.column for k in keys))}"
             later = parts[position + 1 :]
             kept = _kept(needed, native, (calls for calls, _ in later), made)
             kept |= {numbers} if any(by_position for _, by_position in later) else set()
@@ -277,7 +277,7 @@ class Builder:
             return [], " (windows of rows in several tasks need Spark 4.0 or later)"
         able, refusal = [], ""
         for call in stage.calls:
-            if stage.keys and not native[call]["order_by"]:
+            if stage.keys and not native[call].order_by:
                 continue
             why = self._operator(level, [call], schema, sort=True).refuses_sections()
             if why is None:
@@ -308,11 +308,11 @@ class Builder:
             kept = _kept(needed, native, parts[position + 1 :], made)
             # equal keys of the shortest order are peers of some call, and belong together
             shortest = min(
-                (native[i] for i in calls if native[i]["order_by"]), key=lambda c: len(c["order_by"]), default=None
+                (native[i] for i in calls if native[i].order_by), key=lambda c: len(c.order_by), default=None
             )
-            keys = [] if shortest is None else sort_keys(shortest)
-            columns = list(dict.fromkeys(k["column"] for k in keys))
-            read = {n for i in calls for n in names_read(native[i])} or {schema.names[0]}
+            keys = [] if shortest is None else shortest.sort_keys()
+            columns = list(dict.fromkeys(k.column for k in keys))
+            read = {n for i in calls for n in native[i].columns_read()} or {schema.names[0]}
             reader = self._operator(level, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
             unsorted = reader.sums_up_any_order()
             share = None if tasks is None or unsorted else gathered
@@ -365,7 +365,7 @@ class Builder:
             return (f"the rows are together by {by}" if by else "all rows are in ONE task"), False
         self.clustered = self._lasting(stage.keys, arrived=True)
         if not stage.keys:
-            shown = "; ".join(level.bound.native[i]["display"] for i in stage.calls)
+            shown = "; ".join(level.bound.native[i].display for i in stage.calls)
             warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=users_line())
         keys = [self.functions.col(quoted(k)) for k in stage.keys]
         tasks = None if at is None else at.tasks
@@ -395,7 +395,7 @@ class Builder:
         plain = T.StructType(
             [T.StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in schema.fields]
         )
-        read = {n for c in native for n in names_read(c)}
+        read = {n for c in native for n in c.columns_read()}
         bound = BoundCalls(list(names), [i for i, n in enumerate(names) if n in read], [], native)
         slots = [Slot(n, False, i) for i, n in enumerate(names) if n in kept]
         slots += [Slot(n, True, i) for i, n in enumerate(_result_names(names, calls).values())]
@@ -411,10 +411,10 @@ def _shown(temporaries: Sequence[Temporary]) -> str:
 
 
 def _kept(
-    needed: Collection[str], native: Sequence[dict[str, Any]], later: Iterable[Sequence[int]], made: dict[int, str]
+    needed: Collection[str], native: Sequence[BoundCall], later: Iterable[Sequence[int]], made: dict[int, str]
 ) -> set[str]:
     """Name the columns that must come back from an operator: what is needed behind its stage, and by later calls."""
-    return {*needed, *made.values(), *(n for calls in later for i in calls for n in names_read(native[i]))}
+    return {*needed, *made.values(), *(n for calls in later for i in calls for n in native[i].columns_read())}
 
 
 def _result_names(names: Sequence[str], calls: Sequence[int]) -> dict[int, str]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.stream import Chain, Operator
+from ..._plan.bound import Argument, BoundCall, ColumnArgument
 from ..._plan.layout import Slot
 from ...exceptions import SpecError, UnsupportedError
 from ...settings import current
@@ -230,7 +231,7 @@ def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.Data
     return None
 
 
-def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
+def check_keys(schema: T.StructType, calls: Sequence[BoundCall]) -> None:
     """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
 
     Parameters
@@ -238,17 +239,21 @@ def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     schema
         The columns the calls read.
     calls
-        The native calls.
+        The calls.
     """
     types = {f.name: f.dataType for f in schema.fields}
     for call in calls:
-        keys = [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
-        ordered = [call["args"][i] for i in _ORDERED.get(call["function"], ()) if i < len(call["args"])]
-        for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
-            _check_key(types[name], name, call["display"])
-        compared = call["args"] if call["distinct"] or call["function"] in _COMPARED else []
-        for name in [a["column"] for a in compared if "column" in a]:
-            _check_collation(types[name], name, call["display"])
+        keys = [*call.partition_by, *(o.column for o in [*call.order_by, *call.argument_order])]
+        ordered = [call.args[i] for i in _ORDERED.get(call.function, ()) if i < len(call.args)]
+        for name in [*keys, *_columns(ordered)]:
+            _check_key(types[name], name, call.display)
+        compared = call.args if call.distinct or call.function in _COMPARED else ()
+        for name in _columns(compared):
+            _check_collation(types[name], name, call.display)
+
+
+def _columns(arguments: Sequence[Argument]) -> list[str]:
+    return [a.column for a in arguments if isinstance(a, ColumnArgument)]
 
 
 # function -> the arguments that it puts in order
@@ -383,13 +388,13 @@ def _level_schema(operator: Operator, spark: object) -> T.StructType:
 
     def made(index: int, name: str) -> T.StructField:
         call, field = bound.native[index], new[index]
-        source = call["args"][0].get("column") if call["args"] else None
+        source = call.argument_column()
         if source in position:
             at = position[source]
             given, dtype = arrow.field(at).type, fields[at].dataType
-            if call["function"] in _SAME_TYPE and given == field.type:
+            if call.function in _SAME_TYPE and given == field.type:
                 return T.StructField(name, dtype, field.nullable)
-            if call["function"] in _LISTS and _is_list(field.type) and field.type.value_type == given:
+            if call.function in _LISTS and _is_list(field.type) and field.type.value_type == given:
                 return T.StructField(name, T.ArrayType(dtype, field.type.value_field.nullable), field.nullable)
         return T.StructField(name, from_arrow(field.type, name), field.nullable)
 
