@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.names import fresh
-from .._model.replace import replace
 from .._plan.bound import BoundCall
 from .._windrow import numbered as _numbered
 from ..settings import Options
@@ -93,7 +92,7 @@ def answered(
         return
     batches, schema = opened
     width = len(schema)
-    sorts = _planned(schema, calls, options).sorts()
+    sorts = make_plan(schema, calls, options).sorts()
     numbers = position is None and any(by_position for _, by_position in sorts)
     if numbers:
         position = fresh(POSITION, {n.lower() for n in schema.names})
@@ -142,7 +141,7 @@ def summarised(
     if opened is None:
         return []
     rows, schema = opened
-    plan = _planned(schema, calls, options)
+    plan = make_plan(schema, calls, options)
     if not plan.sections().sums_up_any_order:
         rows, _ = _ordered(rows, schema, plan, options, limit, run)
     return of_sections(rows, plan, _half(limit) // 2, run)
@@ -161,7 +160,7 @@ def _in_one_order(
     if opened is None:
         return
     rows, schema = opened
-    plan = _planned(schema, calls, options)
+    plan = make_plan(schema, calls, options)
     rows, stream = _ordered(rows, schema, plan, options, limit, run, last_key)
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
@@ -198,16 +197,6 @@ def _opened(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch]
     coming = iter(batches)
     first = next(coming, None)
     return None if first is None else (chain([first], coming), first.schema)
-
-
-def _planned(schema: pa.Schema, calls: Sequence[BoundCall], options: Options) -> Plan:
-    """Plan calls over batches of a schema; results have names that no column has."""
-    taken = {n.lower() for n in schema.names}
-    named = []
-    for call in calls:
-        named.append(replace(call, name=fresh(call.name, taken)))
-        taken.add(named[-1].name.lower())
-    return make_plan(schema, named, options)
 
 
 def _ordered(

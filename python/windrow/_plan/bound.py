@@ -5,25 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from .._model.calls import UserFunction
-from .._model.expressions import Scalar
-from .._model.names import fresh
-from .._model.replace import replace
 
 __all__ = [
     "Argument",
     "BoundCall",
-    "BoundCalls",
     "BoundFrame",
     "ColumnArgument",
     "FrameBound",
     "LiteralArgument",
     "SortKey",
-    "Temporary",
     "names_compared",
 ]
 
@@ -158,49 +153,3 @@ def names_compared(calls: Iterable[BoundCall]) -> frozenset[str]:
         if call.frame is not None and call.frame.units == "range":  # an offset is added to the key of such a frame
             read.update(k.column for k in call.order_by)
     return frozenset(keys - read)
-
-
-@dataclass(frozen=True, slots=True)
-class Temporary:
-    """An expression that the host evaluates into a column.
-
-    Parameters
-    ----------
-    name
-        The column's name.
-    expression
-        What the host is given.
-    text
-        The expression as it was written.
-    """
-
-    name: str
-    expression: Scalar
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class BoundCalls:
-    """The calls of one plan, bound to the columns of one frame: plain data that pickles.
-
-    Parameters
-    ----------
-    names
-        A name for each of the frame's columns, unlike all others.
-    read
-        Which columns the calls read, by position.
-    temporaries
-        The expressions that the host must evaluate first.
-    native
-        The bound calls.
-    """
-
-    names: list[str]
-    read: list[int]
-    temporaries: list[Temporary]
-    native: list[BoundCall]
-
-    def beside(self, names: Sequence[str]) -> list[BoundCall]:
-        """Give the calls with output names that differ from those of columns that stand beside them."""
-        there, taken = set(names), {n.lower() for n in names}
-        return [replace(c, name=fresh(c.name, taken)) if c.name in there else c for c in self.native]

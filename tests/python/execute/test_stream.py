@@ -16,7 +16,7 @@ from support.random_calls import FUZZ, SEED
 from windrow._execute.native import make_plan
 from windrow._model.outputs import Output
 from windrow._parse.sql_text import parse_call
-from windrow._plan.bind import bind
+from windrow._plan.bind import plan_steps
 from windrow.settings import current
 
 
@@ -289,7 +289,8 @@ def test_sorting_on_request():
 def plan_of(schema, *texts):
     outputs = [Output(f"c{i}", parse_call(text)) for i, text in enumerate(texts)]
     with wr.config(threads=1, ansi=True, timezone="UTC"):
-        return make_plan(schema, bind(outputs, schema.names).native, current())
+        [step] = plan_steps(outputs, schema.names).computes()
+        return make_plan(schema, step.calls, current())
 
 
 BATCH = 50_000
