@@ -1,4 +1,4 @@
-"""A host of another package, all of it: frames are dicts of lists. An entry point of ``windrow.hosts`` would name it."""
+"""A host of another package, whose frames are dicts of lists. An entry point of ``windrow.hosts`` would name it."""
 
 from typing import Any
 
