@@ -6,15 +6,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from ._execute.stream import Chain, Operator as _Operator, make_operator
+from ._execute.stream import Operator as _Operator, stream_operator
 from ._model.names import columns_named
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_query, read_select
-from ._plan.layout import arrange
+from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, shown, suggest
-from .hosts.base import ComputeArguments, host_of, schema_of
-from .hosts.explanation import Explanation, explain_outputs
+from .hosts.base import ComputeArguments, opened, schema_of
+from .hosts.explanation import Explanation, explain_plan
 from .settings import Engine, Spread, current
 from .typing import (
     FrameLike,
@@ -132,7 +132,9 @@ def with_columns(
     >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
     {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
     """
-    return host_of(frame).run(frame, exprs, named, ComputeArguments(sort, engine, spread), selecting=False)
+    host, frame = opened(frame)
+    plan = host.plan(frame, exprs, named, selecting=False)
+    return host.run(frame, plan, ComputeArguments(sort, engine, spread))
 
 
 @overload
@@ -207,7 +209,9 @@ def select(
     >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
     {'id': [1, 2, 3], 'r': [3, 1, 2]}
     """
-    return host_of(frame).run(frame, items, named, ComputeArguments(sort, engine, spread), selecting=True)
+    host, frame = opened(frame)
+    plan = host.plan(frame, items, named, selecting=True)
+    return host.run(frame, plan, ComputeArguments(sort, engine, spread))
 
 
 @overload
@@ -345,8 +349,7 @@ def sql(
         tree = read_select(query)
     except UnsupportedError as error:
         raise (refused or error) from None
-    frame = _frame(tree.args["from_"].this, frames, spark)
-    host = host_of(frame)
+    host, frame = opened(_frame(tree.args["from_"].this, frames, spark))
     return host.answer(frame, read_query(tree, host.columns(frame), folded=host.folded(frame)))
 
 
@@ -456,11 +459,13 @@ def explain(
             f"metrics={shown(metrics)} is neither True nor False; to call a column so, write {{'metrics': ...}}"
         )
     if not _is_schema(frame):
-        return host_of(frame).explain(frame, exprs, named, ComputeArguments(sort, engine, spread), metrics=metrics)
+        host, frame = opened(frame)
+        plan = host.plan(frame, exprs, named, selecting=False)
+        return host.explain(frame, plan, ComputeArguments(sort, engine, spread), metrics=metrics)
     if metrics:
         raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
     arrow = schema_of(frame).arrow
-    return explain_outputs(read_items(exprs, named, arrow.names), arrow)
+    return explain_plan(plan_steps(read_items(exprs, named, arrow.names), arrow.names), arrow)
 
 
 def _is_schema(frame: Any) -> bool:
@@ -524,8 +529,7 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     options = current()
     if options.timezone is None and timezone is not None:
         options = replace(options, timezone=timezone)
-    slots = arrange(arrow.names, outputs, selecting=False)
-    made = make_operator(outputs, slots, arrow, options, sort, host_schema, kinds=(Operator, _Chain))
+    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, kind=Operator)
     assert isinstance(made, Operator)
     return made
 
@@ -554,7 +558,3 @@ class Operator(_Operator):
         from .hosts.spark.types import spark_schema
 
         return spark_schema(self)
-
-
-class _Chain(Chain, Operator):
-    """The same for calls inside calls, and for expressions over calls."""

@@ -144,7 +144,7 @@ def _parts(array: pa.Array) -> list[pa.Array]:
     return [array.values] if kind.num_fields else []
 
 
-def rebuilt(array: pa.Array, parts: Sequence[pa.Array]) -> pa.Array:
+def rebuilt(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None = None) -> pa.Array:
     """Give an array of which what it is made of was exchanged, value by value.
 
     Parameters
@@ -153,13 +153,15 @@ def rebuilt(array: pa.Array, parts: Sequence[pa.Array]) -> pa.Array:
         The array.
     parts
         The other arrays, in the order of its fields; run ends stay.
+    kind
+        The type of the new array, where that of the other arrays differs.
 
     Returns
     -------
     pyarrow.Array
         The new array.
     """
-    kind = array.type
+    kind = kind or array.type
     if pa.types.is_dictionary(kind):
         return pa.DictionaryArray.from_arrays(array.indices, parts[0], ordered=kind.ordered)
     if pa.types.is_struct(kind):  # an offset is in its fields already

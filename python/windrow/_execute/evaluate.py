@@ -13,14 +13,14 @@ from .._model.expressions import Host, Literal, smallest_decimal
 from .._model.names import fresh
 from .._model.result_columns import without_places
 from .._parse.limits import excerpt
-from .._plan.bound import Temporary
+from .._plan.steps import NamedScalar
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
 from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
 from ..settings import Options
 from .arrow_columns import shown_values
 from .native import refuse_extension
-from .ordered_categories import has_ordered_categories, refuse_comparison
+from .ordered_categories import has_ordered_categories, ordered_type
 from .validation import Checker
 
 if TYPE_CHECKING:
@@ -30,18 +30,18 @@ __all__ = ["ColumnTypes", "Expressions", "evaluate", "evaluating", "refuse_neigh
 
 
 def evaluate(
-    temporaries: Sequence[Temporary],
+    scalars: Sequence[NamedScalar],
     columns: Mapping[str, Any],
     rows: int,
     options: Options,
     checker: Checker | None = None,
-    calls: Sequence[dict[str, Any]] = (),
+    ordered: dict[str, str] | None = None,
 ) -> list[pa.ChunkedArray]:
     """Let Polars compute expressions over Arrow columns.
 
     Parameters
     ----------
-    temporaries
+    scalars
         The expressions.
     columns
         The frame's columns by name; only those an expression names are handed over.
@@ -51,8 +51,9 @@ def evaluate(
         The settings in force.
     checker
         Checks the columns, of which it may know some already.
-    calls
-        The native calls that read the expressions.
+    ordered
+        The columns that hold ordered categories as text, each with what a message calls it; the expressions that give
+        such are put into it.
 
     Returns
     -------
@@ -63,26 +64,26 @@ def evaluate(
     ------
     DataError, ArithmeticOverflowError
         For rows on which Spark fails, under ANSI rules.
-    UnsupportedError
-        For a call that would compare the text of ordered categories.
     """
-    if not temporaries:
+    if not scalars:
         return []
-    if all(_is_decimal(t) for t in temporaries):  # a sum of a decimal needs no Polars
-        return [_repeated(t.expression, rows) for t in temporaries]
+    if all(_is_decimal(t) for t in scalars):  # a sum of a decimal needs no Polars
+        return [_repeated(t.expression, rows) for t in scalars]
     require()
     import polars as pl
 
-    made = Expressions(temporaries, _types_of(columns), options, calls)
+    ordered = {} if ordered is None else ordered
+    made = Expressions(scalars, _types_of(columns, ordered), options)
+    ordered |= made.ordered
     check = (checker or Checker()).checked
     for name in made.needed:
         refuse_extension(name, columns[name].type)
     data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
     series = {str(i): _series(name, column) for i, (name, column) in enumerate(data.items())}
-    with evaluating(temporaries):
+    with evaluating(scalars):
         frame = pl.DataFrame(series)  # by position: Polars gives an empty name another here
         frame.columns = list(data)
-        result = made.computed(frame).select([t.name for t in temporaries])
+        result = made.computed(frame).select([t.name for t in scalars])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
 
 
@@ -112,51 +113,47 @@ class Expressions:
 
     Parameters
     ----------
-    temporaries
+    scalars
         The expressions.
     kinds
         The types of the columns by name.
     options
         The settings in force.
-    calls
-        The native calls that read the expressions: those that would compare ordered categories as text are refused.
     """
 
     def __init__(
         self,
-        temporaries: Sequence[Temporary],
+        scalars: Sequence[NamedScalar],
         kinds: Mapping[str, pa.DataType],
         options: Options,
-        calls: Sequence[dict[str, Any]] = (),
     ) -> None:
-        self._temporaries = temporaries
+        self._scalars = scalars
         ansi = True if options.ansi is None else options.ansi
         self.made: list[pl.Expr] = []
         self.failures: list[Failure] = []
         needed: dict[str, None] = {}
-        ordered: dict[str, str] = {}
-        for temporary in temporaries:
-            value = to_polars(temporary.expression, kinds, ansi=ansi, timezone=options.timezone)
-            with evaluating([temporary]):
+        #: Those that give ordered categories as text, each with what a message calls it.
+        self.ordered: dict[str, str] = {}
+        for scalar in scalars:
+            value = to_polars(scalar.expression, kinds, ansi=ansi, timezone=options.timezone)
+            with evaluating([scalar]):
                 roots = value.expr.meta.root_names()
             for name in roots:
                 if name not in kinds:
-                    raise SpecError(f"expression {temporary.text}: column {name!r} is unknown{suggest(name, kinds)}")
+                    raise SpecError(f"expression {scalar.text}: column {name!r} is unknown{suggest(name, kinds)}")
                 needed[name] = None
-            self.made.append(value.expr.alias(temporary.name))
+            self.made.append(value.expr.alias(scalar.name))
             self.failures += value.failures
             if value.ordered or has_ordered_categories(value.kind):
-                ordered[temporary.name] = temporary.text
-        for call in calls:
-            refuse_comparison(ordered, call)
+                self.ordered[scalar.name] = scalar.text
         self.needed = list(needed)
 
     def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
-        taken = {*frame.columns, *(t.name for t in self._temporaries)}
+        taken = {*frame.columns, *(t.name for t in self._scalars)}
         flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
-        with evaluating(self._temporaries):
+        with evaluating(self._scalars):
             # in one plan, so that what a value and its failures have in common is computed once
             result = (
                 frame.lazy().with_columns([*self.made, *marks]).collect() if marks else frame.with_columns(self.made)
@@ -215,17 +212,17 @@ class ColumnTypes(Mapping[str, pa.DataType]):
         return len(self._names)
 
 
-def _types_of(columns: Mapping[str, Any]) -> ColumnTypes:
+def _types_of(columns: Mapping[str, Any], ordered: Collection[str]) -> ColumnTypes:
     def type_of(name: str) -> pa.DataType:
         kind: pa.DataType = columns[name].type
         refuse_extension(name, kind)
-        return kind
+        return ordered_type(kind, text=True) if name in ordered else kind
 
     return ColumnTypes(columns, type_of)
 
 
-def _is_decimal(temporary: Temporary) -> bool:
-    literal = temporary.expression
+def _is_decimal(scalar: NamedScalar) -> bool:
+    literal = scalar.expression
     return isinstance(literal, Literal) and isinstance(literal.value, Decimal) and literal.text is None
 
 
@@ -234,12 +231,12 @@ def _repeated(expression: Any, rows: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.repeat(pa.scalar(expression.value, kind), rows)], type=kind)
 
 
-def refuse_neighbours(temporaries: Collection[Temporary], where: str) -> None:
+def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
     """Refuse expressions that read other rows than their own, where not all rows are at hand.
 
     Parameters
     ----------
-    temporaries
+    scalars
         The expressions.
     where
         What is at hand instead.
@@ -249,17 +246,17 @@ def refuse_neighbours(temporaries: Collection[Temporary], where: str) -> None:
     UnsupportedError
         If there is one.
     """
-    for temporary in temporaries:
-        functions = temporary.expression.other_rows if isinstance(temporary.expression, Host) else ()
+    for scalar in scalars:
+        functions = scalar.expression.other_rows if isinstance(scalar.expression, Host) else ()
         if functions:
             raise UnsupportedError(
-                f"{temporary.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "
+                f"{scalar.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "
                 "compute it into a column first"
             )
 
 
 @contextmanager
-def evaluating(temporaries: Sequence[Temporary]) -> Iterator[None]:
+def evaluating(scalars: Sequence[NamedScalar]) -> Iterator[None]:
     """Have whatever Polars raises over expressions be windrow's own error, which shows the expressions as written.
 
     Polars has errors of its own, panics that are no ``Exception``, and lets through Python's and Arrow's.
@@ -271,7 +268,7 @@ def evaluating(temporaries: Sequence[Temporary]) -> Iterator[None]:
     except (WindrowError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        texts = excerpt(", ".join(t.text for t in temporaries))
+        texts = excerpt(", ".join(t.text for t in scalars))
         if isinstance(error, pl.exceptions.DuplicateError) or "is duplicate" in str(error):
             raise SpecError(
                 f"{texts} stands for several columns, and an argument, a key or a condition is one; write a call for "

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.names import fresh
+from .._plan.bound import BoundCall
 from .._windrow import numbered as _numbered
 from ..settings import Options
 from .memory import let_go
@@ -44,7 +45,7 @@ _TIDIED = 1 << 18
 
 def answered(
     batches: Iterable[pa.RecordBatch],
-    calls: Sequence[dict[str, Any]],
+    calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
@@ -91,7 +92,7 @@ def answered(
         return
     batches, schema = opened
     width = len(schema)
-    sorts = _planned(schema, calls, options).sorts()
+    sorts = make_plan(schema, calls, options).sorts()
     numbers = position is None and any(by_position for _, by_position in sorts)
     if numbers:
         position = fresh(POSITION, {n.lower() for n in schema.names})
@@ -114,7 +115,7 @@ def answered(
 
 
 def summarised(
-    batches: Iterable[pa.RecordBatch], calls: Sequence[dict[str, Any]], options: Options, limit: int, run: Run
+    batches: Iterable[pa.RecordBatch], calls: Sequence[BoundCall], options: Options, limit: int, run: Run
 ) -> list[bytes]:
     """Sum up batches in any order, for those who answer calls over further rows.
 
@@ -140,7 +141,7 @@ def summarised(
     if opened is None:
         return []
     rows, schema = opened
-    plan = _planned(schema, calls, options)
+    plan = make_plan(schema, calls, options)
     if not plan.sections().sums_up_any_order:
         rows, _ = _ordered(rows, schema, plan, options, limit, run)
     return of_sections(rows, plan, _half(limit) // 2, run)
@@ -148,7 +149,7 @@ def summarised(
 
 def _in_one_order(
     batches: Iterable[pa.RecordBatch],
-    calls: Sequence[dict[str, Any]],
+    calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
@@ -159,7 +160,7 @@ def _in_one_order(
     if opened is None:
         return
     rows, schema = opened
-    plan = _planned(schema, calls, options)
+    plan = make_plan(schema, calls, options)
     rows, stream = _ordered(rows, schema, plan, options, limit, run, last_key)
     sections = plan.sections()
     if share is not None or (sections.looks_ahead and sections.refusal is None):
@@ -196,16 +197,6 @@ def _opened(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch]
     coming = iter(batches)
     first = next(coming, None)
     return None if first is None else (chain([first], coming), first.schema)
-
-
-def _planned(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
-    """Plan calls over batches of a schema; results have names that no column has."""
-    taken = {n.lower() for n in schema.names}
-    named = []
-    for call in calls:
-        named.append({**call, "name": fresh(call["name"], taken)})
-        taken.add(named[-1]["name"].lower())
-    return make_plan(schema, named, options)
 
 
 def _ordered(

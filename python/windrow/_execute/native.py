@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from .._model.catalog import function_of
 from .._model.names import fresh
-from .._plan.bound import BoundCalls, names_compared
+from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, names_compared
+from .._plan.steps import Compute
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import BYTES
 from .lossless import fits
-from .ordered_categories import ordered_columns, refuse_comparison, with_order
+from .ordered_categories import ordered_columns, refuse_comparison
 from .struct_offsets import aligned
 from .validation import Checker
 
@@ -35,7 +36,9 @@ __all__ = [
 ROWS = "__windrow_rows"
 
 
-def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Options) -> Plan:
+def make_plan(
+    schema: pa.Schema, calls: Sequence[BoundCall], options: Options, ordered: Mapping[str, str] | None = None
+) -> Plan:
     """Make the native plan; every mistake that needs no data is raised here.
 
     Parameters
@@ -43,36 +46,71 @@ def make_plan(schema: pa.Schema, calls: Sequence[dict[str, Any]], options: Optio
     schema
         The columns the plan may read, each name once.
     calls
-        What :func:`windrow._plan.bind.bind` made of the user's calls.
+        The bound calls.
     options
         The settings in force.
+    ordered
+        The columns that hold ordered categories, though their types do not say so.
 
     Returns
     -------
     Plan
         The native plan.
     """
-    ordered = ordered_columns(schema)
+    categories = {**ordered_columns(schema), **(ordered or {})}
     for call in calls:
         _check_default(schema, call)
-        refuse_comparison(ordered, call)
-    return Plan(schema, list(calls), options.native())
+        refuse_comparison(categories, call)
+    return Plan(schema, list(map(_native, calls)), options.native())
 
 
-def _check_default(schema: pa.Schema, call: dict[str, Any]) -> None:
+def _native(call: BoundCall) -> dict[str, Any]:
+    """Give a call as the native module takes it."""
+    frame = call.frame
+    return {
+        "function": call.function,
+        "user": call.user,
+        "args": list(map(_argument, call.args)),
+        "partition_by": list(call.partition_by),
+        "order_by": list(map(_key, call.order_by)),
+        "frame": frame
+        and {"units": frame.units, "start": _bound(frame.start), "end": _bound(frame.end), "exclude": frame.exclude},
+        "filter": call.filter,
+        "distinct": call.distinct,
+        "ignore_nulls": call.ignore_nulls,
+        "argument_order": list(map(_key, call.argument_order)),
+        "min_rows": call.min_rows,
+        "name": call.name,
+        "display": call.display,
+    }
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    return {"column": argument.column} if isinstance(argument, ColumnArgument) else {"literal": argument.value}
+
+
+def _key(key: SortKey) -> dict[str, Any]:
+    return {"column": key.column, "descending": key.descending, "nulls_first": key.nulls_first}
+
+
+def _bound(bound: FrameBound) -> tuple[str, dict[str, Any] | None]:
+    return bound.kind, None if bound.offset is None else _argument(bound.offset)
+
+
+def _check_default(schema: pa.Schema, call: BoundCall) -> None:
     """Refuse a default that its column's type would cut; what else does not fit the plan refuses."""
-    known = function_of(call["function"]) if call["user"] is None else None
-    defaults = [call["args"][i] for i in known.positions("default") if i < len(call["args"])] if known else []
+    known = function_of(call.function) if call.user is None else None
+    defaults = [i for i in known.positions("default") if i < len(call.args)] if known else []
     if not defaults:
         return
-    name, value = call["args"][0].get("column"), defaults[0].get("literal")
+    name, value = call.argument_column(0), call.literal(defaults[0])
     position = -1 if name is None else schema.get_field_index(name)
     if value is None or position < 0:
         return
     kind = schema.field(position).type
     if not _holds(kind, value):
         raise SpecError(
-            f"{call['display']}: the default {value} does not fit {kind}, the type of the column; write one that does, "
+            f"{call.display}: the default {value} does not fit {kind}, the type of the column; write one that does, "
             "or cast the column to a wider type"
         )
 
@@ -153,30 +191,33 @@ def output_fields(plan: Plan) -> list[pa.Field]:
 
 
 def input_table(
-    bound: BoundCalls,
+    step: Compute,
     columns: Any,
-    temporaries: Sequence[Any],
     rows: int,
-    schema: pa.Schema | None = None,
     *,
+    nullable: Callable[[int], bool] | None = None,
+    trusted: Callable[[int], bool] | None = None,
     checker: Checker | None = None,
+    compared: frozenset[str] | None = None,
 ) -> pa.Table:
-    """Put the columns that the calls read into a table for the native module.
+    """Put the columns that calls read into a table for the native module.
 
     Parameters
     ----------
-    bound
-        Says which columns are read, and under which names.
+    step
+        The calls, and which columns they read.
     columns
-        All columns of the frame, or a mapping from position to column; only those that are read are looked at.
-    temporaries
-        The evaluated expressions, in their order.
+        All columns, or a mapping from position to column; only those that are read are looked at.
     rows
         How many rows there are.
-    schema
-        The frame's fields, which tell what is never null; without them all columns may hold nulls.
+    nullable
+        Says of a column whether it may hold nulls; all may without it.
+    trusted
+        Says of a column whether windrow made it, so that it needs no check.
     checker
-        Checks the columns, of which it may know some already.
+        Checks the others, of which it may know some already.
+    compared
+        What :func:`names_compared` gives for the calls, where that is known.
 
     Returns
     -------
@@ -184,32 +225,41 @@ def input_table(
         Shares the buffers of what it was given.
     """
     checker = checker or Checker()
-    nullable = [schema is None or schema.field(i).nullable for i in bound.read]
-    for i in bound.read:
-        refuse_extension(bound.names[i], columns[i].type)
-    compared = names_compared(bound.native)
+    for i in step.reads:
+        refuse_extension(step.names[i], columns[i].type)
+    if compared is None:
+        compared = names_compared(step.calls)
 
-    def checked(name: str, column: Any, nullable: bool) -> Any:
+    def checked(name: str, column: Any, may_be_null: bool) -> Any:
         # text compares as its bytes do, which need not be text
         text = name not in compared or column.type not in BYTES
-        made = checker.checked(column, name, nullable=nullable, text=text)
+        made = checker.checked(column, name, nullable=may_be_null, text=text)
         if text:
             return made
         chunks = made.chunks if isinstance(made, pa.ChunkedArray) else [made]
         return pa.chunked_array([chunk.view(BYTES[made.type]) for chunk in chunks], BYTES[made.type])
 
-    arrays = [checked(bound.names[i], columns[i], n) for i, n in zip(bound.read, nullable, strict=True)]
-    fields = [pa.field(bound.names[i], a.type, n) for i, a, n in zip(bound.read, arrays, nullable, strict=True)]
-    arrays += temporaries
-    fields += [pa.field(t.name, a.type) for t, a in zip(bound.temporaries, temporaries, strict=True)]
+    arrays, fields = [], []
+    for i in step.reads:
+        may_be_null = nullable is None or nullable(i)
+        column = columns[i]
+        if trusted is None or not trusted(i):
+            column = checked(step.names[i], column, may_be_null)
+        arrays.append(column)
+        fields.append(pa.field(step.names[i], column.type, may_be_null))
     if not arrays:
         arrays.append(pa.nulls(rows))
-        fields.append(pa.field(fresh(ROWS, set(bound.names)), pa.null()))
+        fields.append(pa.field(fresh(ROWS, set(step.names)), pa.null()))
     return aligned(pa.table(arrays, schema=pa.schema(fields)))
 
 
 def window_columns(
-    table: pa.Table, bound: BoundCalls, options: Options
+    table: pa.Table,
+    calls: Sequence[BoundCall],
+    options: Options,
+    *,
+    presorted: bool = False,
+    ordered: Mapping[str, str] | None = None,
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns for a table in memory; rows keep their order.
 
@@ -217,15 +267,30 @@ def window_columns(
     ----------
     table
         What :func:`input_table` gave.
-    bound
-        The bound calls.
+    calls
+        The calls.
     options
         The settings in force.
+    presorted
+        Whether the rows must already be grouped and ordered: an error where they are not.
+    ordered
+        As for :func:`make_plan`.
 
     Returns
     -------
     tuple
         The new fields and the new columns.
     """
-    result = pa.table(make_plan(table.schema, bound.native, options).compute(table))
-    return with_order(table.schema, bound, list(result.schema), result.columns)
+    plan = make_plan(table.schema, calls, options, ordered)
+    if not presorted:
+        result = pa.table(plan.compute(table))
+        return list(result.schema), result.columns
+    fields = output_fields(plan)
+    stream = plan.stream()
+    done: list[Any] = []
+    for batch in table.to_batches():
+        done += stream.push(batch)
+    done += stream.finish()
+    pieces = [pa.record_batch(b) for b in done]
+    first = table.num_columns
+    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]

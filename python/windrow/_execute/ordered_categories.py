@@ -1,22 +1,33 @@
-"""Ordered categories: dictionaries whose codes order the values, which the native module knows as their texts alone."""
+"""Ordered categories: dictionaries whose codes order the values, which the native module knows as their texts alone.
+
+A column may hold them and be of another type: an expression over them gives text. So what is known goes along with the
+columns, by their names, from an expression to the calls that read it, and from these to what reads their results.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
 from .._model.catalog import function_of
 from .._model.names import HIDDEN
 from .._model.result_columns import without_places
-from .._plan.bound import BoundCalls
+from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
+from .arrow_columns import rebuilt
 
-__all__ = ["has_ordered_categories", "ordered_columns", "ordered_results", "refuse_comparison", "with_order"]
+__all__ = [
+    "carried_order",
+    "has_ordered_categories",
+    "ordered_columns",
+    "ordered_type",
+    "refuse_comparison",
+    "with_order",
+]
 
 
-def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
+def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
     """Refuse a call that compares categories with an order of their own: the native module compares their text.
 
     Parameters
@@ -31,17 +42,17 @@ def refuse_comparison(ordered: Mapping[str, str], call: dict[str, Any]) -> None:
     UnsupportedError
         If it does.
     """
-    compared = [o["column"] for o in (*call["order_by"], *call["argument_order"])]
-    known = function_of(call["function"]) if call["user"] is None else None
+    compared = [o.column for o in (*call.order_by, *call.argument_order)]
+    known = function_of(call.function) if call.user is None else None
     if known is not None:
         positions = known.positions("ordered")
-        if call["distinct"] and known.keeps_type:
+        if call.distinct and known.keeps_type:
             positions.append(0)  # distinct values are put together in their order
-        compared += [call["args"][i].get("column") for i in positions if i < len(call["args"])]
+        compared += [call.argument_column(i) or "" for i in positions if i < len(call.args)]
     for name in compared:
         if name in ordered:
             raise UnsupportedError(
-                f"{call['display']}: it would compare the ordered categories of {_told(ordered[name])} as text; "
+                f"{call.display}: it would compare the ordered categories of {_told(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
@@ -67,79 +78,98 @@ def has_ordered_categories(kind: pa.DataType) -> bool:
     return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def ordered_results(schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field]) -> list[int]:
-    """List the calls that give values of ordered categories, which the native module knows as categories alone.
+def carried_order(calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordered: Mapping[str, str]) -> dict[str, str]:
+    """Give the calls whose results are values of ordered categories, which the native module knows as texts alone.
 
     Parameters
     ----------
-    schema
-        The columns that the calls read.
     calls
-        The native calls.
+        The calls.
     fields
         The fields of their results.
+    ordered
+        The columns of such categories among those that they read, each with what a message calls it.
 
     Returns
     -------
-    list of int
-        Their positions.
+    dict
+        The names of the results, each with what a message calls it.
     """
-    return _ordered_results(schema, calls, fields)
-
-
-def _ordered_results(
-    schema: pa.Schema, calls: Sequence[dict[str, Any]], fields: Sequence[pa.Field], *, lists: bool = False
-) -> list[int]:
-    found = []
-    for position, (call, field) in enumerate(zip(calls, fields, strict=True)):
-        name = call["args"][0].get("column") if call["args"] and call["user"] is None else None
-        index = -1 if name is None else schema.get_field_index(name)
-        kind = field.type.value_type if lists and _is_list(field.type) else field.type
-        if pa.types.is_dictionary(kind) and index >= 0 and has_ordered_categories(schema.field(index).type):
-            found.append(position)
-    return found
+    if not ordered:
+        return {}
+    return {
+        call.name: call.name
+        for call, field in zip(calls, fields, strict=True)
+        if call.user is None
+        and (known := function_of(call.function)) is not None
+        and known.keeps_type
+        and not ordered.keys().isdisjoint(call.argument_columns())
+        and _has_text(field.type)
+    }
 
 
 def with_order(
-    schema: pa.Schema, bound: BoundCalls, fields: list[pa.Field], columns: list[pa.ChunkedArray]
+    calls: Sequence[BoundCall],
+    fields: Sequence[pa.Field],
+    columns: Sequence[pa.ChunkedArray],
+    carried: Mapping[str, str],
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
-    """Give results that are values of ordered categories their order back.
+    """Give results that are dictionaries of ordered categories their order back.
 
     Parameters
     ----------
-    schema
-        The columns that the calls read.
-    bound
+    calls
         The calls.
     fields, columns
-        Their results, of which those are exchanged.
+        Their results.
+    carried
+        What :func:`carried_order` gave.
 
     Returns
     -------
     tuple of list
         The fields and the columns.
     """
-    for index in _ordered_results(schema, bound.native, fields, lists=True):
-        kind = _ordered_type(columns[index].type)
-        columns[index] = pa.chunked_array([_with_order(c, kind) for c in columns[index].chunks], type=kind)
-        fields[index] = fields[index].with_type(kind)
-    return fields, columns
+    made, kinds = list(columns), list(fields)
+    for index, call in enumerate(calls):
+        if call.name in carried:
+            kind = ordered_type(made[index].type)
+            made[index] = pa.chunked_array([_with_order(c, kind) for c in made[index].chunks], type=kind)
+            kinds[index] = kinds[index].with_type(kind)
+    return kinds, made
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_list_view(kind))
-
-
-def _ordered_type(kind: pa.DataType) -> pa.DataType:
+def ordered_type(kind: pa.DataType, *, text: bool = False) -> pa.DataType:
+    """Give a type whose dictionaries are ordered, also within lists; with ``text``, text becomes such a dictionary."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
-    item = kind.value_field.with_type(_ordered_type(kind.value_type))
+    if text and _is_text(kind):
+        return pa.dictionary(pa.uint32(), kind, ordered=True)
+    if not _is_list(kind):
+        return kind
+    item = kind.value_field.with_type(ordered_type(kind.value_type, text=text))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(item)
     return pa.list_view(item) if pa.types.is_list_view(kind) else pa.list_(item)
 
 
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_list_view(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _has_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind) or _is_text(kind):
+        return True
+    return any(_has_text(kind.field(i).type) for i in range(kind.num_fields))
+
+
 def _with_order(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(kind):
-        return pa.DictionaryArray.from_arrays(array.indices, array.dictionary, ordered=True)
-    items = _with_order(array.values, kind.value_type)
-    own = array.buffers()[: 3 if pa.types.is_list_view(kind) else 2]
-    return pa.Array.from_buffers(kind, len(array), own, offset=array.offset, children=[items])
+    if kind == array.type:
+        return array
+    return rebuilt(
+        array, [array.dictionary if pa.types.is_dictionary(kind) else _with_order(array.values, kind.value_type)], kind
+    )

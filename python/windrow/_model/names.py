@@ -61,17 +61,26 @@ class Names:
     """
 
     def __init__(self, columns: Sequence[str], *, folded: bool) -> None:
-        self.columns = columns
+        self.columns: list[str] = []
         self._exact: dict[str, list[int]] = {}
-        self._folded: dict[str, list[int]] = {}
-        for index, column in enumerate(columns):
-            self._exact.setdefault(column, []).append(index)
-            if folded:
-                self._folded.setdefault(column.lower(), []).append(index)
+        self._folded: dict[str, list[int]] | None = {} if folded else None
+        for column in columns:
+            self.add(column)
+
+    def add(self, column: str) -> None:
+        """Know a further column."""
+        index = len(self.columns)
+        self.columns.append(column)
+        self._exact.setdefault(column, []).append(index)
+        if self._folded is not None:
+            self._folded.setdefault(column.lower(), []).append(index)
 
     def named(self, name: str) -> list[int]:
         """Find the columns of a name: those that have it as it is written, else those that have it in another case."""
-        return self._exact.get(name) or self._folded.get(name.lower(), [])
+        found = self._exact.get(name)
+        if found is None and self._folded is not None:
+            found = self._folded.get(name.lower())
+        return [] if found is None else found
 
     def has(self, name: str) -> bool:
         """Whether a column has a name as it is written."""

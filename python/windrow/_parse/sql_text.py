@@ -8,6 +8,7 @@ grammar lacks, are read too.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from .._model.calls import Call, Derived, literal_flag
@@ -179,11 +180,17 @@ def columns_of(expression: Scalar) -> set[str] | None:
         return set()
     if isinstance(expression, Host):
         return None if expression.reads is None else set(expression.reads)
+    names = _names_in(expression.text)
+    return None if names is None else set(names)
+
+
+@lru_cache(maxsize=1024)
+def _names_in(text: str) -> frozenset[str] | None:
     exp = syntax()
-    tree = parse(expression.text)
+    tree = parse(text)
     if tree.find(exp.Star) is not None:
         return None
-    return {i.name.lower() for i in tree.find_all(exp.Identifier)}
+    return frozenset(i.name.lower() for i in tree.find_all(exp.Identifier))
 
 
 def functions_in(text: str) -> set[str]:
@@ -356,8 +363,11 @@ def _expression(node: Any) -> Expr:
         while isinstance(node, exp.Paren):
             node = node.this
         return _window_call(node) if isinstance(node, exp.Window) else _derived(node)
-    if isinstance(node, exp.Column) and not node.table:
-        return Column(node.name)
+    bare = node
+    while isinstance(bare, exp.Paren):
+        bare = bare.this
+    if isinstance(bare, exp.Column) and not bare.table:
+        return Column(bare.name)
     if (value := value_of(node)) is not NO_VALUE:
         return Literal(value, text_of(node) if has_own_type(node, value) else None)
     return Sql(text_of(node))

@@ -1,13 +1,11 @@
-"""From calls to what the native module takes: names become columns of the frame, calls become plain dicts.
+"""From the items of a query to the plan of its steps: names become columns, scalars become hidden columns.
 
-Nothing here depends on the kind of frame. A host gives the names of its columns, and gets back which of them are read,
-and which expressions it must evaluate into temporary columns first.
+Nothing here depends on the kind of frame. A host says how it finds columns by a :class:`Resolver`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,74 +15,180 @@ from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scal
 from .._model.intervals import Interval
 from .._model.names import Names, ambiguous, fresh, unique_names, unknown
 from .._model.outputs import Output
+from .._model.replace import replace
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
+from .._parse.sql_text import columns_of
 from ..exceptions import SpecError, UnsupportedError
-from .bound import BoundCalls, Temporary
+from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey
+from .layout import arrange
+from .levels import levels
+from .steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 
-__all__ = ["bind", "scalars"]
+__all__ = ["Resolver", "plan_steps"]
 
 
-def bind(
+class Resolver:
+    """How the names and the expressions in calls find columns. These are the ways of a frame in memory."""
+
+    #: Whose expressions the host evaluates, beside SQL.
+    evaluator = "polars"
+    #: Whether names are found regardless of case.
+    case_insensitive = False
+    #: Characters that the names by which calls know columns must not have.
+    forbidden = ""
+
+    def column_of(self, expression: Host) -> int | None:
+        """Give the position of the frame's column that an expression is, if it is one and nothing more."""
+        return None
+
+    def unknown_name(self, name: str) -> Scalar | None:
+        """Give an expression for a name that no column has, where the host reads more into names: ``struct.field``."""
+        return None
+
+
+def plan_steps(
     outputs: Sequence[Output],
     columns: Sequence[str],
+    resolver: Resolver | None = None,
     *,
-    host: str = "polars",
-    folded: bool = False,
-    without: str = "",
-    fallback: Callable[[str], Scalar | None] | None = None,
-    locate: Callable[[Any], int | None] | None = None,
-) -> BoundCalls:
-    """Bind calls to the columns of a frame.
+    selecting: bool = False,
+    calls: Sequence[Mapping[str, Call]] | None = None,
+    inputs: Mapping[str, Scalar] | None = None,
+) -> StepPlan:
+    """Plan the steps that give outputs.
 
     Parameters
     ----------
     outputs
-        Calls; what stands in them of other calls is read by their places. All else among them is left out.
+        What was asked for.
     columns
         The frame's columns in order; duplicates are allowed as long as no call names them.
-    host
-        Whose expressions the host of the frame evaluates, beside SQL.
-    folded
-        Whether names are found regardless of case, as in Spark by default.
-    without
-        Characters that the names by which calls know columns must not have.
-    fallback
-        Asked for an expression when a name is unknown, for hosts that read more into names (``struct.field``).
-    locate
-        Asked for the position of the frame's column that a host expression is, if it is one and nothing more.
+    resolver
+        How columns are found.
+    selecting
+        For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
+    calls
+        The calls by their places, level by level, where they are not just those of the outputs.
+    inputs
+        Scalars to evaluate on the frame as it comes, by the names that other expressions have for them.
 
     Returns
     -------
-    BoundCalls
-        Names, columns read, expressions to evaluate, and the calls in the native module's form.
+    StepPlan
+        The plan.
 
     Raises
     ------
     SpecError
         For an unknown or ambiguous column, a call without a window, an expression of another host.
     """
-    names = unique_names(columns, folded=folded, without=without)
-    binder = _Binder(Names(columns, folded=folded), names, host, fallback, locate)
-    native = [binder.lower(o.name, o.item) for o in outputs if isinstance(o.item, Call)]
-    return BoundCalls(binder.names, sorted(binder.read), binder.temporaries, native)
+    resolver = resolver or Resolver()
+    items = [o.item for o in outputs if o.item is not None]
+    planner = _Planner(columns, resolver)
+    if inputs:
+        planner.evaluate([NamedScalar(name, e, str(e)) for name, e in inputs.items()])
+    for level in levels(items) if calls is None else calls:
+        planner.compute(level)
+    new = planner.results(items)
+    project = arrange(columns, outputs, new, selecting=selecting, folded=resolver.case_insensitive)
+    return planner.plan(outputs, project)
 
 
-@dataclass(slots=True)
-class _Binder:
-    columns: Names
-    names: list[str]
-    host: str
-    fallback: Callable[[str], Scalar | None] | None
-    locate: Callable[[Any], int | None] | None
-    temporaries: list[Temporary] = field(default_factory=list)
-    read: set[int] = field(default_factory=set)
-    display: str = ""
-    partitioned: bool = False
-    made: dict[Any, str] = field(default_factory=dict)
-    taken: set[str] | None = None
+class _Planner:
+    """The steps so far, and the columns that there are behind them."""
 
-    def lower(self, name: str, call: Call) -> dict[str, Any]:
+    def __init__(self, columns: Sequence[str], resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.width = len(columns)
+        self.columns = Names(columns, folded=resolver.case_insensitive)
+        self.names = unique_names(columns, folded=resolver.case_insensitive, without=resolver.forbidden)
+        self.steps: list[Evaluate | Compute] = []
+        self.places: dict[str, int] = {}
+        self.scalars = 0
+        self.read: set[int] = set()
+        self.display = ""
+        self.partitioned = False
+        self.pending: list[NamedScalar] = []
+        self.made: dict[Any, str] = {}
+        self.taken: set[str] | None = None
+
+    def evaluate(self, scalars: Sequence[NamedScalar]) -> None:
+        """Add a step that evaluates scalars."""
+        self.steps.append(Evaluate(tuple(scalars), tuple(self.names), (), ()))
+        for scalar in scalars:
+            self._add(scalar.name)
+
+    def compute(self, calls: Mapping[str, Call]) -> None:
+        """Add a step that computes calls, and before it one that evaluates what they read."""
+        self.read, self.pending, self.made = set(), [], {}
+        taken = [self._own_name(at) for at in calls]
+        bound = [self._bind(name, call) for name, call in zip(taken, calls.values(), strict=True)]
+        if self.pending:
+            self.read.update(range(len(self.names), len(self.names) + len(self.pending)))
+            self.evaluate(self.pending)
+        self.steps.append(Compute(tuple(bound), tuple(self.names), tuple(sorted(self.read))))
+        for at in calls:
+            self.places[at] = len(self.names)
+            self._add(at)
+
+    def results(self, items: Sequence[Call | Derived]) -> list[int]:
+        """Give the working column of each item; a last step evaluates what is not just a call."""
+        self.pending, self.made = [], {}
+        first = len(self.names)
+        found = []
+        for item in items:
+            if isinstance(item, Call):
+                found.append(self.places[place(item)])
+                continue
+            self.display = item.text
+            if isinstance(item.expression, Host):
+                self._check_evaluator(item.expression)
+            found.append(first + len(self.pending))
+            self._hide(item.expression, item.text)
+        if self.pending:
+            self.evaluate(self.pending)
+        return found
+
+    def plan(self, outputs: Sequence[Output], project: Project) -> StepPlan:
+        """Give the plan, in which each step knows what it reads and what later ones read."""
+        steps: list[Evaluate | Compute | Project] = [project]
+        keeps = {i for _, i in project.columns}
+        for step in reversed(self.steps):
+            kept = tuple(sorted(keeps))
+            keeps = keeps.difference(range(len(step.names), len(step.names) + _added(step)))
+            if isinstance(step, Compute):
+                steps.append(replace(step, keeps=kept))
+                keeps = keeps.union(step.reads)
+            else:
+                read = self._read_by(step)
+                steps.append(replace(step, keeps=kept, reads=tuple(sorted(read))))
+                keeps |= read
+        columns, names = tuple(self.columns.columns), tuple(self.names)
+        return StepPlan(self.width, columns, names, tuple(outputs), tuple(reversed(steps)))
+
+    def _read_by(self, step: Evaluate) -> set[int]:
+        """List the columns that scalars may read; a name may be found regardless of case."""
+        read: set[str] = set()
+        found: set[int] = set()
+        for scalar in step.scalars:
+            names = columns_of(scalar.expression)
+            if names is None:
+                return set(range(len(step.names)))
+            read |= names
+            if isinstance(scalar.expression, Host):  # which says of the frame's columns alone which it reads
+                found.update(range(self.width, len(step.names)))
+        return found.union(i for i in range(len(step.names)) if self.columns.columns[i].lower() in read)
+
+    def _add(self, name: str) -> None:
+        self.names.append(self._own_name(name))
+        self.columns.add(name)
+
+    def _own_name(self, name: str) -> str:
+        # a frame may have a column that is called so
+        return fresh(name, set(self.names)) if self.columns.named(name) else name
+
+    def _bind(self, name: str, call: Call) -> BoundCall:
         self.display = call.sql
         window = call.window
         self.partitioned = window is not None and bool(window.partition_by)
@@ -92,40 +196,36 @@ class _Binder:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
         known = function_of(call.function) if call.user is None else None
-        return {
-            "function": call.function,
-            "user": call.user,
-            "args": [
+        return BoundCall(
+            function=call.function,
+            args=tuple(
                 self._argument(a, value=not i and known is not None and not known.is_setting(0))
                 for i, a in enumerate(call.args)
-            ],
-            "partition_by": [self._column(k, key=True) for k in window.partition_by],
-            "order_by": [self._order(o) for o in window.order_by],
-            "frame": frame
-            and {
-                "units": frame.units,
-                "start": self._bound(frame.start),
-                "end": self._bound(frame.end),
-                "exclude": frame.exclude,
-            },
-            "filter": None if call.condition is None else self._column(call.condition),
-            "distinct": call.is_distinct,
-            "ignore_nulls": call.nulls_ignored,
-            "argument_order": [self._order(o) for o in call.argument_order],
-            "min_rows": window.min_rows,
-            "name": name,
-            "display": self.display,
-        }
+            ),
+            partition_by=tuple(self._column(k, key=True) for k in window.partition_by),
+            order_by=tuple(map(self._order, window.order_by)),
+            frame=None
+            if frame is None
+            else BoundFrame(frame.units, self._bound(frame.start), self._bound(frame.end), frame.exclude),
+            filter=None if call.condition is None else self._column(call.condition),
+            distinct=call.is_distinct,
+            ignore_nulls=call.nulls_ignored,
+            argument_order=tuple(map(self._order, call.argument_order)),
+            min_rows=window.min_rows,
+            user=call.user,
+            name=name,
+            display=self.display,
+        )
 
-    def _argument(self, expression: Expr, *, value: bool = False) -> dict[str, Any]:
+    def _argument(self, expression: Expr, *, value: bool = False) -> Argument:
         """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
-            if value and isinstance(literal, Interval) and literal.months and self.host != "spark":
+            if value and isinstance(literal, Interval) and literal.months and self.resolver.evaluator != "spark":
                 raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
-                return {"literal": literal}
-        return {"column": self._column(expression)}
+                return LiteralArgument(literal)
+        return ColumnArgument(self._column(expression))
 
     def _literal(self, value: Any) -> Any:
         """Give a literal's value, an integer of more than 64 bits as the decimal that it is."""
@@ -137,14 +237,14 @@ class _Binder:
             raise SpecError(f"{self.display}: {value} is no decimal of up to {DIGITS} digits")
         return value
 
-    def _order(self, order: Order) -> dict[str, Any]:
-        return {"column": self._column(order.key), "descending": order.descending, "nulls_first": order.nulls_first}
+    def _order(self, order: Order) -> SortKey:
+        return SortKey(self._column(order.key), order.descending, order.nulls_first)
 
-    def _bound(self, bound: Bound) -> tuple[str, dict[str, Any] | None]:
-        return bound.kind, None if bound.offset is None else self._argument(bound.offset)
+    def _bound(self, bound: Bound) -> FrameBound:
+        return FrameBound(bound.kind, None if bound.offset is None else self._argument(bound.offset))
 
     def _column(self, expression: Expr, *, key: bool = False) -> str:
-        """Give the name of the column that holds an expression, making a temporary one where there is none."""
+        """Give the name of the column that holds an expression, a hidden one where there is none."""
         scalar: Scalar
         if isinstance(expression, Call):
             scalar = Column(place(expression))
@@ -157,24 +257,24 @@ class _Binder:
                 scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
         if isinstance(scalar, Host):
-            self.check_host(scalar)
+            self._check_evaluator(scalar)
             across = [f for f in scalar.other_rows if f != "Over"]
             if across and self.partitioned and not key:
                 raise UnsupportedError(
                     f"{self.display}: {scalar} reads other rows than its own ({', '.join(across)}), those of other "
                     "partitions among them; write .over(keys) in it, or a window call in place of it"
                 )
-            index = self.locate(scalar.value) if self.locate is not None else None
+            index = self.resolver.column_of(scalar)
         elif isinstance(scalar, Column):
             index = self._find(scalar.name)
             if index is None:
-                other = self.fallback(scalar.name) if self.fallback is not None else None
+                other = self.resolver.unknown_name(scalar.name)
                 if other is None:
                     unknown(scalar.name, self.columns.columns, self.display)
                 else:
                     scalar = other
         if index is None:
-            return self._temporary(scalar, str(expression))
+            return self._hidden(scalar, str(expression))
         self.read.add(index)
         return self.names[index]
 
@@ -184,20 +284,25 @@ class _Binder:
             ambiguous(name, found, self.display)
         return found[0] if found else None
 
-    def _temporary(self, expression: Scalar, text: str) -> str:
+    def _hidden(self, expression: Scalar, text: str) -> str:
+        """Name the hidden column of a scalar that the calls of a level read."""
         key = _key(expression)
-        if key in self.made:
-            return self.made[key]
+        if key not in self.made:
+            self.made[key] = self._hide(expression, text)
+        return self.made[key]
+
+    def _hide(self, expression: Scalar, text: str) -> str:
         if self.taken is None:
             self.taken = {c.lower() for c in self.columns.columns}
-        name = self.made[key] = fresh(f"__windrow_{len(self.temporaries)}", self.taken)
-        self.temporaries.append(Temporary(name, expression, text))
+        name = fresh(f"__windrow_{self.scalars}", self.taken)
+        self.scalars += 1
+        self.pending.append(NamedScalar(name, expression, text))
         return name
 
-    def check_host(self, expression: Host) -> None:
-        if expression.host == self.host:
+    def _check_evaluator(self, expression: Host) -> None:
+        if expression.host == self.resolver.evaluator:
             return
-        if self.host == "spark":
+        if self.resolver.evaluator == "spark":
             raise SpecError(
                 f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
                 "write wr.expr('SQL') or a PySpark Column"
@@ -208,37 +313,8 @@ class _Binder:
         )
 
 
-def scalars(outputs: Sequence[Output], columns: Sequence[str], *, host: str = "polars") -> list[Temporary]:
-    """Give the expressions over calls that the host must evaluate last.
-
-    Parameters
-    ----------
-    outputs
-        What the user asked for.
-    columns
-        The working frame's columns: the input's, and the calls' places.
-    host
-        Whose expressions the host of the frame evaluates, beside SQL.
-
-    Returns
-    -------
-    list of Temporary
-        One for each output that is an expression over calls, by the output's name.
-
-    Raises
-    ------
-    SpecError
-        For an expression of another host.
-    """
-    binder = _Binder(Names(columns, folded=False), list(columns), host, None, None)
-    made = []
-    for output in outputs:
-        if isinstance(output.item, Derived):
-            binder.display = output.item.text
-            if isinstance(output.item.expression, Host):
-                binder.check_host(output.item.expression)
-            made.append(Temporary(output.name, output.item.expression, output.item.text))
-    return made
+def _added(step: Evaluate | Compute) -> int:
+    return len(step.scalars) if isinstance(step, Evaluate) else len(step.calls)
 
 
 def _is_decimal(value: Decimal) -> bool:

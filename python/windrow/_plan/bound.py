@@ -1,91 +1,155 @@
-"""Calls bound to the columns of a frame, as plain data that pickles."""
+"""Calls bound to the columns of a frame, as immutable values that pickle.
+
+``windrow._execute.native`` turns them into what the native module takes; nothing else knows that form.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .._model.expressions import Scalar
-from .._model.names import fresh
+from .._model.calls import UserFunction
 
-__all__ = ["BoundCalls", "Temporary", "names_compared", "names_read", "sort_keys"]
+__all__ = [
+    "Argument",
+    "BoundCall",
+    "BoundFrame",
+    "ColumnArgument",
+    "FrameBound",
+    "LiteralArgument",
+    "SortKey",
+    "names_compared",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Temporary:
-    """An expression that the host evaluates into a column.
+class ColumnArgument:
+    """An argument that each row has a value of: the name of its column."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralArgument:
+    """An argument of one value for all rows."""
+
+    value: Any
+
+
+Argument = ColumnArgument | LiteralArgument
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A column to sort by, and how."""
+
+    column: str
+    descending: bool = False
+    nulls_first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FrameBound:
+    """Where a frame begins or ends: ``unbounded_preceding``, ``preceding`` and the like, with an offset or without."""
+
+    kind: str
+    offset: Argument | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFrame:
+    """A frame: ``rows``, ``range`` or ``groups``, from a bound to a bound, without the rows excluded."""
+
+    units: str
+    start: FrameBound
+    end: FrameBound
+    exclude: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """A call whose arguments, keys and filter are columns and literals.
 
     Parameters
     ----------
+    function
+        The SQL function's name in lower case.
+    args
+        Its arguments.
+    partition_by, order_by, frame, min_rows
+        The window; without a frame the function's own is meant.
+    filter
+        The column of which rows must be true.
+    distinct, ignore_nulls, argument_order
+        The modifiers.
+    user
+        The user's own function, where it is none of windrow's.
     name
-        The column's name.
-    expression
-        What the host is given.
-    text
-        The expression as it was written.
+        The name of the column that the results go into.
+    display
+        The call as it was written.
     """
 
+    function: str
+    args: tuple[Argument, ...]
+    partition_by: tuple[str, ...]
+    order_by: tuple[SortKey, ...]
+    frame: BoundFrame | None
+    filter: str | None
+    distinct: bool
+    ignore_nulls: bool | None
+    argument_order: tuple[SortKey, ...]
+    min_rows: int | None
+    user: UserFunction | None
     name: str
-    expression: Scalar
-    text: str
+    display: str
+
+    def argument_column(self, position: int = 0) -> str | None:
+        """Give the name of the column that an argument is; None where it is a literal, or there is none."""
+        if position >= len(self.args):
+            return None
+        argument = self.args[position]
+        return argument.column if isinstance(argument, ColumnArgument) else None
+
+    def argument_columns(self) -> list[str]:
+        """List the columns among the arguments."""
+        return [a.column for a in self.args if isinstance(a, ColumnArgument)]
+
+    def literal(self, position: int) -> Any:
+        """Give the value of an argument; None where it is a column, or there is none."""
+        argument = self.args[position] if position < len(self.args) else None
+        return argument.value if isinstance(argument, LiteralArgument) else None
+
+    def keys(self) -> list[str]:
+        """List the columns of which only the order, or the equality, of values counts."""
+        return [*self.partition_by, *(k.column for k in self.order_by)]
+
+    def values(self) -> list[str]:
+        """List the columns that the call reads beside the keys of its window."""
+        found = self.argument_columns()
+        if self.frame is not None:
+            offsets = (self.frame.start.offset, self.frame.end.offset)
+            found += [o.column for o in offsets if isinstance(o, ColumnArgument)]
+        found += [k.column for k in self.argument_order]
+        return found if self.filter is None else [*found, self.filter]
+
+    def columns_read(self) -> list[str]:
+        """List the columns that the call reads; some may stand more than once."""
+        return [*self.keys(), *self.values()]
+
+    def sort_keys(self) -> list[SortKey]:
+        """List the keys by which the rows of the call must be sorted, partition keys first."""
+        return [*(SortKey(k) for k in dict.fromkeys(self.partition_by)), *self.order_by]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundCalls:
-    """The calls of one plan, bound to the columns of one frame: plain data that pickles.
-
-    Parameters
-    ----------
-    names
-        A name for each of the frame's columns, unlike all others.
-    read
-        Which columns the calls read, by position.
-    temporaries
-        The expressions that the host must evaluate first.
-    native
-        The calls as the native module takes them.
-    """
-
-    names: list[str]
-    read: list[int]
-    temporaries: list[Temporary]
-    native: list[dict[str, Any]]
-
-    def beside(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Give the native calls with output names that differ from those of columns that stand beside them."""
-        there, taken = set(names), {n.lower() for n in names}
-        return [{**c, "name": fresh(c["name"], taken) if c["name"] in there else c["name"]} for c in self.native]
-
-
-def names_read(call: dict[str, Any]) -> list[str]:
-    """List the columns that a native call reads."""
-    return [*_keys(call), *_values(call)]
-
-
-def names_compared(calls: Sequence[dict[str, Any]]) -> set[str]:
-    """List the columns of which native calls ask only which values are equal, or less."""
-    read = {name for call in calls for name in _values(call)}
-    # an offset is added to the key of such a frame
-    read |= {o["column"] for call in calls if (call["frame"] or {}).get("units") == "range" for o in call["order_by"]}
-    return {name for call in calls for name in _keys(call)} - read
-
-
-def _keys(call: dict[str, Any]) -> list[str]:
-    return [*call["partition_by"], *(o["column"] for o in call["order_by"])]
-
-
-def _values(call: dict[str, Any]) -> list[str]:
-    frame = call["frame"]
-    arguments = (
-        [*call["args"], *(b[1] for b in (frame["start"], frame["end"]) if b[1] is not None)] if frame else call["args"]
-    )
-    found = [a["column"] for a in arguments if "column" in a]
-    found += [o["column"] for o in call["argument_order"]]
-    return found + ([call["filter"]] if call["filter"] else [])
-
-
-def sort_keys(call: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the keys by which the rows of a call must be sorted, partition keys first."""
-    keys = [{"column": k, "descending": False, "nulls_first": True} for k in dict.fromkeys(call["partition_by"])]
-    return [*keys, *call["order_by"]]
+def names_compared(calls: Iterable[BoundCall]) -> frozenset[str]:
+    """Give the columns of which calls ask only which values are equal, or less."""
+    keys: set[str] = set()
+    read: set[str] = set()
+    for call in calls:
+        keys.update(call.keys())
+        read.update(call.values())
+        if call.frame is not None and call.frame.units == "range":  # an offset is added to the key of such a frame
+            read.update(k.column for k in call.order_by)
+    return frozenset(keys - read)

@@ -1,25 +1,18 @@
-"""The layout of a result: where each of its columns comes from."""
+"""The layout of a result: which working column each of its columns is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from .._model.outputs import Output
+from .steps import Project
 
-__all__ = ["Slot", "arrange"]
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where one column of the result comes from: input column ``index``, or new column ``index``."""
-
-    name: str
-    new: bool
-    index: int
+__all__ = ["arrange"]
 
 
-def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: bool, folded: bool = False) -> list[Slot]:
+def arrange(
+    columns: Sequence[str], outputs: Sequence[Output], new: Sequence[int], *, selecting: bool, folded: bool = False
+) -> Project:
     """Lay out the result's columns.
 
     Parameters
@@ -28,6 +21,8 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
         The frame's columns.
     outputs
         What was asked for.
+    new
+        The working column of each output that is none of the frame's, in their order.
     selecting
         For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
     folded
@@ -35,31 +30,31 @@ def arrange(columns: Sequence[str], outputs: Sequence[Output], *, selecting: boo
 
     Returns
     -------
-    list of Slot
+    Project
         The result's columns in order.
     """
-    fold: Callable[[str], str] = str.lower if folded else str
-    new = [o for o in outputs if o.item is not None]
     if selecting:
-        slots: list[Slot] = []
-        positions: dict[str, list[int]] = {}
-        for index, column in enumerate(columns):
-            positions.setdefault(column, []).append(index)
-        made = 0
-        for output in outputs:
-            if output.item is not None:
-                slots.append(Slot(output.name, True, made))
-                made += 1
-            elif output.position is not None:
-                slots.append(Slot(output.name, False, output.position))
-            else:
-                source = output.name if output.column is None else output.column
-                slots.extend(Slot(output.name, False, i) for i in positions.get(source, ()))
-        return slots
-    by_name = {fold(o.name): i for i, o in enumerate(new)}
+        return Project(tuple(_selected(columns, outputs, new)))
+    fold: Callable[[str], str] = str.lower if folded else str
+    made = dict(zip((o.name for o in outputs if o.item is not None), new, strict=True))
+    by_name = {fold(name): (name, index) for name, index in made.items()}
+    kept = [by_name.get(fold(c), (c, i)) for i, c in enumerate(columns)]
     replaced = {fold(c) for c in columns}
-    slots = [
-        Slot(new[by_name[fold(c)]].name, True, by_name[fold(c)]) if fold(c) in by_name else Slot(c, False, i)
-        for i, c in enumerate(columns)
-    ]
-    return slots + [Slot(o.name, True, i) for i, o in enumerate(new) if fold(o.name) not in replaced]
+    return Project((*kept, *((n, i) for n, i in made.items() if fold(n) not in replaced)))
+
+
+def _selected(columns: Sequence[str], outputs: Sequence[Output], new: Sequence[int]) -> list[tuple[str, int]]:
+    positions: dict[str, list[int]] = {}
+    for index, column in enumerate(columns):
+        positions.setdefault(column, []).append(index)
+    chosen: list[tuple[str, int]] = []
+    made = iter(new)
+    for output in outputs:
+        if output.item is not None:
+            chosen.append((output.name, next(made)))
+        elif output.position is not None:
+            chosen.append((output.name, output.position))
+        else:
+            source = output.name if output.column is None else output.column
+            chosen.extend((output.name, i) for i in positions.get(source, ()))
+    return chosen

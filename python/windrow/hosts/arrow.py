@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._execute.arrow_columns import empty_table, whole
-from .._execute.in_memory import new_columns
-from .._execute.stream import make_operator
+from .._execute.in_memory import ArrowRunner, WorkingColumns
+from .._execute.run_metrics import Run, in_memory
+from .._execute.steps import run_steps
+from .._execute.stream import stream_operator
 from .._execute.validation import Checker
 from .._model.expressions import Scalar
-from .._parse.items import read_items
 from .._parse.query import Query
-from .._plan.layout import Slot, arrange
+from .._plan.steps import Project, StepPlan
 from ..settings import current
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean
@@ -51,23 +52,14 @@ class ArrowHost(MemoryHost):
         """List the names of a frame's columns."""
         return list(frame.schema.names)
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute calls on a frame."""
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a frame."""
         sort = arguments.in_memory()
         if isinstance(frame, pa.RecordBatchReader):
-            return _run_reader(frame, items, named, sort, selecting=selecting)
+            return _run_reader(frame, plan, sort)
         if isinstance(frame, pa.RecordBatch):
-            table = pa.Table.from_batches([frame])
-            return _batch(_run_table(table, items, named, selecting=selecting, in_order=sort is False))
-        return _run_table(frame, items, named, selecting=selecting, in_order=sort is False)
+            return _batch(_run_table(pa.Table.from_batches([frame]), plan, presorted=sort is False))
+        return _run_table(frame, plan, presorted=sort is False)
 
     def finish(self, result: Any) -> None:
         """Read a reader to its end."""
@@ -141,37 +133,41 @@ def _table(columns: Sequence[pa.ChunkedArray], schema: pa.Schema, rows: int) -> 
     return pa.Table.from_batches([pa.record_batch([pa.nulls(rows)], names=["rows"]).select([])], schema=schema)
 
 
-def _run_table(
-    table: pa.Table, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
-) -> pa.Table:
-    names = table.column_names
-    outputs = read_items(items, named, names, selecting=selecting)
-    fields, columns = new_columns(outputs, names, table.columns, table.num_rows, table.schema, in_order=in_order)
-    slots = arrange(names, outputs, selecting=selecting)
-    schema = pa.schema(
-        [(fields if s.new else table.schema)[s.index].with_name(s.name) for s in slots], metadata=table.schema.metadata
-    )
-    chosen = [columns[s.index] if s.new else table.column(s.index) for s in slots]
-    return _table(chosen, schema, table.num_rows)
+class _TableRunner(ArrowRunner[pa.Table]):
+    """Runs steps over a Table."""
+
+    def __init__(self, table: pa.Table, run: Run, *, presorted: bool) -> None:
+        super().__init__(run, current(), presorted=presorted)
+        self._table = table
+
+    def project(self, working: WorkingColumns, step: Project) -> pa.Table:
+        """Make a Table of the columns chosen."""
+        fields = [working.field(i).with_name(name) for name, i in step.columns]
+        schema = pa.schema(fields, metadata=self._table.schema.metadata)
+        width = working.width
+        columns = [self._table.column(i) if i < width else working[i] for _, i in step.columns]
+        return _table(columns, schema, working.rows)
 
 
-def _run_reader(
-    reader: pa.RecordBatchReader, items: Sequence[Any], named: Mapping[str, Any], sort: bool | None, *, selecting: bool
-) -> pa.RecordBatchReader:
-    names = reader.schema.names
-    outputs = read_items(items, named, names, selecting=selecting)
-    slots = arrange(names, outputs, selecting=selecting)
-    if all(o.item is None for o in outputs):
-        schema = pa.schema([reader.schema.field(s.index) for s in slots], metadata=reader.schema.metadata)
-        return pa.RecordBatchReader.from_batches(schema, _projected(reader, slots, schema))
+def _run_table(table: pa.Table, plan: StepPlan, *, presorted: bool) -> pa.Table:
+    working = WorkingColumns(table.columns, table.num_columns, table.num_rows, table.schema)
+    with in_memory(plan.shown, table.num_rows) as run:
+        return run_steps(_TableRunner(table, run, presorted=presorted), working, plan)
+
+
+def _run_reader(reader: pa.RecordBatchReader, plan: StepPlan, sort: bool | None) -> pa.RecordBatchReader:
+    if len(plan.steps) == 1:
+        chosen = plan.project.columns
+        schema = pa.schema([reader.schema.field(i) for _, i in chosen], metadata=reader.schema.metadata)
+        return pa.RecordBatchReader.from_batches(schema, _projected(reader, [i for _, i in chosen], schema))
     # A reader's rows arrive as they come: order is expected unless sorting is asked for, in a Spark task as elsewhere.
-    op = make_operator(outputs, slots, reader.schema, current(), bool(sort))
+    op = stream_operator(plan, reader.schema, current(), bool(sort))
     return pa.RecordBatchReader.from_batches(op.schema, op(reader))
 
 
-def _projected(reader: pa.RecordBatchReader, slots: Sequence[Slot], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _projected(reader: pa.RecordBatchReader, chosen: Sequence[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for batch in reader:
-        if slots:
-            yield pa.RecordBatch.from_arrays([batch.column(s.index) for s in slots], schema=schema)
+        if chosen:
+            yield pa.RecordBatch.from_arrays([batch.column(i) for i in chosen], schema=schema)
         else:  # rows without columns
             yield batch.select([])

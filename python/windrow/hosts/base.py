@@ -18,8 +18,10 @@ import pyarrow as pa
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query
+from .._plan.bind import plan_steps
+from .._plan.steps import StepPlan
 from ..exceptions import DataError, SpecError, shown
-from .explanation import Explanation, explain_outputs
+from .explanation import Explanation, explain_plan
 
 __all__ = [
     "ComputeArguments",
@@ -28,6 +30,7 @@ __all__ = [
     "MemoryHost",
     "ReadAsTable",
     "host_of",
+    "opened",
     "register_host",
     "schema_of",
 ]
@@ -78,6 +81,9 @@ class Host(Protocol):
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host."""
 
+    def opened(self, frame: Any) -> Any:
+        """Give what steps run over: the frame, or what it is read into, which has a host of its own."""
+
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a schema."""
 
@@ -87,20 +93,13 @@ class Host(Protocol):
     def folded(self, frame: Any) -> bool:
         """Whether a frame's columns are found regardless of case."""
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute what :func:`windrow.with_columns` or (``selecting``) :func:`windrow.select` was given."""
+    def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
+        """Plan what :func:`windrow.with_columns` or (``selecting``) :func:`windrow.select` was given."""
 
-    def explain(
-        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
-    ) -> Explanation:
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a frame."""
+
+    def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how that would be done; with ``metrics`` do it, and give the figures."""
 
     def answer(self, frame: Any, query: Query) -> Any:
@@ -114,6 +113,10 @@ class MemoryHost:
         """Whether a value is a schema of this host: it has none of its own."""
         return False
 
+    def opened(self, frame: Any) -> Any:
+        """Give what steps run over: the frame."""
+        return frame
+
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
         raise NotImplementedError
@@ -122,65 +125,49 @@ class MemoryHost:
         """Whether a frame's columns are found regardless of case: in memory they are not."""
         return False
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute calls on a frame."""
+    def columns(self, frame: Any) -> list[str]:
+        """List the names of a frame's columns."""
+        return list(self.schema(frame).arrow.names)
+
+    def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
+        """Plan the steps that give some items."""
+        columns = self.columns(frame)
+        return plan_steps(read_items(items, named, columns, selecting=selecting), columns, selecting=selecting)
+
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a frame."""
         raise NotImplementedError
 
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
-    def explain(
-        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
-    ) -> Explanation:
-        """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
-        arrow = self.schema(frame).arrow
-        outputs = read_items(items, named, arrow.names)
-        plan = explain_outputs(outputs, arrow)
+    def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
+        """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
+        explained = explain_plan(plan, self.schema(frame).arrow)
         if not metrics:
-            return plan
+            return explained
         begun = perf_counter()
         with collected() as runs:
-            self.finish(self.run(frame, items, named, arguments, selecting=False))
+            self.finish(self.run(frame, plan, arguments))
         seconds = perf_counter() - begun
-        return Explanation(plan.rows, plan.steps, [Measured(", ".join(o.name for o in outputs), runs)], seconds)
+        measured = Measured(", ".join(o.name for o in plan.outputs), runs)
+        return Explanation(explained.rows, explained.steps, [measured], seconds)
+
+    def answer(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame."""
+        raise NotImplementedError
 
 
 class ReadAsTable(MemoryHost):
     """A host whose frames are read into a pyarrow Table, which is the answer's kind too."""
 
+    def opened(self, frame: Any) -> pa.Table:
+        """Give what steps run over: a Table, as some frames can be read once only."""
+        return read_table(frame)
+
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
         return FrameSchema(read_table(value).schema)
-
-    def columns(self, frame: Any) -> list[str]:
-        """List the names of a frame's columns."""
-        return list(read_table(frame).schema.names)
-
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> pa.Table:
-        """Compute calls on a frame."""
-        table = read_table(frame)
-        return host_of(table).run(table, items, named, arguments, selecting=selecting)
-
-    def answer(self, frame: Any, query: Query) -> pa.Table:
-        """Answer a query over a frame."""
-        table = read_table(frame)
-        return host_of(table).answer(table, query)
 
 
 def read_table(value: Any) -> pa.Table:
@@ -240,6 +227,29 @@ def host_of(frame: Any) -> Host:
         f"{type(frame).__name__} is not a frame windrow knows: it takes polars, pyarrow, pandas and PySpark frames and "
         "objects with __arrow_c_stream__"
     )
+
+
+def opened(frame: Any) -> tuple[Host, Any]:
+    """Give the host that runs steps over a frame, and what it runs them over.
+
+    Parameters
+    ----------
+    frame
+        Any object.
+
+    Returns
+    -------
+    tuple
+        The host, and the frame or what it was read into.
+
+    Raises
+    ------
+    SpecError
+        If no host accepts it.
+    """
+    host = host_of(frame)
+    made = host.opened(frame)
+    return (host, frame) if made is frame else opened(made)
 
 
 def schema_of(value: Any) -> FrameSchema:

@@ -10,14 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from .._execute.run_metrics import Measured, seconds_text, size_text
-from .._execute.stream import Chain
-from .._model.calls import Call
-from .._model.outputs import Output
-from .._model.result_columns import place
-from .._plan.levels import levels
+from .._execute.stream import stream_operator
+from .._plan.steps import Compute, Evaluate, StepPlan
 from ..settings import current
 
-__all__ = ["Explanation", "explain_outputs", "shown_names"]
+__all__ = ["Explanation", "explain_plan"]
 
 _NAME_WIDTH = 32
 _WIDTH = 100
@@ -25,13 +22,13 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation:
-    """Say how window calls on rows of an Arrow schema would be computed.
+def explain_plan(plan: StepPlan, schema: pa.Schema) -> Explanation:
+    """Say how the steps of a plan would be run over rows of an Arrow schema.
 
     Parameters
     ----------
-    outputs
-        What was asked for.
+    plan
+        The plan.
     schema
         The schema.
 
@@ -40,36 +37,23 @@ def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation
     Explanation
         The native plans, and what Polars evaluates around them.
     """
-    operator = Chain(outputs, [], schema, current(), None)
-    shown = shown_names(outputs)
+    levels = iter(stream_operator(plan, schema, current(), None).levels)
+    computes = len(plan.computes())
+    shown = plan.display_names()
+    results = {i: name for name, i in plan.project.columns}
     rows: list[dict[str, Any]] = []
     steps: list[str] = []
-    for number, level in enumerate(operator.levels, 1):
-        for row in level.explain_rows():
-            place_of = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
-            rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": place_of})
-        steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
-    steps += [f"Polars evaluates {text} into {name} last" for name, text in operator.expressions_over_calls()]
+    for number, step in enumerate(plan.steps):
+        if isinstance(step, Compute):
+            for row in next(levels).explain_rows():
+                level = 1 + sum(isinstance(s, Compute) for s in plan.steps[:number])
+                sort = row.get("sort") if computes == 1 else f"level {level}, sort {row.get('sort')}"
+                rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
+        elif isinstance(step, Evaluate):
+            for index, scalar in enumerate(step.scalars, len(step.names)):
+                when = f"{results[index]} last" if index in results else "a column first"
+                steps.append(f"Polars evaluates {scalar.text} into {when}")
     return Explanation(rows, steps)
-
-
-def shown_names(outputs: Sequence[Output]) -> dict[str, str | None]:
-    """Give the name by which to show each call: that of its column, None where it is only part of other items.
-
-    Parameters
-    ----------
-    outputs
-        What was asked for.
-
-    Returns
-    -------
-    dict
-        A name for each place.
-    """
-    names: dict[str, str | None] = {
-        at: None for calls in levels(o.item for o in outputs if o.item is not None) for at in calls
-    }
-    return names | {place(o.item): o.name for o in outputs if isinstance(o.item, Call)}
 
 
 class Explanation:

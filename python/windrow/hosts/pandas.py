@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._execute.in_memory import new_columns
-from .._model.calls import Call, Derived
+from .._execute.in_memory import ArrowRunner, WorkingColumns
+from .._execute.run_metrics import Run, in_memory
+from .._execute.steps import run_steps
 from .._model.expressions import Literal, Scalar, is_instance
 from .._model.outputs import Output
 from .._model.windows import Window
 from .._parse.items import read_items
 from .._parse.query import Query
-from .._plan.bind import bind
-from .._plan.layout import arrange
+from .._plan.bind import plan_steps
 from .._plan.levels import levels
+from .._plan.steps import Project, StepPlan
 from ..exceptions import DataError, SpecError
+from ..settings import current
 from .base import ComputeArguments, FrameSchema, MemoryHost
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
@@ -57,17 +59,21 @@ class PandasHost(MemoryHost):
         """List the names of a frame's columns."""
         return names_of(frame)
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute calls on a frame."""
-        return run_pandas(frame, items, named, selecting=selecting, in_order=arguments.in_memory() is False)
+    def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
+        """Plan the steps that give some items; a column whose label is no string is named by its text."""
+        names = names_of(frame)
+        with _index_levels_told(frame):
+            outputs = read_items(items, named, names, selecting=selecting)
+            refuse_numbers(outputs, frame, names)
+            return plan_steps(outputs, names, selecting=selecting)
+
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a frame; the index stays."""
+        names = plan.columns[: plan.width]
+        working = WorkingColumns(_Columns(frame, names), plan.width, len(frame))
+        with _index_levels_told(frame), in_memory(plan.shown, len(frame)) as run:
+            runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
+            return run_steps(runner, working, plan)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
@@ -95,46 +101,31 @@ class PandasHost(MemoryHost):
         return frame.iloc[offset : None if limit is None else offset + limit]
 
 
-def run_pandas(
-    frame: pd.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
-) -> pd.DataFrame:
-    """Compute window calls on a pandas DataFrame.
+class _PandasRunner(ArrowRunner["pd.DataFrame"]):
+    """Runs steps over a DataFrame's columns."""
 
-    Parameters
-    ----------
-    frame
-        The frame. A column whose label is not a string is named by its text: ``"0"`` for the label 0.
-    items, named
-        What the user wrote.
-    selecting
-        Whether only the items are wanted.
-    in_order
-        Whether the rows must already be grouped and ordered.
+    def __init__(self, frame: pd.DataFrame, plan: StepPlan, run: Run, *, presorted: bool) -> None:
+        super().__init__(run, current(), presorted=presorted)
+        self._frame = frame
+        self._plan = plan
 
-    Returns
-    -------
-    pandas.DataFrame
-        With the same index.
-    """
-    names = names_of(frame)
-    with _index_levels_told(frame):
-        outputs = read_items(items, named, names, selecting=selecting)
-        refuse_numbers(outputs, frame, names)
-        _, columns = new_columns(outputs, names, _Columns(frame, names), len(frame), in_order=in_order)
-    slots = arrange(names, outputs, selecting=selecting)
-    old = [s for s in slots if not s.new]
-    result: pd.DataFrame = frame.iloc[:, [s.index for s in old]]
-    if any(s.name != names[s.index] for s in old):
-        result.columns = [frame.columns[s.index] if s.name == names[s.index] else s.name for s in old]
-    items = [o.item for o in outputs if o.item is not None]
-    labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
-    for position, slot in enumerate(slots):
-        if slot.new:
-            values = _series(columns[slot.index], [frame.dtypes.iloc[i] for i in _read(items[slot.index], names)])
-            values.index = frame.index
-            label = labels.get(slot.name, slot.name)
-            result.insert(position, label, values, allow_duplicates=True)
-    return result
+    def project(self, working: WorkingColumns, step: Project) -> pd.DataFrame:
+        """Put the new columns into the frame, in the types that pandas would give them."""
+        frame, plan = self._frame, self._plan
+        names = plan.columns[: plan.width]
+        old = [(name, i) for name, i in step.columns if i < plan.width]
+        result: pd.DataFrame = frame.iloc[:, [i for _, i in old]]
+        if any(name != names[i] for name, i in old):
+            result.columns = [frame.columns[i] if name == names[i] else name for name, i in old]
+        items = {o.name: o.item for o in plan.outputs if o.item is not None}
+        labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
+        for position, (name, i) in enumerate(step.columns):
+            if i >= plan.width:
+                read = plan.columns_read(items[name])
+                values = _series(working[i], [frame.dtypes.iloc[r] for r in read])
+                values.index = frame.index
+                result.insert(position, labels.get(name, name), values, allow_duplicates=True)
+        return result
 
 
 @contextmanager
@@ -197,15 +188,6 @@ def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequen
                         f"{call.sql}: {value} is a number here, the same for each row; {way}. For the number "
                         f"write wr.lit({float(value)}), and count() for count({value})"
                     )
-
-
-def _read(item: Call | Derived, names: Sequence[str]) -> list[int]:
-    """List the frame's columns that an item's calls read, however deep they stand."""
-    working, read = list(names), set[int]()
-    for calls in levels([item]):
-        read.update(bind([Output(at, call) for at, call in calls.items()], working).read)
-        working += calls
-    return [i for i in read if i < len(names)]
 
 
 class _Columns:

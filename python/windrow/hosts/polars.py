@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from .._execute.evaluate import ColumnTypes, Expressions, evaluating
-from .._execute.in_memory import columns_in_order
 from .._execute.native import input_table, window_columns
+from .._execute.ordered_categories import carried_order, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
-from .._model.calls import Call, Derived
+from .._execute.steps import run_steps
 from .._model.catalog import function_of
-from .._model.expressions import Column, Expr, Host, Scalar, identifier, is_instance
-from .._model.outputs import Output
+from .._model.expressions import Expr, Host, Scalar, is_instance
+from .._model.names import fresh
 from .._model.replace import replace
-from .._model.result_columns import place
-from .._parse.items import read_items
 from .._parse.query import Query
-from .._plan.bind import bind, scalars
-from .._plan.bound import BoundCalls, Temporary
-from .._plan.layout import arrange
-from .._plan.levels import levels
+from .._plan.bound import BoundCall, ColumnArgument
+from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from .._scalars.to_polars import within_limits
 from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options, current
 from .base import ComputeArguments, FrameSchema, MemoryHost
-from .polars_rows import other_rows
+from .polars_rows import columns_and_other_rows
 from .query import KEEP, NUMBER, answer, not_boolean
 
 if TYPE_CHECKING:
@@ -83,7 +80,8 @@ def _host(value: Any) -> Host:
     within_limits(value)
     if value.meta.has_multiple_outputs():
         raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
-    return Host(value, HOST, other_rows=other_rows(value))
+    reads, other_rows = columns_and_other_rows(value)
+    return Host(value, HOST, reads=reads, other_rows=other_rows)
 
 
 class PolarsHost(MemoryHost):
@@ -103,19 +101,13 @@ class PolarsHost(MemoryHost):
         """List the names of a frame's columns."""
         return list(frame.collect_schema().names())
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute calls on a frame."""
-        in_order = arguments.in_memory() is False
-        run: Callable[..., Any] = run_lazy if _is_lazy(frame) else run_frame
-        return run(frame, items, named, selecting=selecting, in_order=in_order)
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a DataFrame, or put them into a LazyFrame's own plan."""
+        presorted = arguments.in_memory() is False
+        if _is_lazy(frame):
+            return run_lazy(frame, plan, presorted=presorted)
+        with in_memory(plan.shown, frame.height) as run:
+            return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
     def finish(self, result: Any) -> None:
         """Collect a LazyFrame."""
@@ -155,46 +147,16 @@ def _is_lazy(frame: Any) -> bool:
     return is_instance(frame, "polars", "LazyFrame")
 
 
-def run_frame(
-    frame: pl.DataFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
-) -> pl.DataFrame:
-    """Compute window calls on a DataFrame.
+def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.LazyFrame:
+    """Put the steps of a plan into a LazyFrame's own; mistakes are raised now, rows are read when it is collected.
 
     Parameters
     ----------
     frame
         The frame.
-    items, named
-        What the user wrote.
-    selecting
-        Whether only the items are wanted.
-    in_order
-        Whether the rows must already be grouped and ordered.
-
-    Returns
-    -------
-    polars.DataFrame
-        The frame with the new columns, its own columns shared.
-    """
-    outputs = read_items(items, named, frame.columns, selecting=selecting)
-    with in_memory(lambda: Output.shown(outputs), frame.height) as run:
-        return _compute(frame, outputs, current(), run, selecting=selecting, in_order=in_order)
-
-
-def run_lazy(
-    frame: pl.LazyFrame, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool, in_order: bool
-) -> pl.LazyFrame:
-    """Put window calls into a LazyFrame's plan; mistakes are raised now, rows are read when it is collected.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    items, named
-        What the user wrote.
-    selecting
-        Whether only the items are wanted.
-    in_order
+    plan
+        The plan.
+    presorted
         Whether the rows must already be grouped and ordered.
 
     Returns
@@ -204,18 +166,20 @@ def run_lazy(
     """
     import polars as pl
 
-    schema = frame.collect_schema()
-    columns = schema.names()
-    outputs = read_items(items, named, columns, selecting=selecting)
+    # one column brings the rows
+    read = plan.frame_columns() or [0]
+    if len(read) < plan.width:
+        frame = frame.select(pl.nth(read))
     options = current()
+    schema = frame.collect_schema()
     # what is wrong is found on no rows
-    nothing, unheard = pl.DataFrame(schema=schema), Run(str)
-    result = _compute(nothing, outputs, options, unheard, selecting=selecting, in_order=False).schema
+    nothing = _Working(pl.DataFrame(schema=schema))
+    result = run_steps(_PolarsRunner(plan, Run(str), options, presorted=False), nothing, plan).schema
     report = listener()  # Polars may compute on a thread of its own
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
-        with in_memory(lambda: Output.shown(outputs), collected.height, report) as run:
-            return _compute(collected, outputs, options, run, selecting=selecting, in_order=in_order)
+        with in_memory(plan.shown, collected.height, report) as run:
+            return run_steps(_PolarsRunner(plan, run, options, presorted=presorted), _Working(collected), plan)
 
     # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
     # must stay after it.
@@ -229,55 +193,74 @@ def run_lazy(
     )
 
 
-def _compute(
-    frame: pl.DataFrame, outputs: Sequence[Output], options: Options, run: Run, *, selecting: bool, in_order: bool
-) -> pl.DataFrame:
-    import polars as pl
+@dataclass(slots=True)
+class _Working:
+    """A DataFrame with the columns of the steps so far."""
 
-    working = frame
-    for calls in levels(o.item for o in outputs if o.item is not None):
-        level = [Output(at, call) for at, call in calls.items()]
-        bound = bind(_enums_by_position(level, working.schema), working.columns)
-        with run.stage("evaluate"):
-            table = _read(working, bound, options)
-        if in_order:
-            _, columns = columns_in_order(table, bound, options)
-        else:
-            _, columns = window_columns(table, bound, options)
-        run.metrics.sections += 1
-        computed = pl.DataFrame(
-            pa.table([_decimals(c, calls[at]) for c, at in zip(columns, calls, strict=True)], names=list(calls))
+    frame: pl.DataFrame
+    #: The names of the columns that hold ordered categories as text.
+    ordered: dict[str, str] = field(default_factory=dict)
+    #: How to name a hidden column in a message.
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+class _PolarsRunner:
+    """Runs steps over a DataFrame, whose columns have the names that the plan has for them."""
+
+    def __init__(self, plan: StepPlan, run: Run, options: Options, *, presorted: bool) -> None:
+        self._plan = plan
+        self._run = run
+        self._options = options
+        self._presorted = presorted
+
+    def evaluate(self, working: _Working, step: Evaluate) -> _Working:
+        """Add columns of scalars."""
+        with self._run.stage("evaluate"):
+            types = _types_of(working.frame.schema, working.ordered)
+            expressions = Expressions(step.scalars, types, self._options)
+            frame = expressions.computed(working.frame)
+        texts = working.texts | {s.name: s.text for s in step.scalars}
+        return _Working(frame, working.ordered | expressions.ordered, texts)
+
+    def compute(self, working: _Working, step: Compute) -> _Working:
+        """Add columns of calls."""
+        import polars as pl
+
+        frame = working.frame
+        schema = frame.schema
+        with self._run.stage("evaluate"):
+            table, calls = _read(working, step)
+        fields, columns = window_columns(
+            table, calls, self._options, presorted=self._presorted, ordered=working.ordered
         )
-        working = working.hstack(
-            [
-                _restore(series, calls[series.name], working.schema).alias(series.name)
-                for series in computed.iter_columns()
-            ]
-        )
-    with run.stage("evaluate"):
-        made = _scalars(working, scalars(outputs, working.columns), options)
-    new = [
-        made[o.name] if isinstance(o.item, Derived) else working[place(o.item)] for o in outputs if o.item is not None
-    ]
-    slots = arrange(frame.columns, outputs, selecting=selecting)
-    # by name: a list of Series would have '' renamed
-    result = {s.name: new[s.index] if s.new else frame.to_series(s.index) for s in slots}
-    if len(result) < len(slots):
-        repeated = next(n for n, times in Counter(s.name for s in slots).items() if times > 1)
-        raise SpecError(f"two columns of the result are called {repeated!r}, and Polars takes each name once")
-    return pl.DataFrame(result)
+        ordered = working.ordered | carried_order(calls, fields, working.ordered)
+        self._run.metrics.sections += 1
+        made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]
+        computed = pl.DataFrame(pa.table(made, names=[c.name for c in calls]))
+        # a call of the user's over an Enum gives the Enum back, whatever of it the native module was given
+        results = {
+            call.name: _restore(series, call, schema)
+            for series, call in zip(computed.iter_columns(), step.calls, strict=True)
+        }
+        hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
+        # by name: a list of Series would have '' renamed
+        kept = {name: frame[name] for name in frame.columns if name not in hidden}
+        return _Working(pl.DataFrame(kept | results), ordered, working.texts)
+
+    def project(self, working: _Working, step: Project) -> pl.DataFrame:
+        """Choose the columns of the result."""
+        import polars as pl
+
+        names = self._plan.names
+        result = {name: working.frame[names[i]] for name, i in step.columns}
+        if len(result) < len(step.columns):
+            repeated = next(n for n, times in Counter(n for n, _ in step.columns).items() if times > 1)
+            raise SpecError(f"two columns of the result are called {repeated!r}, and Polars takes each name once")
+        return pl.DataFrame(result)
 
 
-def _scalars(frame: pl.DataFrame, temporaries: Sequence[Temporary], options: Options) -> dict[str, pl.Series]:
-    """Evaluate expressions over a frame, by their names, which may be those of its columns."""
-    if not temporaries:
-        return {}
-    evaluated = Expressions(temporaries, _types_of(frame.schema), options).computed(frame)
-    return {t.name: evaluated[t.name] for t in temporaries}
-
-
-def _types_of(schema: Mapping[str, pl.DataType]) -> ColumnTypes:
-    """Give the Arrow types of a frame's columns; an Enum is a dictionary that is ordered."""
+def _types_of(schema: Mapping[str, pl.DataType], ordered: Collection[str] = ()) -> ColumnTypes:
+    """Give the Arrow types of a frame's columns; an Enum is a dictionary that is ordered, and so are ``ordered``."""
     import polars as pl
 
     def type_of(name: str) -> pa.DataType:
@@ -285,7 +268,8 @@ def _types_of(schema: Mapping[str, pl.DataType]) -> ColumnTypes:
         _refuse_unreadable(name, dtype)
         if isinstance(dtype, (pl.Enum, pl.Categorical)):
             return pa.dictionary(pa.uint32(), pa.large_string(), isinstance(dtype, pl.Enum))
-        return _arrow_type(dtype)
+        kind = _arrow_type(dtype)
+        return ordered_type(kind, text=True) if name in ordered else kind
 
     return ColumnTypes(schema, type_of)
 
@@ -321,20 +305,43 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
         )
 
 
-def _read(frame: pl.DataFrame, bound: BoundCalls, options: Options) -> pa.Table:
-    """Give what the calls read as Arrow, with Polars' own buffers."""
-    names = [bound.names[i] for i in bound.read]
+def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall]]:
+    """Give what calls read as Arrow, with Polars' own buffers, and the calls over that.
+
+    Enums are ordered as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text.
+    """
+    import polars as pl
+
+    frame = working.frame
     schema = frame.schema
-    for name in names:
-        _refuse_unreadable(name, schema[name])
-    expressions = Expressions(bound.temporaries, _types_of(schema), options, bound.native)
-    wanted = expressions.computed(frame) if bound.temporaries else frame
-    wanted = wanted.select([*names, *(t.name for t in bound.temporaries)])
-    if not wanted.columns:
-        return input_table(bound, [], [], frame.height)
-    for temporary in bound.temporaries:
-        _refuse_unreadable(temporary.text, wanted.schema[temporary.name], shown=True)
-    return _as_arrow(wanted)
+    for name in (step.names[i] for i in step.reads):
+        _refuse_unreadable(working.texts.get(name, name), schema[name], shown=name in working.texts)
+    taken = set(step.names)
+    positions: dict[str, str] = {}
+
+    def position(column: str) -> str:
+        if not isinstance(schema[column], pl.Enum):
+            return column
+        if column not in positions:
+            positions[column] = fresh(f"__windrow_position_{len(positions)}", taken)
+        return positions[column]
+
+    calls = [_by_position(call, position) for call in step.calls]
+    if not step.reads:
+        return input_table(step, [], frame.height), calls
+    read = dict.fromkeys(n for call in calls for n in call.columns_read())
+    sources = {new: old for old, new in positions.items()}
+    columns = {n: frame[sources[n]].to_physical() if n in sources else frame[n] for n in read}
+    return _as_arrow(pl.DataFrame(columns)), calls
+
+
+def _by_position(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
+    """Have a call read positions of categories where it orders by them, or gives the first or last of them."""
+    order = tuple(replace(key, column=position(key.column)) for key in call.order_by)
+    args = call.args
+    if _is_extremum(call) and (column := call.argument_column()) is not None:
+        args = (ColumnArgument(position(column)), *args[1:])
+    return replace(call, order_by=order, args=args)
 
 
 def _as_arrow(frame: pl.DataFrame) -> pa.Table:
@@ -346,17 +353,17 @@ def _as_arrow(frame: pl.DataFrame) -> pa.Table:
         raise DataError(f"the frame cannot be read as Arrow: {error}") from error
 
 
-def _decimals(column: pa.ChunkedArray, call: Call) -> pa.ChunkedArray:
+def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
     """Give decimals as Polars has them, with at most 38 digits."""
     kind = column.type
     if not pa.types.is_decimal256(kind):
         return column
     if kind.precision > 38:
-        raise SpecError(f"{call.sql} gives {kind}, and Polars' decimals have 38 digits; cast the argument to fewer")
+        raise SpecError(f"{call.display} gives {kind}, and Polars' decimals have 38 digits; cast the argument to fewer")
     return column.cast(pa.decimal128(kind.precision, kind.scale))
 
 
-def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -> pl.Series:
+def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataType]) -> pl.Series:
     """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
     dtype = _dictionary_type(call, schema, series.dtype)
     if dtype is None:
@@ -368,12 +375,13 @@ def _restore(series: pl.Series, call: Call, schema: Mapping[str, pl.DataType]) -
     return restored
 
 
-def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
+def _dictionary_type(call: BoundCall, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
     import polars as pl
 
-    if call.user is not None or not call.args or not isinstance(call.args[0], Column):
+    column = call.argument_column()
+    if call.user is not None or column is None:
         return None
-    source = schema.get(call.args[0].name)
+    source = schema.get(column)
     if isinstance(source, pl.Enum) and _is_extremum(call):
         return source
     if not isinstance(source, (pl.Enum, pl.Categorical)):
@@ -383,36 +391,9 @@ def _dictionary_type(call: Call, schema: Mapping[str, pl.DataType], result: pl.D
     return source if isinstance(result, (pl.Enum, pl.Categorical)) else None
 
 
-def _is_extremum(call: Call) -> bool:
+def _is_extremum(call: BoundCall) -> bool:
     known = function_of(call.function) if call.user is None else None
     return known is not None and known.is_extremum
-
-
-def _enums_by_position(outputs: Sequence[Output], schema: Mapping[str, pl.DataType]) -> list[Output]:
-    """Order Enums as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text."""
-    import polars as pl
-
-    positions = {
-        n: Host(pl.col(n).to_physical(), HOST, identifier(n))
-        for n, dtype in schema.items()
-        if isinstance(dtype, pl.Enum)
-    }
-
-    def key(expression: Expr) -> Expr:
-        return positions.get(expression.name, expression) if isinstance(expression, Column) else expression
-
-    def ordered(call: Call) -> Call:
-        args = call.args
-        if _is_extremum(call) and args:
-            args = (key(args[0]), *args[1:])
-        window = call.window
-        if window is not None:
-            window = replace(window, order_by=tuple(replace(o, key=key(o.key)) for o in window.order_by))
-        return replace(call, args=args, window=window)
-
-    if not positions:
-        return list(outputs)
-    return [replace(o, item=ordered(o.item)) if isinstance(o.item, Call) else o for o in outputs]
 
 
 def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
@@ -440,9 +421,9 @@ def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options:
     import polars as pl
 
     schema = frame.collect_schema()
-    temporary = Temporary("", condition, str(condition))
-    expressions = Expressions([temporary], _types_of(schema), options)
-    with evaluating([temporary]):
+    scalar = NamedScalar("", condition, str(condition))
+    expressions = Expressions([scalar], _types_of(schema), options)
+    with evaluating([scalar]):
         dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")

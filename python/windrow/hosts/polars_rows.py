@@ -1,11 +1,15 @@
-"""Which functions of a Polars expression read other rows than their own: such an expression knows no partitions."""
+"""What a Polars expression reads: which columns, and by which functions other rows than its own.
+
+An expression that reads other rows knows no partitions.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
-__all__ = ["other_rows"]
+__all__ = ["columns_and_other_rows"]
 
 # Polars serialises an expression as a tree; these nodes, functions and families of functions are of one row each.
 # What is not listed counts as one that reads other rows: a refusal names it, a wrong answer would not.
@@ -24,6 +28,8 @@ _BOOLEAN: Final = {
     "AllHorizontal", "AnyHorizontal", "IsBetween", "IsClose", "IsFinite", "IsIn", "IsInfinite", "IsNan", "IsNotNan",
     "IsNotNull", "IsNull", "Not",
 }  # fmt: skip
+# What stands for columns by another way than their names.
+_CHOOSING: Final = re.compile('"(Selector|Wildcard|Columns|DtypeColumn|IndexColumn|Nth|Exclude)"|"Column":"\\^')
 _NOT: Final = {"ConcatVertical", "Explode"}
 # What these look for, or put in its place, is all of a column where it is not a literal.
 _SETS: Final = {
@@ -31,8 +37,8 @@ _SETS: Final = {
 }  # fmt: skip
 
 
-def other_rows(expression: Any) -> tuple[str, ...]:
-    """List the functions of a Polars expression that read other rows than their own.
+def columns_and_other_rows(expression: Any) -> tuple[frozenset[str] | None, tuple[str, ...]]:
+    """List the columns that a Polars expression reads, and its functions that read other rows than their own.
 
     Parameters
     ----------
@@ -41,18 +47,37 @@ def other_rows(expression: Any) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
-        Their names as Polars has them, ``Over`` for one that names its own partitions; empty for an expression of one
-        row.
+    tuple
+        The columns in lower case, None where it chooses among all that there are; and the functions as Polars has
+        them, ``Over`` for one that names its own partitions; none for an expression of one row.
     """
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the format may change, and is only looked through
         try:
-            tree = json.loads(expression.meta.serialize(format="json"))
+            text = expression.meta.serialize(format="json")
+            tree = json.loads(text)
         except Exception:  # a function that cannot be written down
-            return ("a function of the user's",)
+            return None, ("a function of the user's",)
+    return None if _CHOOSING.search(text) else frozenset(_columns(tree)), _other_rows(tree)
+
+
+def _columns(tree: Any) -> set[str]:
+    names: set[str] = set()
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if isinstance(name := node.get("Column"), str):
+                names.add(name.lower())
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+    return names
+
+
+def _other_rows(tree: Any) -> tuple[str, ...]:
     found: dict[str, None] = {}
     pending = [tree]
     while pending:

@@ -15,6 +15,7 @@ from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Order, Window
 from .._parse.query import Query
+from .._plan.steps import StepPlan
 from ..exceptions import SpecError
 from .base import ComputeArguments
 
@@ -28,16 +29,11 @@ NUMBER = "__windrow_order"
 class QueryHost(Protocol):
     """What a query needs of the host of a frame in memory."""
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Compute calls on a frame."""
+    def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
+        """Plan the steps that give some items."""
+
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Run the steps of a plan over a frame."""
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
@@ -80,14 +76,14 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
         hidden.append(Output(KEEP, condition))
     if query.order:
         hidden.append(Output(NUMBER, Call("row_number", window=Window(order_by=tuple(query.order)))))
-    result = host.run(frame, [*query.outputs, *hidden], {}, ComputeArguments(), selecting=True)
+    result = _computed(host, frame, [*query.outputs, *hidden], selecting=True)
     if query.qualify is not None:
         result = host.kept(result, f"QUALIFY {query.qualify}")
     if query.distinct:
         keys = tuple(Column(o.name) for o in query.outputs)
         number = Call("row_number", window=Window(keys, (Order(Literal(1)),)))
         is_first = Derived(Sql(f"{place(number)} = 1"), {place(number): number}, "DISTINCT")
-        result = host.run(result, [Output(KEEP, is_first)], {}, ComputeArguments(), selecting=False)
+        result = _computed(host, result, [Output(KEEP, is_first)])
         result = host.kept(result, "DISTINCT")
     if query.order:
         result = host.ordered(result)
@@ -99,7 +95,11 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
 def marked(host: QueryHost, frame: Any, condition: Scalar) -> Any:
     """Give a frame with the column ``KEEP``, which says for which rows a condition is true."""
     output = Output(KEEP, Derived(condition, {}, str(condition)))
-    return host.run(frame, [output], {}, ComputeArguments(), selecting=False)
+    return _computed(host, frame, [output])
+
+
+def _computed(host: QueryHost, frame: Any, outputs: Sequence[Output], *, selecting: bool = False) -> Any:
+    return host.run(frame, host.plan(frame, outputs, {}, selecting=selecting), ComputeArguments())
 
 
 def not_boolean(text: str, dtype: Any) -> SpecError:

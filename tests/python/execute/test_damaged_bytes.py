@@ -9,6 +9,7 @@ import pytest
 
 import windrow as wr
 from windrow._execute.native import make_plan
+from windrow._model.replace import replace
 from windrow.settings import current
 
 ROWS = 3000
@@ -170,8 +171,8 @@ def test_damaged_and_foreign_summaries_are_refused(call):
 
 def test_what_is_not_read_does_not_part_plans():
     """Two-pass runs sum up the columns that are read alone, and answer with all of them."""
-    calls = wr.operator({"x": "sum(v) OVER (ORDER BY id)"}, TABLE.schema).bound.native
-    renamed = [{**calls[0], "name": "another"}]
+    calls = wr.operator({"x": "sum(v) OVER (ORDER BY id)"}, TABLE.schema).levels[0].step.calls
+    renamed = [replace(calls[0], name="another")]
     narrow = TABLE.select(["id", "v"]).slice(0, 1).combine_chunks()
     few = make_plan(narrow.schema, calls, current()).sections()
     all_ = make_plan(TABLE.schema, renamed, current()).sections()

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, seed as seeded, settings, strategies 
 
 import windrow as wr
 from support.random_calls import FUZZ, SEED
+from windrow._execute.native import make_plan
 from windrow._model.outputs import Output
 from windrow._parse.sql_text import parse_call
-from windrow._plan.bind import bind
-from windrow._windrow import Plan
+from windrow._plan.bind import plan_steps
+from windrow.settings import current
 
 
 def emitted(op, batches):
@@ -287,8 +288,9 @@ def test_sorting_on_request():
 
 def plan_of(schema, *texts):
     outputs = [Output(f"c{i}", parse_call(text)) for i, text in enumerate(texts)]
-    options = {"threads": 1, "ansi": True, "timezone": "UTC", "strategy": None}
-    return Plan(schema, bind(outputs, schema.names).native, options)
+    with wr.config(threads=1, ansi=True, timezone="UTC"):
+        [step] = plan_steps(outputs, schema.names).computes()
+        return make_plan(schema, step.calls, current())
 
 
 BATCH = 50_000

@@ -31,12 +31,12 @@ COMPARING = [
     "mode(e) OVER ()",
     "collect_set(e) OVER ()",
     "collect_list(v ORDER BY e) OVER ()",
-    "max(lag(e) OVER (ORDER BY v)) OVER ()",
     "greatest(e, 'x') || (count(*) OVER ())",
     "CASE WHEN e > 'waiting' THEN count(*) OVER () END",
     "CASE WHEN e BETWEEN 'a' AND 'b' THEN count(*) OVER () END",
 ]
 BY_TEXT_ON_ARROW = ["max(e) OVER ()", "min(e) OVER (ORDER BY v)", "row_number() OVER (ORDER BY e)"]
+BY_TEXT_ON_ARROW += ["max(lag(e) OVER (ORDER BY v)) OVER ()", "rank() OVER (ORDER BY (e))"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,9 +1,12 @@
 """The registry of hosts: who is asked for a frame, and in which order; how a host's expressions are known."""
 
+import random
+
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from support.lists_host import ListsHost
 from windrow._model import expressions
 from windrow.hosts import base
 
@@ -32,9 +35,8 @@ class RowsHost(base.MemoryHost):
     def columns(self, frame):
         return frame.table.column_names
 
-    def run(self, frame, items, named, arguments, *, selecting):
-        host = base.host_of(frame.table)
-        return Rows(host.run(frame.table, items, named, arguments, selecting=selecting))
+    def run(self, frame, plan, arguments):
+        return Rows(base.host_of(frame.table).run(frame.table, plan, arguments))
 
     def answer(self, frame, query):
         return Rows(base.host_of(frame.table).answer(frame.table, query))
@@ -95,3 +97,34 @@ def test_expressions_are_known_by_their_reader():
     assert expressions.reader_of("x") is None
     assert expressions.foreign_type(pl.Int8) == pa.int8()
     assert expressions.foreign_type(int) is None
+
+
+LISTS = [
+    ({"n": "row_number() OVER (PARTITION BY k ORDER BY x)"}, "SELECT x, lag(x) OVER (ORDER BY x) AS p FROM t"),
+    ({"d": "x - lag(x) OVER (ORDER BY x)"}, "SELECT DISTINCT k FROM t ORDER BY k"),
+    ({"s": "sum(row_number() OVER (ORDER BY x + k)) OVER (PARTITION BY k)"}, "SELECT * FROM t WHERE x > 2 LIMIT 2"),
+    ({"x": "max(x) OVER (ORDER BY k)"}, "SELECT k, x FROM t QUALIFY rank() OVER (ORDER BY x DESC) = 1"),
+    ({"c": "count(*) OVER ()"}, "SELECT x FROM t ORDER BY x DESC LIMIT 2 OFFSET 1"),
+]
+
+
+def test_a_host_in_one_file(monkeypatch):
+    monkeypatch.setattr(base, "_installed", lambda: (ListsHost(),))
+    rng, compared = random.Random(3), 0
+    for items, query in LISTS * 3:
+        rows = rng.randrange(1, 8)
+        table = pa.table({"k": [rng.randrange(3) for _ in range(rows)], "x": rng.sample(range(9), rows)})
+        frame = table.to_pydict()
+        assert wr.with_columns(frame, items) == wr.with_columns(table, items).to_pydict()
+        assert wr.select(frame, "k", items) == wr.select(table, "k", items).to_pydict()
+        assert wr.sql(query, t=frame) == wr.sql(query, t=table).to_pydict()
+        assert str(wr.explain(frame, items)) == str(wr.explain(table, items))
+        assert wr.explain(frame, items, metrics=True).metrics[0].total().rows == rows
+        compared += rows
+    assert compared > 30
+    with pytest.raises(wr.SpecError, match="column 'z' is unknown"):
+        wr.with_columns({"k": [1]}, n="sum(z) OVER ()")
+    with pytest.raises(wr.SpecError, match="is for Spark frames"):
+        wr.with_columns({"k": [1]}, n="count(*) OVER ()", engine="spark")
+    with pytest.raises(wr.OrderError):
+        wr.with_columns({"k": [2, 1]}, n="row_number() OVER (ORDER BY k)", sort=False)

@@ -9,7 +9,7 @@ import pytest
 import windrow as wr
 from windrow._model.names import Names
 from windrow._parse.items import read_items
-from windrow._plan.bind import bind
+from windrow._plan.bind import plan_steps
 
 
 def test_names_are_found_as_defined():
@@ -35,7 +35,9 @@ def calls(columns):
 WAYS = {
     "calls": lambda t, c: wr.with_columns(t, calls(c)),
     "names": lambda t, c: wr.select(t, [*c, wr.count().over(wr.window())]),
-    "expressions": lambda _, c: bind(read_items([wr.max(wr.expr(f"{n} + 1")).over(wr.window()) for n in c], {}, c), c),
+    "expressions": lambda _, c: plan_steps(
+        read_items([wr.max(wr.expr(f"{n} + 1")).over(wr.window()) for n in c], {}, c), c
+    ),
     "query": lambda t, c: wr.sql(f"SELECT {', '.join(c)}, count(*) OVER () AS n FROM t", t=t),
 }
 

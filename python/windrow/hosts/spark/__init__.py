@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._model.expressions import Expr, Item, is_instance
 from ..._parse.query import Query
+from ..._plan.steps import StepPlan
 from ...exceptions import UnsupportedError
 from ...settings import current
 from ..base import ComputeArguments, FrameSchema
@@ -105,39 +106,43 @@ class SparkHost:
         """List the names of a frame's columns."""
         return list(frame.columns)
 
+    def opened(self, frame: Any) -> Any:
+        """Give what steps run over: the frame."""
+        return frame
+
     def folded(self, frame: Any) -> bool:
         """Whether a frame's columns are found regardless of case: what the session says."""
-        return str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
+        from .planning import folded
 
-    def run(
-        self,
-        frame: Any,
-        items: Sequence[Any],
-        named: Mapping[str, Any],
-        arguments: ComputeArguments,
-        *,
-        selecting: bool,
-    ) -> Any:
-        """Put calls into a frame's plan."""
+        return folded(frame)
+
+    def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
+        """Plan the steps that give some items."""
+        from .jvm import depth_limited
+        from .planning import make_plan
+
+        with depth_limited("the plan of the frame and its windows"):
+            return make_plan(frame, items, named, selecting=selecting)
+
+    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
+        """Put the steps of a plan into a frame's own."""
         from .host import run_spark
         from .jvm import depth_limited
         from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return run_spark(frame, items, named, way, selecting=selecting)
+            return run_spark(frame, plan, way)
 
-    def explain(
-        self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
-    ) -> Explanation:
-        """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
+    def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
+        """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
         from .host import explain_spark
         from .jvm import depth_limited
         from .options import Way
 
         way = Way(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return explain_spark(frame, items, named, way, metrics=metrics)
+            return explain_spark(frame, plan, way, metrics=metrics)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

@@ -38,6 +38,7 @@ from .jvm import (
     to_seq,
 )
 from .options import Way
+from .planning import make_plan
 from .session import users_line
 
 __all__ = ["accelerate", "is_known_release"]
@@ -271,7 +272,7 @@ class _Walker:
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         with warnings.catch_warnings():  # a window of all rows is no news to who wrote it for Spark
             warnings.simplefilter("ignore")
-            result = run_spark(frame, [], named, Way(), selecting=False)
+            result = run_spark(frame, make_plan(frame, [], named, selecting=False), Way())
         return analyzed_plan(result)
 
 

@@ -8,25 +8,23 @@ sort, or Spark's answer could be another than windrow's.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._model.catalog import function_of
+from ..._plan.bound import Argument, BoundCall, LiteralArgument
 from .spark_sql import order_sql
 
 __all__ = ["better_left"]
 
 
-def better_left(
-    calls: Sequence[dict[str, Any]], types: Mapping[str, T.DataType], constants: Collection[str] = ()
-) -> bool:
+def better_left(calls: Sequence[BoundCall], types: Mapping[str, T.DataType], constants: Collection[str] = ()) -> bool:
     """Whether the calls of a stage had better stay with Spark: it computes each in O(n), behind one sort, alike.
 
     Parameters
     ----------
     calls
-        The stage's native calls.
+        The stage's calls.
     types
         The types of the columns that they read.
     constants
@@ -37,33 +35,33 @@ def better_left(
     bool
         True where ``engine="auto"`` leaves them to Spark.
     """
-    keys = {frozenset(c["partition_by"]).difference(constants) for c in calls}
+    keys = {frozenset(c.partition_by).difference(constants) for c in calls}
     # a longer order would serve a shorter one, but break its ties otherwise
-    orders = {tuple(map(order_sql, c["order_by"])) for c in calls if c["order_by"]}
+    orders = {tuple(map(order_sql, c.order_by)) for c in calls if c.order_by}
     return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_cheap(c, types) for c in calls)
 
 
-def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
+def _cheap(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:
     """Whether Spark computes a call in O(n), and gives windrow's answer whatever the data are.
 
     Ties come in the order of arrival in both, but where there is one key in all: then Spark's radix sort moves rows.
     """
-    known, ordered = function_of(call["function"]), bool(call["order_by"])
-    if call["user"] is not None or call["distinct"] or call["argument_order"] or call["min_rows"] is not None:
+    known, ordered = function_of(call.function), bool(call.order_by)
+    if call.user is not None or call.distinct or call.argument_order or call.min_rows is not None:
         return False
     if known is None:
         return False
     if known.family == "ranking":
         return ordered
     if known.family == "offset":
-        return ordered and all(_whole(a) for a in call["args"][1:2])
+        return ordered and all(_whole(a) for a in call.args[1:2])
     shape = _shape(call)
     if shape is None:
         return False
     if known.family == "value":  # Spark's optimizer loses the filter of first() over some frames
-        return ordered and call["filter"] is None and all(_whole(a) for a in call["args"][1:2])
-    if known.name == "sum" and "column" in call["args"][0]:
-        summed = types.get(call["args"][0]["column"])
+        return ordered and call.filter is None and all(_whole(a) for a in call.args[1:2])
+    if known.name == "sum" and (column := call.argument_column()) is not None:
+        summed = types.get(column)
         # a total of bigint may pass 2^63 on its way, which is an error to Spark alone; a running one is an answer there
         return isinstance(summed, (T.ByteType, T.ShortType, T.IntegerType, T.DecimalType)) or (
             isinstance(summed, T.LongType) and shape == "growing"
@@ -71,20 +69,20 @@ def _cheap(call: dict[str, Any], types: Mapping[str, T.DataType]) -> bool:
     return known.is_exact
 
 
-def _whole(argument: dict[str, Any]) -> bool:
+def _whole(argument: Argument) -> bool:
     """Whether an argument is a literal that Spark takes for an offset."""
-    value = argument.get("literal")
+    value = argument.value if isinstance(argument, LiteralArgument) else None
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 
-def _shape(call: dict[str, Any]) -> str | None:
+def _shape(call: BoundCall) -> str | None:
     """Say whether a frame is the entire partition or grows by a row or a group of peers; None for all others."""
-    frame = call["frame"]
+    frame = call.frame
     if frame is None:
-        return "growing" if call["order_by"] else "entire"
-    if frame["exclude"] != "no_others" or frame["units"] not in ("rows", "range"):
+        return "growing" if call.order_by else "entire"
+    if frame.exclude != "no_others" or frame.units not in ("rows", "range"):
         return None
-    ends = (frame["start"][0], frame["end"][0])
+    ends = (frame.start.kind, frame.end.kind)
     if ends == ("unbounded_preceding", "current_row"):
-        return "growing" if call["order_by"] else None
+        return "growing" if call.order_by else None
     return "entire" if ends == ("unbounded_preceding", "unbounded_following") else None

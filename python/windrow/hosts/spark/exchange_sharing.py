@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from typing import Any
 
 from ..._model.replace import replace
+from ..._plan.bound import BoundCall
 
 __all__ = ["Stage", "cover", "stages"]
 
@@ -44,8 +44,8 @@ class Stage:
 
 
 def stages(
-    calls: Sequence[dict[str, Any]],
-    later: Sequence[dict[str, Any]],
+    calls: Sequence[BoundCall],
+    later: Sequence[BoundCall],
     lasting: Sequence[str],
     clustered: Sequence[str] | None,
 ) -> list[Stage]:
@@ -54,7 +54,7 @@ def stages(
     Parameters
     ----------
     calls
-        The level's native calls.
+        The level's calls.
     later
         Those of the next level, which can go without an exchange where the last one of this level serves them.
     lasting
@@ -67,18 +67,18 @@ def stages(
     list of Stage
         In the order in which they run: first those that need no exchange.
     """
-    sets = [frozenset(c["partition_by"]) for c in calls]
+    sets = [frozenset(c.partition_by) for c in calls]
     made: list[Stage] = []
     served = [i for i, keys in enumerate(sets) if _serves(clustered, keys)]
     if served and clustered is not None:
         made.append(Stage(tuple(clustered), tuple(served), arrived=True))
     rest = [i for i in range(len(sets)) if i not in served]
-    order = {k: i for i, k in enumerate(dict.fromkeys(k for c in calls for k in c["partition_by"]))}
+    order = {k: i for i, k in enumerate(dict.fromkeys(k for c in calls for k in c.partition_by))}
     fresh = [
         Stage(tuple(sorted(shared, key=order.__getitem__)), tuple(rest[i] for i in members))
         for shared, members in cover([sets[i] for i in rest])
     ]
-    return made + _last_for([frozenset(c["partition_by"]) for c in later], fresh, frozenset(lasting))
+    return made + _last_for([frozenset(c.partition_by) for c in later], fresh, frozenset(lasting))
 
 
 def cover(sets: Sequence[frozenset[str]]) -> list[tuple[frozenset[str], list[int]]]:

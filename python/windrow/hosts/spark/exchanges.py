@@ -7,6 +7,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._plan.bound import SortKey
 from .scalars import quoted
 
 __all__ = ["exchanged", "parted", "ranged", "sorted_by"]
@@ -44,7 +45,7 @@ def exchanged(frame: Any, keys: Sequence[Any], tasks: int | None, functions: Any
     return frame.repartition(*by) if tasks is None else frame.repartition(tasks, *by)
 
 
-def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: Any) -> Any:
+def ranged(frame: Any, keys: Sequence[SortKey], tasks: int, functions: Any) -> Any:
     """Share the rows of a frame out in ranges.
 
     Parameters
@@ -52,7 +53,7 @@ def ranged(frame: Any, keys: Sequence[dict[str, Any]], tasks: int, functions: An
     frame
         The DataFrame.
     keys
-        The native order keys, partition keys first; none: shares of any rows.
+        The order keys, partition keys first; none: shares of any rows.
     tasks
         How many ranges.
     functions
@@ -95,13 +96,13 @@ def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
     return by or [functions.spark_partition_id()]
 
 
-def sorted_by(key: dict[str, Any], functions: Any) -> Any:
+def sorted_by(key: SortKey, functions: Any) -> Any:
     """Write an order key as a Column.
 
     Parameters
     ----------
     key
-        The native key.
+        The key.
     functions
         PySpark's functions.
 
@@ -110,5 +111,5 @@ def sorted_by(key: dict[str, Any], functions: Any) -> Any:
     pyspark.sql.Column
         The column, and how it sorts.
     """
-    way, nulls = "desc" if key["descending"] else "asc", "first" if key["nulls_first"] else "last"
-    return getattr(functions.col(quoted(key["column"])), f"{way}_nulls_{nulls}")()
+    way, nulls = "desc" if key.descending else "asc", "first" if key.nulls_first else "last"
+    return getattr(functions.col(quoted(key.column)), f"{way}_nulls_{nulls}")()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._execute.run_metrics import Measured
-from ..explanation import Explanation, shown_names
-from .execution import Builder
+from ..._plan.steps import Compute, Evaluate, StepPlan
+from ..explanation import Explanation
+from .execution import SparkRunner
 from .options import Way
-from .planning import make_plan
+from .planning import is_of_inputs
 from .task_metrics import Heard, computed, listening
 
 __all__ = ["Way", "explain_spark", "run_spark"]
@@ -20,39 +20,35 @@ _WEIGHED = "spark.sql.execution.arrow.maxBytesPerBatch"
 _NO_LIMIT = str(2**31 - 1)
 
 
-def run_spark(frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way, *, selecting: bool) -> Any:
-    """Put window calls into a DataFrame's plan.
+def run_spark(frame: Any, plan: StepPlan, way: Way) -> Any:
+    """Put the steps of a plan into a DataFrame's own.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame, Classic or Connect.
-    items, named
-        What the user wrote.
+    plan
+        The plan.
     way
         Who sorts, and who computes.
-    selecting
-        Whether only the items are wanted.
 
     Returns
     -------
     pyspark.sql.DataFrame
         Lazy, as every DataFrame.
     """
-    return Builder(make_plan(frame, items, named, selecting=selecting), way).result()
+    return SparkRunner(frame, plan, way).result()
 
 
-def explain_spark(
-    frame: Any, items: Sequence[Any], named: Mapping[str, Any], way: Way, *, metrics: bool
-) -> Explanation:
-    """Say how window calls on a DataFrame would be computed.
+def explain_spark(frame: Any, plan: StepPlan, way: Way, *, metrics: bool) -> Explanation:
+    """Say how the steps of a plan would be run over a DataFrame.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame.
-    items, named
-        What the user wrote.
+    plan
+        The plan.
     way
         Who sorts, and who computes.
     metrics
@@ -68,24 +64,33 @@ def explain_spark(
     UnsupportedError
         For ``metrics`` on Spark Connect.
     """
-    plan = make_plan(frame, items, named, selecting=False)
-    run = Builder(plan, way, listening(frame.sparkSession) if metrics else None)
+    run = SparkRunner(frame, plan, way, listening(frame.sparkSession) if metrics else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the steps say it
         result = run.result()
-    shown = shown_names(plan.outputs)
+    shown = plan.display_names()
+    results = {i: name for name, i in plan.project.columns}
     rows: list[dict[str, Any]] = []
-    steps = []
+    steps: list[str] = []
+    last: list[str] = []
     measured: list[tuple[str, Heard]] = []
     number = 0
-    for level, done in zip(plan.levels, run.done, strict=True):
-        steps += [f"Spark evaluates {t.text} into a column first" for t in level.bound.temporaries]
-        for one in done:
+    stages = iter(run.done)
+    for step in plan.steps:
+        if isinstance(step, Evaluate) and not is_of_inputs(step):
+            for index, scalar in enumerate(step.scalars, len(step.names)):
+                if index in results:
+                    last.append(f"Spark evaluates {scalar.text} into {results[index]} last")
+                else:
+                    steps.append(f"Spark evaluates {scalar.text} into a column first")
+        if not isinstance(step, Compute):
+            continue
+        for one in next(stages):
             number += one.exchange
             title = f"exchange {number}" if one.exchange else "no exchange"
             names = []
             for row, index in zip(one.rows, one.calls, strict=True):
-                names.append(shown[level.places[index]] or row["call"])
+                names.append(shown[step.calls[index].name] or row["call"])
                 sort = f", sort {row['sort']}" if one.by_windrow else ""
                 rows.append({**row, "name": names[-1], "sort": title + sort})
             if one.heard is not None:
@@ -94,7 +99,7 @@ def explain_spark(
             steps.append(f"{title}: {one.together}, then {who} {', '.join(names)}")
     if any(one.by_windrow for done in run.done for one in done):
         steps += _weighing(frame.sparkSession)
-    steps += [f"Spark evaluates {t.text} into {t.name} last" for t in plan.scalars]
+    steps += last
     if not metrics:
         return Explanation(rows, steps)
     seconds = computed(result)

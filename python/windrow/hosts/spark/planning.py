@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..._model.calls import Call, Derived
 from ..._model.expressions import Column, Expr, Host, Literal, Scalar
-from ..._model.names import unique_names
 from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._parse.items import read_items
-from ..._parse.sql_text import columns_of
-from ..._plan.bind import bind, scalars
-from ..._plan.bound import BoundCalls, Temporary
-from ..._plan.layout import Slot, arrange
+from ..._plan.bind import Resolver, plan_steps
 from ..._plan.levels import inputs_of, levels, rewritten
+from ..._plan.steps import Compute, Evaluate, StepPlan
 from ...exceptions import SpecError, UnsupportedError
-from ...settings import Options
 from .below_windows import BELOW
 from .columns.reader import generator_in, is_literal, locator
 from .columns.tree import HOST
 from .fallback import left_to_spark
 from .jvm import is_classic
 from .scalars import functions_of
-from .session import session_options, users_line
+from .session import users_line
 
-__all__ = ["GENERATOR_INSIDE", "Level", "Plan", "make_plan"]
+__all__ = ["GENERATOR_INSIDE", "constants", "folded", "is_of_inputs", "make_plan"]
 
 #: What is said of a function that makes several rows of one, in a call.
 GENERATOR_INSIDE = (
@@ -35,55 +31,53 @@ GENERATOR_INSIDE = (
     "frame.select('*', ...)"
 )
 
-# PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field.
-_FORBIDDEN = ".`"
+# How the inputs of a plan are called: scalars that Spark evaluates on the frame as it comes.
+_INPUT = "__windrow_in_"
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """Calls that read nothing but columns and the results of lower levels."""
+class SparkResolver(Resolver):
+    """How names and Columns find the columns of a DataFrame."""
 
-    places: list[str]
-    bound: BoundCalls
+    evaluator = HOST
+    # PySpark's mapInArrow looks columns up by unquoted names, where a dot means a field.
+    forbidden = ".`"
 
-    def constants(self) -> set[str]:
-        """Name the temporary columns that hold one value for all rows."""
-        return {t.name for t in self.bound.temporaries if _is_constant(t.expression)}
+    def __init__(self, frame: Any) -> None:
+        self.case_insensitive = folded(frame)
+        self._columns = list(frame.columns)
+        self._functions = functions_of(frame)
+        self._locate = locator(frame, folded=self.case_insensitive)
+        self._names = [c.lower() if self.case_insensitive else c for c in self._columns]
 
+    def locate(self, column: Any) -> int | None:
+        """Give the position of the frame's column that a Column is, if it is one and nothing more."""
+        return self._locate(column)
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All that is known before anything is put into Spark's plan.
+    def column_of(self, expression: Host) -> int | None:
+        """Give the position of the frame's column that an expression is, if it is one and nothing more."""
+        return self._locate(expression.value)
 
-    Columns have two names: the one by which the user knows them (``columns``), which may be written in a way that
-    ``mapInArrow`` does not read, or stand twice; and one of their own (``names``). The first ``len(frame.columns)`` of
-    both are the frame's, then come ``inputs``, then the places of the calls.
-    """
+    def unknown_name(self, name: str) -> Scalar | None:
+        """Have Spark read a name as a field's, where it may be one."""
+        return Host(self._functions.col(name), HOST) if "." in name or "`" in name else None
 
-    frame: Any
-    outputs: list[Output]
-    slots: list[Slot]
-    inputs: list[Temporary]
-    levels: list[Level]
-    scalars: list[Temporary]
-    columns: list[str]
-    names: list[str]
-    options: Options
-
-    def needed(self, level: int) -> list[int]:
-        """List the columns, of the frame and of ``inputs``, that a level or a later one or the result reads."""
-        width = len(self.frame.columns)
-        needed = {s.index for s in self.slots if not s.new}
-        for one in self.levels[level:]:
-            needed.update(one.bound.read)
-        later = [*self.scalars, *(t for one in self.levels[level:] for t in one.bound.temporaries)]
-        for temporary in later:
-            read = columns_of(temporary.expression)
-            needed.update(i for i in range(width) if read is None or self.columns[i].lower() in read)
-        return [*sorted(i for i in needed if i < width), *range(width, width + len(self.inputs))]
+    def own(self, column: Any) -> str | None:
+        """Give the name of the frame's column that a Column is, if it is one and no other has that name."""
+        index = self._locate(column)
+        return None if index is None or self._names.count(self._names[index]) > 1 else str(self._columns[index])
 
 
-def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> Plan:
+def folded(frame: Any) -> bool:
+    """Whether a frame's columns are found regardless of case: what the session says."""
+    return str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
+
+
+def is_of_inputs(step: Evaluate) -> bool:
+    """Whether a step evaluates a plan's inputs."""
+    return any(s.name.startswith((_INPUT, BELOW)) for s in step.scalars)
+
+
+def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
     """Read what the user wrote about a DataFrame, and lay the calls out in levels.
 
     Parameters
@@ -97,7 +91,7 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
 
     Returns
     -------
-    Plan
+    StepPlan
         The plan; no job has run.
 
     Raises
@@ -110,48 +104,19 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
             "a window needs whole partitions, which a streaming DataFrame never has; use foreachBatch, and windrow on "
             "the DataFrame of each batch"
         )
-    session = frame.sparkSession
-    folded = str(session.conf.get("spark.sql.caseSensitive")).lower() != "true"
-    functions = functions_of(frame)
-    locate = locator(frame, folded=folded)
-    names = [c.lower() if folded else c for c in frame.columns]
-
-    def own(column: Any) -> str | None:
-        index = locate(column)
-        return None if index is None or names.count(names[index]) > 1 else str(frame.columns[index])
-
-    outputs = read_items(items, named, frame.columns, selecting=selecting, folded=folded, own=own)
+    resolver = SparkResolver(frame)
+    outputs = read_items(
+        items, named, frame.columns, selecting=selecting, folded=resolver.case_insensitive, own=resolver.own
+    )
     outputs = [left_to_spark(o, frame, users_line() + 1) for o in outputs]
     outputs = _with_inputs_named(outputs, frame)
-    slots = arrange(frame.columns, outputs, selecting=selecting, folded=folded)
-    laid, inputs = _lifted(levels(o.item for o in outputs if o.item is not None), locate)
-    inputs |= inputs_of(o.item for o in outputs if o.item is not None)
-    columns = [*frame.columns, *inputs]
-    bounds = []
-    for calls in laid:
-        bound = bind(
-            [Output(at, call) for at, call in calls.items()],
-            columns,
-            host=HOST,
-            folded=folded,
-            without=_FORBIDDEN,
-            fallback=lambda name: Host(functions.col(name), HOST) if "." in name or "`" in name else None,
-            locate=locate,
-        )
-        _refuse_generators(bound, frame)
-        bounds.append(Level(list(calls), bound))
-        columns += calls
-    return Plan(
-        frame,
-        outputs,
-        slots,
-        [Temporary(name, e, str(e)) for name, e in inputs.items()],
-        bounds,
-        scalars(outputs, columns, host=HOST),
-        columns,
-        unique_names(columns, folded=folded, without=_FORBIDDEN),
-        session_options(session),
+    asked = [o.item for o in outputs if o.item is not None]
+    calls, inputs = _lifted(levels(asked), resolver.locate)
+    plan = plan_steps(
+        outputs, frame.columns, resolver, selecting=selecting, calls=calls, inputs=inputs | inputs_of(asked)
     )
+    _refuse_generators(plan, frame)
+    return plan
 
 
 def _with_inputs_named(outputs: Sequence[Output], frame: Any) -> list[Output]:
@@ -193,12 +158,15 @@ def _check_generator(item: Derived, generator: str, frame: Any) -> None:
         )
 
 
-def _refuse_generators(bound: BoundCalls, frame: Any) -> None:
+def _refuse_generators(plan: StepPlan, frame: Any) -> None:
     """Refuse what makes several rows of one inside a call, as Spark does. Of Spark Classic the plan will tell."""
-    for temporary in bound.temporaries:
-        generator = None if is_classic(frame) else generator_in(temporary.expression)
-        if generator is not None:
-            raise SpecError(GENERATOR_INSIDE.format(generator=temporary.text))
+    if is_classic(frame):
+        return
+    for before, after in pairwise(plan.steps):
+        if isinstance(before, Evaluate) and isinstance(after, Compute) and not is_of_inputs(before):
+            for scalar in before.scalars:
+                if generator_in(scalar.expression) is not None:
+                    raise SpecError(GENERATOR_INSIDE.format(generator=scalar.text))
 
 
 def _lifted(
@@ -212,13 +180,18 @@ def _lifted(
             return expression
         if locate(expression.value) is not None:
             return expression
-        name = f"__windrow_in_{len(inputs)}"
+        name = f"{_INPUT}{len(inputs)}"
         inputs[name] = expression
         return Derived(Column(name), {}, str(expression))
 
     return [
         {at: rewritten(call, lift) if level else call for at, call in calls.items()} for level, calls in enumerate(laid)
     ], inputs
+
+
+def constants(step: Evaluate) -> set[str]:
+    """Name the columns of a step that hold one value for all rows."""
+    return {s.name for s in step.scalars if _is_constant(s.expression)}
 
 
 def _is_constant(expression: Scalar) -> bool:

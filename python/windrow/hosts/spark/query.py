@@ -10,7 +10,7 @@ from ..._model.outputs import Output, expression_of
 from ..._model.windows import Order
 from ..._parse.query import Query
 from ..._parse.sql_text import functions_in
-from ..._plan.bound import Temporary
+from ..._plan.steps import NamedScalar
 from ...exceptions import UnsupportedError
 from ..base import ComputeArguments, Host
 from .below_windows import evaluated_below
@@ -46,7 +46,7 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     _refuse_what_spark_evaluates_below(query)
     functions = functions_of(frame)
     if query.where is not None:
-        frame = frame.where(spark_column(Temporary("", query.where, str(query.where)), functions))
+        frame = frame.where(spark_column(NamedScalar("", query.where, str(query.where)), functions))
     hidden = [] if query.qualify is None else [_output(_QUALIFY, query.qualify)]
     if query.distinct:  # then each key is an item
         items = [expression_of(o) for o in query.outputs]
@@ -54,7 +54,8 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     else:
         keys = [f"__windrow_order_{i}" for i in range(len(query.order))]
         hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]
-    result = host.run(frame, [*query.outputs, *hidden], {}, ComputeArguments(), selecting=True)
+    plan = host.plan(frame, [*query.outputs, *hidden], {}, selecting=True)
+    result = host.run(frame, plan, ComputeArguments())
     if query.qualify is not None:
         result = result.where(functions.col(_QUALIFY)).drop(_QUALIFY)
     if query.distinct:

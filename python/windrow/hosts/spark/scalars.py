@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._model.expressions import Column, Host, Literal
-from ..._plan.bound import Temporary
+from ..._plan.steps import NamedScalar
 
 __all__ = ["functions_of", "quoted", "spark_column"]
 
@@ -18,9 +18,9 @@ def functions_of(frame: Any) -> Any:
     return importlib.import_module("pyspark.sql.connect.functions" if connect else "pyspark.sql.functions")
 
 
-def spark_column(temporary: Temporary, functions: Any) -> Any:
+def spark_column(scalar: NamedScalar, functions: Any) -> Any:
     """Turn an expression into a Column."""
-    expression = temporary.expression
+    expression = scalar.expression
     if isinstance(expression, Host):
         return expression.value
     if isinstance(expression, Literal):

@@ -11,14 +11,15 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._model.catalog import function_of
 from ..._model.expressions import literal_sql
+from ..._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey
 from ...exceptions import UnsupportedError
 from .scalars import quoted
 
 __all__ = ["order_sql", "row_of", "spark_sql", "with_windows"]
 
 
-def spark_sql(call: dict[str, Any]) -> str:
-    """Write a native call in Spark's SQL.
+def spark_sql(call: BoundCall) -> str:
+    """Write a call in Spark's SQL.
 
     Parameters
     ----------
@@ -35,21 +36,21 @@ def spark_sql(call: dict[str, Any]) -> str:
     UnsupportedError
         If Spark's SQL cannot say it.
     """
-    function, frame = call["function"], call["frame"]
+    function, frame = call.function, call.frame
     known = function_of(function)
     group = None if known is None else known.within_group
-    bounds = [] if frame is None else [frame["start"], frame["end"]]
+    bounds = [] if frame is None else [frame.start, frame.end]
     missing = next(
         (
             words
             for said, words in (
-                (call["user"] is not None, "functions of your own"),
-                (call["distinct"], "DISTINCT over a window"),
-                (call["min_rows"] is not None, "min_rows"),
-                (call["argument_order"] and group is None, "order inside the parentheses"),
-                (frame is not None and frame["units"] == "groups", "GROUPS"),
-                (frame is not None and frame["exclude"] != "no_others", "EXCLUDE"),
-                (any("column" in (b[1] or {}) for b in bounds), "bounds of each row's own"),
+                (call.user is not None, "functions of your own"),
+                (call.distinct, "DISTINCT over a window"),
+                (call.min_rows is not None, "min_rows"),
+                (call.argument_order and group is None, "order inside the parentheses"),
+                (frame is not None and frame.units == "groups", "GROUPS"),
+                (frame is not None and frame.exclude != "no_others", "EXCLUDE"),
+                (any(isinstance(b.offset, ColumnArgument) for b in bounds), "bounds of each row's own"),
             )
             if said
         ),
@@ -57,29 +58,29 @@ def spark_sql(call: dict[str, Any]) -> str:
     )
     if missing is not None:
         raise _refused(call, f"Spark's windows have no {missing}")
-    args = call["args"]
-    within = call["argument_order"]
+    args = call.args
+    within = call.argument_order
     if group == "key" and within:
         args = args[1:]  # the key is the first argument as well
     inside = ", ".join(map(_argument, args)) or ("*" if known is not None and known.takes_star else "")
     parts = [f"{function}({inside})"]
     if within:
         parts.append(f"WITHIN GROUP (ORDER BY {', '.join(map(order_sql, within))})")
-    if call["filter"]:
-        parts.append(f"FILTER (WHERE {quoted(call['filter'])})")
-    if call["ignore_nulls"] is not None:
-        parts.append("IGNORE NULLS" if call["ignore_nulls"] else "RESPECT NULLS")
+    if call.filter:
+        parts.append(f"FILTER (WHERE {quoted(call.filter)})")
+    if call.ignore_nulls is not None:
+        parts.append("IGNORE NULLS" if call.ignore_nulls else "RESPECT NULLS")
     over = []
-    if call["partition_by"]:
-        over.append("PARTITION BY " + ", ".join(map(quoted, call["partition_by"])))
-    if call["order_by"]:
-        over.append("ORDER BY " + ", ".join(map(order_sql, call["order_by"])))
+    if call.partition_by:
+        over.append("PARTITION BY " + ", ".join(map(quoted, call.partition_by)))
+    if call.order_by:
+        over.append("ORDER BY " + ", ".join(map(order_sql, call.order_by)))
     if frame is not None:
-        over.append(f"{frame['units'].upper()} BETWEEN {_bound(frame['start'])} AND {_bound(frame['end'])}")
+        over.append(f"{frame.units.upper()} BETWEEN {_bound(frame.start)} AND {_bound(frame.end)}")
     return f"{' '.join(parts)} OVER ({' '.join(over)})"
 
 
-def with_windows(frame: Any, calls: Mapping[str, dict[str, Any]], functions: Any) -> Any:
+def with_windows(frame: Any, calls: Mapping[str, BoundCall], functions: Any) -> Any:
     """Add calls to a DataFrame as columns that Spark computes.
 
     Parameters
@@ -87,7 +88,7 @@ def with_windows(frame: Any, calls: Mapping[str, dict[str, Any]], functions: Any
     frame
         The DataFrame.
     calls
-        Native calls by the names of their columns.
+        Calls by the names of their columns.
     functions
         PySpark's functions.
 
@@ -116,13 +117,13 @@ def with_windows(frame: Any, calls: Mapping[str, dict[str, Any]], functions: Any
         raise _refused(call, f"Spark refuses it: {said}") from None
 
 
-def row_of(call: dict[str, Any], field: T.StructField, row: Mapping[str, Any] | None) -> dict[str, Any]:
+def row_of(call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None) -> dict[str, Any]:
     """Say of a call that Spark computes what ``explain`` says of windrow's.
 
     Parameters
     ----------
     call
-        The native call.
+        The call.
     field
         Its column in Spark's schema.
     row
@@ -134,9 +135,9 @@ def row_of(call: dict[str, Any], field: T.StructField, row: Mapping[str, Any] | 
         One row of the explanation.
     """
     known = {
-        "call": call["display"],
-        "partition_by": list(call["partition_by"]),
-        "order_by": [order_sql(o) for o in call["order_by"]],
+        "call": call.display,
+        "partition_by": list(call.partition_by),
+        "order_by": [order_sql(o) for o in call.order_by],
         "frame": None,
         "shape": None,
         "reach_before": None,
@@ -151,12 +152,12 @@ def row_of(call: dict[str, Any], field: T.StructField, row: Mapping[str, Any] | 
     }
 
 
-def _refused(call: dict[str, Any], why: str) -> UnsupportedError:
-    return UnsupportedError(f"{call['display']}: {why}; leave it to windrow, with engine='auto' or 'windrow'")
+def _refused(call: BoundCall, why: str) -> UnsupportedError:
+    return UnsupportedError(f"{call.display}: {why}; leave it to windrow, with engine='auto' or 'windrow'")
 
 
-def _argument(argument: dict[str, Any]) -> str:
-    return quoted(argument["column"]) if "column" in argument else _literal(argument["literal"])
+def _argument(argument: Argument) -> str:
+    return quoted(argument.column) if isinstance(argument, ColumnArgument) else _literal(argument.value)
 
 
 def _literal(value: Any) -> str:
@@ -172,13 +173,13 @@ def _literal(value: Any) -> str:
     return literal_sql(value)
 
 
-def order_sql(order: dict[str, Any]) -> str:
+def order_sql(key: SortKey) -> str:
     """Write an order key in Spark's SQL."""
-    way, nulls = "DESC" if order["descending"] else "ASC", "FIRST" if order["nulls_first"] else "LAST"
-    return f"{quoted(order['column'])} {way} NULLS {nulls}"
+    way, nulls = "DESC" if key.descending else "ASC", "FIRST" if key.nulls_first else "LAST"
+    return f"{quoted(key.column)} {way} NULLS {nulls}"
 
 
-def _bound(bound: tuple[str, dict[str, Any] | None]) -> str:
-    kind, offset = bound
-    words = kind.replace("_", " ").upper()
+def _bound(bound: FrameBound) -> str:
+    offset = bound.offset
+    words = bound.kind.replace("_", " ").upper()
     return words if offset is None else f"{_argument(offset)} {words}"

@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
-from ..._execute.stream import Chain, Operator
+from ..._execute.level import Level
+from ..._execute.stream import Operator
 from ..._model.catalog import function_of
-from ..._plan.layout import Slot
+from ..._plan.bound import Argument, BoundCall, ColumnArgument
 from ...exceptions import SpecError, UnsupportedError
 from ...settings import current
 
@@ -231,7 +232,7 @@ def _keeps_type(function: str) -> bool:
     return known is not None and known.keeps_type
 
 
-def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
+def check_keys(schema: T.StructType, calls: Sequence[BoundCall]) -> None:
     """Refuse keys that have no order in Spark, and collations, which Arrow does not carry.
 
     Parameters
@@ -239,19 +240,23 @@ def check_keys(schema: T.StructType, calls: Sequence[dict[str, Any]]) -> None:
     schema
         The columns the calls read.
     calls
-        The native calls.
+        The calls.
     """
     types = {f.name: f.dataType for f in schema.fields}
     for call in calls:
-        keys = [*call["partition_by"], *(o["column"] for o in [*call["order_by"], *call["argument_order"]])]
-        known = function_of(call["function"]) if call["user"] is None else None
+        keys = [*call.partition_by, *(o.column for o in [*call.order_by, *call.argument_order])]
+        known = function_of(call.function) if call.user is None else None
         by_order, by_value = ([], []) if known is None else (known.positions("ordered"), known.positions("compared"))
-        ordered = [call["args"][i] for i in by_order if i < len(call["args"])]
-        for name in [*keys, *(a["column"] for a in ordered if "column" in a)]:
-            _check_key(types[name], name, call["display"])
-        compared = call["args"] if call["distinct"] else [call["args"][i] for i in by_value if i < len(call["args"])]
-        for name in [a["column"] for a in compared if "column" in a]:
-            _check_collation(types[name], name, call["display"])
+        ordered = [call.args[i] for i in by_order if i < len(call.args)]
+        for name in [*keys, *_columns(ordered)]:
+            _check_key(types[name], name, call.display)
+        compared = call.args if call.distinct else [call.args[i] for i in by_value if i < len(call.args)]
+        for name in _columns(compared):
+            _check_collation(types[name], name, call.display)
+
+
+def _columns(arguments: Sequence[Argument]) -> list[str]:
+    return [a.column for a in arguments if isinstance(a, ColumnArgument)]
 
 
 def _check_key(dtype: T.DataType, column: str, display: str) -> None:
@@ -340,59 +345,55 @@ def spark_schema(operator: Operator) -> T.StructType:
         If the batches that come have no columns: in PySpark they have no rows then. For a column whose name PySpark's
         ``mapInArrow`` reads as another column or as none.
     """
-    schema = operator.host_schema
-    first = operator.levels[0] if isinstance(operator, Chain) else operator
-    if not first.input_schema.names:
+    names = operator.names_read
+    if not names:
         raise UnsupportedError(
             f"{operator!r}: a frame without columns comes to Python without its rows; give mapInArrow one that has a "
             "column, such as df.select(F.lit(True).alias('row'))"
         )
-    unreadable = next((n for n in first.input_schema.names if "." in n or "`" in n), None)
+    unreadable = next((n for n in names if "." in n or "`" in n), None)
     if unreadable is not None:
         raise UnsupportedError(
             f"{operator!r}: the name of column {unreadable!r} has a dot or a backtick, which PySpark's mapInArrow "
             "reads as a field's or not at all; give it another name first, or use wr.with_columns(frame, ...)"
         )
-    if not isinstance(operator, Chain):
-        return _level_schema(operator, schema)
-    working = T.StructType()
+    schema = operator.host_schema if isinstance(operator.host_schema, T.StructType) else None
+    if schema is None:
+        schema = T.StructType([_spark_field(f, f.name) for f in operator.input_schema])
     for level in operator.levels:
-        working = _level_schema(level, schema)
-        schema = None if schema is None else working
-
-    def field(slot: Slot) -> T.StructField:
-        is_scalar, index = operator.sources[slot.index] if slot.new else (False, slot.index)
-        if is_scalar:
-            return T.StructField(slot.name, from_arrow(operator.scalar_fields[index].type, slot.name), True)
-        old = working.fields[index]
-        return T.StructField(slot.name, old.dataType, old.nullable, old.metadata)
-
-    return T.StructType([field(s) for s in operator.slots])
+        schema = _level_schema(level, schema)
+    last = operator.last
+    if last is None:
+        return schema
+    fields = [*schema.fields, *(T.StructField(f.name, from_arrow(f.type, f.name), True) for f in last.fields)]
+    return T.StructType([_named(fields[index], name) for name, index in last.project.columns])
 
 
-def _level_schema(operator: Operator, spark: object) -> T.StructType:
-    """Give the schema of one level of calls, from that of the batches that come, where Spark's is known."""
-    arrow, bound, new = operator.input_schema, operator.bound, operator.new_fields
+def _named(field: T.StructField, name: str) -> T.StructField:
+    return T.StructField(name, field.dataType, field.nullable, field.metadata)
+
+
+def _level_schema(level: Level, schema: T.StructType) -> T.StructType:
+    """Give the schema of one level of calls, from that of the batches that come."""
+    arrow, step, new = level.input_schema, level.step, level.new_fields
     # a level may have a column that its batches do not come with: the rows' numbers
-    fields = list(spark.fields) if isinstance(spark, T.StructType) else []
-    fields += [_spark_field(f, f.name) for f in list(arrow)[len(fields) :]]
-    position = {name: i for i, name in enumerate(bound.names)}
+    fields = [*schema.fields, *(_spark_field(f, f.name) for f in list(arrow)[len(schema.fields) :])]
+    position = {name: i for i, name in enumerate(step.names[: len(arrow)])}
 
     def made(index: int, name: str) -> T.StructField:
-        call, field = bound.native[index], new[index]
-        source = call["args"][0].get("column") if call["args"] else None
+        call, field = step.calls[index], new[index]
+        source = call.argument_column()
         if source in position:
             at = position[source]
             given, dtype = arrow.field(at).type, fields[at].dataType
-            keeps = _keeps_type(call["function"])
+            keeps = _keeps_type(call.function)
             if keeps and given == field.type:
                 return T.StructField(name, dtype, field.nullable)
             if keeps and _is_list(field.type) and field.type.value_type == given:
                 return T.StructField(name, T.ArrayType(dtype, field.type.value_field.nullable), field.nullable)
         return T.StructField(name, from_arrow(field.type, name), field.nullable)
 
-    def kept(index: int, name: str) -> T.StructField:
-        old = fields[index]
-        return T.StructField(name, old.dataType, old.nullable, old.metadata)
-
-    return T.StructType([made(s.index, s.name) if s.new else kept(s.index, s.name) for s in operator.slots])
+    first = len(step.names)
+    return T.StructType(
+        [_named(fields[i], name) if i < first else made(i - first, name) for name, i in level.project.columns]
+    )
