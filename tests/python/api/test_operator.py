@@ -191,7 +191,7 @@ def test_interrupts_are_answered():
         before = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-        assert time.monotonic() - before < 2
+        assert time.monotonic() - before < 10
         assert "finished" not in out
         assert "KeyboardInterrupt" in err
 
