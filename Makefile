@@ -104,10 +104,11 @@ fmt-check: $(INSTALLED)
 	@$(NEED) need_rust; cargo fmt --all --check
 	"$(PY)" -m ruff format --check .
 
-## clippy: all targets, warnings are errors
+## clippy: all targets, and the crate without its features; warnings are errors
 .PHONY: clippy
 clippy: $(INSTALLED)
 	@$(NEED) need_rust; cargo clippy $(LOCKED) --workspace --all-targets -- -D warnings
+	cargo clippy $(LOCKED) --package windrow --lib --no-default-features -- -D warnings
 
 ## doc: the Rust manual, warnings are errors
 .PHONY: doc

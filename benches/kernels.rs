@@ -13,9 +13,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
-use windrow::model::carry::Carry;
-use windrow::model::section::Section;
-use windrow::util::boundaries::Edges;
+use windrow::internals::{Carry, Edges, Section};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 const ROWS: usize = 1_000_000;

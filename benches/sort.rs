@@ -10,12 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
-use windrow::grouping::cluster::group;
-use windrow::permute::column_writer::restore;
-use windrow::permute::gather::gather;
-use windrow::sort::boundaries::starts;
-use windrow::sort::sort_column::SortColumn;
-use windrow::sort::sort_to_indices::sort;
+use windrow::internals::{SortColumn, gather, group, restore, sort, starts};
 
 /// Numbers from a seed (splitmix64).
 struct Random(u64);

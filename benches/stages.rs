@@ -12,16 +12,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput};
-use windrow::bounds::block::Bounds;
-use windrow::model::carry::Carry;
-use windrow::model::section::Section;
-use windrow::permute::column_writer::restore;
-use windrow::permute::gather::gather;
-use windrow::sort::boundaries::starts;
-use windrow::sort::sort_column::SortColumn;
-use windrow::sort::sort_to_indices::sort;
-use windrow::util::boundaries::Edges;
-use windrow::util::streaming_store::Writes;
+use windrow::internals::{Bounds, Carry, Edges, Section, SortColumn, Writes, gather, restore, sort, starts};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 use windrow_allocator::HugePages;
 

@@ -1,13 +1,17 @@
 //! SQL window functions over Arrow at memory speed.
 //!
-//! A question is plain data ([`WindowSpec`], [`Call`], [`Frame`]). A [`Plan`] checks it against a schema and decides
-//! how to answer it; then it computes whole batches at once ([`Plan::compute`], rows keep their order) or a
-//! [`Stream`] of sorted batches in bounded memory.
+//! A question is plain data: a [`WindowSpec`] of [`Call`]s, each over a [`Frame`]. A [`Plan`] checks it against a schema
+//! and decides how each call is answered ([`Plan::explain`]). Then it answers
+//!
+//! - whole batches: [`Plan::compute`] and [`Plan::append`], rows keep their order;
+//! - sorted batches as they come, in bounded memory: [`Stream`], and [`WindowReader`] from one reader to another;
+//! - sections of a sorted input, each on its own: [`Plan::summarise`], [`Plan::scan`], [`Plan::answer`].
 //!
 //! ```
 //! use std::sync::Arc;
-//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
-//! use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+//! use windrow::arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+//! use windrow::calls::sum;
+//! use windrow::{Bound, Frame, Options, Plan, WindowSpec};
 //!
 //! let batch = RecordBatch::try_from_iter([
 //!     ("device", Arc::new(Int64Array::from(vec![0, 0, 5, 0, 0, 5, 5])) as ArrayRef),
@@ -17,13 +21,21 @@
 //! // sum(level) OVER (PARTITION BY device ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)
 //! let spec = WindowSpec::new()
 //!     .partition_by(["device"])
-//!     .order_by([OrderKey::asc("id")])
-//!     .call(Call::new("sum", [Arg::column("level")]).over(Frame::range(Bound::preceding(1), Bound::CurrentRow)));
+//!     .order_by(["id"])
+//!     .call(sum("level").over(Frame::range(Bound::preceding(1), Bound::CurrentRow)));
 //! let plan = Plan::new(batch.schema(), &[spec], Options::default())?;
 //! let sums = plan.compute(&batch)?;
 //! assert_eq!(sums.column(0).as_primitive::<Int64Type>().values(), &[0, 1, 2, 3, 4, 3, 3]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`calls`] has a constructor for each function of the [`catalog`], [`UserFunction`] is for functions of your own.
+//!
+//! # Features
+//!
+//! - `spill` (default): sorts of more rows than memory on disk ([`ExternalSort`], [`SpilledBatches`]), and summaries of
+//!   sections as bytes.
+//! - `timezones` (default): time zones by name. Without it UTC and offsets such as `+01:00` are known.
 //!
 //! # How an answer comes about
 //!
@@ -32,41 +44,38 @@
 //!                         plan decides all before the first row;  carry joins neighbouring sections
 //! ```
 //!
-//! Each stage knows only the type on its left:
-//!
-//! - [`sort`] puts rows in order and finds where partitions and peer groups begin; [`grouping`] does without an order;
-//! - a [`model::section::Section`] is rows in order: many whole partitions, or a cut of one;
-//! - [`bounds`] says which rows each frame holds, and is the only code that knows EXCLUDE;
-//! - [`model::aggregate::Aggregate`] is the algebra of a function, [`functions`] has one family a file;
-//! - [`evaluate`] holds the strategies, one algorithm a file, each able to answer any frame;
-//! - a [`model::carry::Carry`] is what rows of another section came to, or rows that are no longer held;
-//! - [`exec`] runs a plan over whole batches, streams and sections.
-//!
-//! A folder imports only from those that stand before it here: util, spec, model, permute, sort, grouping, external,
-//! bounds, evaluate, functions, catalog, plan, exec. A name is imported from the file that defines it.
+//! A folder of `src` imports only from those that stand before it here: util, spec, model, permute, sort, grouping,
+//! external, bounds, evaluate, functions, catalog, plan, exec. `sort` puts rows in order and finds where partitions and
+//! peer groups begin; `grouping` does without an order; `bounds` says which rows each frame holds; `functions` has one
+//! family of functions a file, `evaluate` one strategy a file.
 
-pub mod bounds;
+// What is public for the tests and benches alone is not used without them.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
+
 pub mod catalog;
 pub mod error;
-pub mod evaluate;
-pub mod exec;
-pub mod external;
-pub mod functions;
-pub mod grouping;
-pub mod model;
-pub mod permute;
-pub mod plan;
-pub mod sort;
-pub mod spec;
-pub mod util;
+
+mod bounds;
+mod evaluate;
+mod exec;
+mod external;
+mod functions;
+mod grouping;
+mod model;
+mod permute;
+mod plan;
+mod sort;
+mod spec;
+mod util;
 
 pub use catalog::calls;
 pub use error::{Error, ErrorKind, Remedy, Result};
 pub use exec::reader::WindowReader;
-pub use exec::sectioned::summary::{Around, Summary};
+pub use exec::sectioned::concat_compact;
+pub use exec::sectioned::summary::{Neighbourhood, Summary};
 pub use exec::stream::Stream;
 #[cfg(feature = "spill")]
-pub use external::external_sort::{ExternalSort, InOrder};
+pub use external::external_sort::{ExternalSort, SortedBatches};
 pub use external::sort_key::SortKey;
 #[cfg(feature = "spill")]
 pub use external::spilled_batches::SpilledBatches;
@@ -82,5 +91,65 @@ pub use spec::strategy::Strategy;
 pub use spec::udf::{BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState};
 pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
-pub use util::threads::Threads;
 pub use {arrow_array, arrow_schema};
+
+/// What this crate's tests and benches look at beside the public surface; nothing here is stable.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::bounds::block::Bounds;
+    pub use crate::bounds::frames::Frames;
+    pub use crate::bounds::resolve::FramePlan;
+    pub use crate::catalog::function_id::Kernel;
+    pub use crate::catalog::signature::{Modifiers, Signature};
+    pub use crate::evaluate::evaluator::Evaluator;
+    pub use crate::functions::aggregate::accumulator::Accumulated;
+    pub use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
+    pub use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
+    pub use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
+    pub use crate::functions::aggregate::bool_and_or::Logic;
+    pub use crate::functions::aggregate::count::Count;
+    pub use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
+    pub use crate::functions::aggregate::histogram::BinList;
+    pub use crate::functions::aggregate::min_max::{Extremum, Natives, Ordered};
+    pub use crate::functions::aggregate::moments::Values;
+    pub use crate::functions::aggregate::product::Product;
+    pub use crate::functions::aggregate::regression::{Pairs, Regression};
+    pub use crate::functions::aggregate::skewness_kurtosis::{FourMoments, Shape};
+    pub use crate::functions::aggregate::sum::{
+        DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers,
+    };
+    pub use crate::functions::aggregate::variance::Spread;
+    pub use crate::functions::positional::lag_lead::{By, Offset};
+    pub use crate::grouping::cluster::group;
+    pub use crate::model::aggregate::{Aggregate, Retractable, Selective};
+    pub use crate::model::carry::Carry;
+    pub use crate::model::order_column::OrderColumn;
+    pub use crate::model::reach::Reach;
+    pub use crate::model::row_mask::Inclusion;
+    pub use crate::model::section::Section;
+    pub use crate::permute::column_writer::restore;
+    pub use crate::permute::gather::gather;
+    pub use crate::plan::stream_order::SharedSort;
+    pub use crate::sort::boundaries::{first_descent, starts};
+    pub use crate::sort::sort_column::SortColumn;
+    pub use crate::sort::sort_to_indices::sort;
+    pub use crate::util::boundaries::Edges;
+    pub use crate::util::streaming_store::Writes;
+    pub use crate::util::threads::Threads;
+
+    /// The values that literals are.
+    pub mod literal_array {
+        pub use crate::spec::literal_array::*;
+    }
+
+    /// The first, last and n-th value of a frame.
+    pub mod nth {
+        pub use crate::functions::positional::nth::*;
+    }
+
+    /// Where rows stand in their partition.
+    pub mod rank {
+        pub use crate::functions::positional::rank::*;
+    }
+}

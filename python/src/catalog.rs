@@ -4,9 +4,9 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use windrow::Strategy;
-use windrow::catalog::argument::{Argument, Constant, Presence};
-use windrow::catalog::function::{ArgumentOrder, Distinct, Family, Function, OrderSensitivity, WithinGroup};
-use windrow::catalog::functions::FUNCTIONS;
+use windrow::catalog::{
+    Argument, ArgumentOrder, Constant, Distinct, FUNCTIONS, Family, Function, OrderSensitivity, Presence, WithinGroup,
+};
 
 /// The functions there are, one dict each.
 #[pyfunction]

@@ -7,10 +7,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
-use windrow::Error;
-use windrow::external::external_sort::{ExternalSort, InOrder};
-use windrow::external::sort_key::SortKey;
-use windrow::external::spilled_batches::SpilledBatches;
+use windrow::{Error, ExternalSort, SortKey, SortedBatches, SpilledBatches};
 
 use crate::detached::{Signals, guarded};
 use crate::error::raise;
@@ -40,7 +37,7 @@ pub(crate) struct PySorter {
 
 enum State {
     Taking(ExternalSort),
-    Giving(InOrder),
+    Giving(SortedBatches),
     Failed,
 }
 

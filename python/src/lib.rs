@@ -13,6 +13,7 @@ mod stream;
 mod udf;
 
 use pyo3::prelude::*;
+use windrow::Options;
 use windrow_allocator::HugePages;
 
 #[global_allocator]
@@ -21,7 +22,7 @@ static ALLOCATOR: HugePages = HugePages;
 /// How many threads the machine runs at once for this process.
 #[pyfunction]
 fn cores() -> usize {
-    windrow::Threads::count(0)
+    Options::default().thread_count()
 }
 
 /// Keeps no more than so many bytes of memory for the next allocations, from now on.
@@ -34,7 +35,7 @@ fn keep_at_most(bytes: usize) {
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<plan::PyPlan>()?;
-    module.add_class::<sectioned::PyAround>()?;
+    module.add_class::<sectioned::PyNeighbourhood>()?;
     module.add_class::<sectioned::PySections>()?;
     module.add_class::<external_sort::PySorter>()?;
     module.add_class::<external_sort::PySpilled>()?;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyRecordBatch;
-use windrow::Plan;
-use windrow::exec::sectioned::summary::{Around, Summary};
+use windrow::{Neighbourhood, Plan, Summary};
 
 use crate::detached::{Signals, guarded};
 
 /// What lies around a section.
-#[pyclass(module = "windrow._windrow", name = "Around", frozen)]
-pub(crate) struct PyAround(Around);
+#[pyclass(module = "windrow._windrow", name = "Neighbourhood", frozen)]
+pub(crate) struct PyNeighbourhood(Neighbourhood);
 
 /// A plan's calls over rows in order, section by section.
 #[pyclass(module = "windrow._windrow", name = "Sections", frozen)]
@@ -48,7 +47,7 @@ impl PySections {
     #[staticmethod]
     fn joined(py: Python<'_>, batches: Vec<PyRecordBatch>) -> PyResult<PyRecordBatch> {
         let batches: Vec<_> = batches.into_iter().map(PyRecordBatch::into_inner).collect();
-        Ok(PyRecordBatch::new(guarded(py, || windrow::exec::sectioned::joined(&batches))?))
+        Ok(PyRecordBatch::new(guarded(py, || windrow::concat_compact(&batches))?))
     }
 
     /// What other sections may need of this one.
@@ -60,14 +59,14 @@ impl PySections {
 
     /// What lies around each of the sections of which these are the summaries, in order.
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
-    fn scan(&self, py: Python<'_>, summaries: Vec<Vec<u8>>) -> PyResult<Vec<PyAround>> {
+    fn scan(&self, py: Python<'_>, summaries: Vec<Vec<u8>>) -> PyResult<Vec<PyNeighbourhood>> {
         let plan = &self.0;
         let arounds = guarded(py, || plan.scan(&Summary::from_bytes(&summaries, plan)?))?;
-        Ok(arounds.into_iter().map(PyAround).collect())
+        Ok(arounds.into_iter().map(PyNeighbourhood).collect())
     }
 
     /// The calls' columns for a section's rows.
-    fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyAround) -> PyResult<PyRecordBatch> {
+    fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyNeighbourhood) -> PyResult<PyRecordBatch> {
         let (plan, rows, signals) = (&self.0, rows.into_inner(), Signals::new());
         let answer = signals.during(py, || plan.answer(&rows, &around.0, &signals.cancel))?;
         Ok(PyRecordBatch::new(answer))

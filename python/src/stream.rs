@@ -7,8 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SortOptions;
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
-use windrow::Stream;
-use windrow::external::sort_key::SortKey;
+use windrow::{SortKey, Stream};
 
 use crate::detached::Signals;
 use crate::error::{raise, to_python};

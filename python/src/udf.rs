@@ -16,10 +16,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use pyo3_arrow::{PyArray, PyDataType};
-use windrow::spec::udf::{
-    BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState,
+use windrow::{
+    BoundAggregate, Error, Result, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState,
 };
-use windrow::{Error, Result};
 
 use crate::copy_state::Copier;
 

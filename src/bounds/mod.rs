@@ -6,11 +6,11 @@
 //!
 //! ```
 //! use arrow_buffer::BooleanBuffer;
-//! use windrow::util::boundaries::Edges;
-//! use windrow::bounds::block::Bounds;
-//! use windrow::bounds::frames::Frames;
-//! use windrow::bounds::resolve::FramePlan;
-//! use windrow::model::section::Section;
+//! use windrow::internals::Edges;
+//! use windrow::internals::Bounds;
+//! use windrow::internals::Frames;
+//! use windrow::internals::FramePlan;
+//! use windrow::internals::Section;
 //! use windrow::{Bound, Error, Frame};
 //!
 //! # fn main() -> windrow::Result<()> {
@@ -28,10 +28,10 @@
 //! # }
 //! ```
 
-pub mod block;
+pub(crate) mod block;
 pub(crate) mod calendar;
-pub mod exclude;
-pub mod frames;
+pub(crate) mod exclude;
+pub(crate) mod frames;
 pub(crate) mod groups;
 pub(crate) mod motion;
 pub(crate) mod offset_column;
@@ -41,6 +41,6 @@ pub(crate) mod range_key;
 pub(crate) mod range_offset;
 pub(crate) mod range_search;
 pub(crate) mod range_search_simd;
-pub mod resolve;
+pub(crate) mod resolve;
 pub(crate) mod rows;
 pub(crate) mod timezone;

@@ -167,6 +167,8 @@ pub enum FrameEnd {
 
 /// A function as the catalog has it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "a row of a table: each says yes or no to a word of SQL")]
 pub struct Function {
     /// Spark SQL's name, in lower case.
     pub name: &'static str,
@@ -175,6 +177,7 @@ pub struct Function {
     /// What it is, in one line.
     pub doc: &'static str,
     /// Which evaluator it has: `exec/build` alone asks.
+    #[doc(hidden)]
     pub kernel: Kernel,
     /// What kind it is.
     pub family: Family,
@@ -207,9 +210,9 @@ pub struct Function {
     /// How its answer depends on the order of rows.
     pub order_sensitivity: OrderSensitivity,
     /// The state it shares with others.
-    pub shared_state: Option<SharedState>,
+    pub(crate) shared_state: Option<SharedState>,
     /// The types it reads and gives.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
 }
 
 impl Function {

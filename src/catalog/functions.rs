@@ -432,7 +432,7 @@ static USER_FUNCTIONS: [Function; 3] = [
 
 /// What stands for a function of a user's.
 #[must_use]
-pub fn of_user(function: &UserFunction) -> &'static Function {
+pub(crate) fn of_user(function: &UserFunction) -> &'static Function {
     let [aggregate, frames, partitions] = &USER_FUNCTIONS;
     match function {
         UserFunction::Aggregate(_) => aggregate,

@@ -1,11 +1,25 @@
-//! The catalog: one row a function. Nothing about a function is listed elsewhere.
+//! The catalog: one row a function, with all that plans, hosts and documents need to know of it.
+//!
+//! ```
+//! use windrow::catalog::{FUNCTIONS, Family, find};
+//! let variance = find("variance").expect("an alias of var_samp");
+//! assert_eq!((variance.name, variance.family), ("var_samp", Family::Aggregate));
+//! assert!(FUNCTIONS.iter().any(|function| function.name == "ntile"));
+//! ```
 
-pub mod algebra;
-pub mod argument;
+pub(crate) mod algebra;
+pub(crate) mod argument;
 pub mod calls;
-pub mod function;
-pub mod function_id;
-pub mod functions;
+pub(crate) mod function;
+pub(crate) mod function_id;
+pub(crate) mod functions;
 pub(crate) mod row;
-pub mod shared_state;
-pub mod signature;
+pub(crate) mod shared_state;
+pub(crate) mod signature;
+
+pub use argument::{Argument, Constant, Presence, Role};
+pub use function::{
+    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
+    WindowOrder, WithinGroup,
+};
+pub use functions::{FUNCTIONS, find};

@@ -2,7 +2,7 @@
 
 /// What results are read off; functions of one kind can share a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SharedState {
+pub(crate) enum SharedState {
     /// How many values there are; read off any state that counts them.
     Count,
     /// Sums and how many values they have.
@@ -18,7 +18,7 @@ pub enum SharedState {
 impl SharedState {
     /// Whether the state knows how many values of one column it has.
     #[must_use]
-    pub const fn counts(self) -> bool {
+    pub(crate) const fn counts(self) -> bool {
         matches!(self, Self::Totals | Self::Moments)
     }
 }

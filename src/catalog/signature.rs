@@ -48,7 +48,7 @@ impl Default for Modifiers {
 
 /// A call, as far as its types follow from it.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// The function's name.
     pub(super) name: &'static str,
     /// Where the function takes frequencies.
@@ -64,7 +64,7 @@ pub(super) type Rule = fn(&Given) -> Result<Signature>;
 
 /// The signature of a user's function: it reads its arguments as they are.
 #[must_use]
-pub fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
+pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
     let algebra = match function {
         UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::Foldable { ordered: true },
         UserFunction::Aggregate(aggregate) => match (aggregate.merges(), aggregate.retracts()) {
@@ -477,7 +477,7 @@ pub(crate) fn is_moment(data_type: &DataType) -> bool {
 
 /// The type of a dictionary's or a run's values; any other type as it is.
 #[must_use]
-pub fn values(data_type: &DataType) -> &DataType {
+pub(crate) fn values(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => self::values(values),
         DataType::RunEndEncoded(_, values) => self::values(values.data_type()),
@@ -487,7 +487,7 @@ pub fn values(data_type: &DataType) -> &DataType {
 
 /// Whether values of the type can be compared, and so be keys, or have a least one.
 #[must_use]
-pub fn orderable(data_type: &DataType) -> bool {
+pub(crate) fn orderable(data_type: &DataType) -> bool {
     match data_type {
         DataType::Map(..) | DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
         DataType::Struct(fields) => fields.iter().all(|field| orderable(field.data_type())),

@@ -12,7 +12,7 @@ use crate::spec::strategy::Strategy;
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than `merge`.
-pub fn mergeable<A: Aggregate + 'static>(
+pub(crate) fn mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -35,7 +35,7 @@ fn unserved(strategy: Strategy) -> Error {
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub fn retractable<A: Removable + 'static>(
+pub(crate) fn retractable<A: Removable + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -48,17 +48,17 @@ pub fn retractable<A: Removable + 'static>(
 }
 
 /// The strategies of [`mergeable_directly`].
-pub const DIRECTLY_MERGEABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
+pub(crate) const DIRECTLY_MERGEABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
 
 /// The strategies of [`retractable_directly`].
-pub const DIRECTLY_RETRACTABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::Prefix];
+pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
 /// As [`mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
 /// each aggregate.
 ///
 /// # Errors
 /// Another strategy.
-pub fn mergeable_directly<A: Aggregate + 'static>(
+pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -75,7 +75,7 @@ pub fn mergeable_directly<A: Aggregate + 'static>(
 ///
 /// # Errors
 /// Another strategy.
-pub fn retractable_directly<A: Removable + 'static>(
+pub(crate) fn retractable_directly<A: Removable + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -92,7 +92,7 @@ pub fn retractable_directly<A: Removable + 'static>(
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub fn selective<A: Selective + 'static>(
+pub(crate) fn selective<A: Selective + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,

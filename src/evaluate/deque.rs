@@ -19,7 +19,7 @@ use crate::model::aggregate::Selective;
 
 /// Keeps the rows that may still be chosen.
 #[derive(Debug, Clone, Copy)]
-pub struct Deque;
+pub(crate) struct Deque;
 
 /// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
 const GONE: usize = 1024;
@@ -30,7 +30,7 @@ const TOGETHER: usize = 4;
 
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     run: Range<usize>,
     /// The queue is `rows[gone..]`: what has left at the front stays for a while, so that there is no ring to go around.
     rows: Vec<u32>,

@@ -17,7 +17,7 @@ use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 /// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
-pub const FRAMES_PER_BLOCK: usize = 1024;
+pub(crate) const FRAMES_PER_BLOCK: usize = 1024;
 
 /// Computes one call over one section.
 ///

@@ -28,7 +28,7 @@ const WORK: usize = 1 << 24;
 const LANES: usize = 3;
 
 /// How a strategy folds runs of rows into states.
-pub trait Fold<A: Aggregate>: Send + Sync {
+pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     /// What the strategy remembers from one row of a lane to the next. It speeds answers up, it never changes them.
     type Cursor;
 
@@ -111,7 +111,7 @@ pub(super) fn states<A: Aggregate>(
 
 /// Rows read since cancellation was last looked for.
 #[derive(Debug)]
-pub struct Work<'a> {
+pub(crate) struct Work<'a> {
     cancel: &'a Cancel,
     rows: usize,
 }
@@ -122,7 +122,7 @@ impl Work<'_> {
     /// # Errors
     /// Cancellation.
     #[inline]
-    pub fn spend(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn spend(&mut self, rows: usize) -> Result<()> {
         self.rows += rows;
         if self.rows > WORK {
             self.rows = 0;
@@ -134,7 +134,7 @@ impl Work<'_> {
 
 /// An aggregate evaluated by a strategy.
 #[derive(Debug)]
-pub struct Folded<A, F> {
+pub(crate) struct Folded<A, F> {
     aggregate: A,
     fold: F,
     /// The row behind the partition that a carry's state speaks of.

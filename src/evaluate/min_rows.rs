@@ -21,7 +21,7 @@ use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.
-pub struct AtLeast {
+pub(crate) struct AtLeast {
     inner: Box<dyn Evaluator>,
     count: Box<dyn Evaluator>,
     rows: i64,
@@ -30,7 +30,7 @@ pub struct AtLeast {
 impl AtLeast {
     /// `inner` where `count`, which yields Int64 without nulls, is at least `rows`.
     #[must_use]
-    pub fn new(inner: Box<dyn Evaluator>, count: Box<dyn Evaluator>, rows: u64) -> Self {
+    pub(crate) fn new(inner: Box<dyn Evaluator>, count: Box<dyn Evaluator>, rows: u64) -> Self {
         Self { inner, count, rows: i64::try_from(rows).unwrap_or(i64::MAX) }
     }
 }

@@ -21,22 +21,22 @@
 //!
 //! Every strategy answers every frame rightly, whatever order frames come in; what it is made for it answers fast.
 
-pub mod aggregate_evaluator;
-pub mod deque;
-pub mod evaluator;
-pub mod fold;
-pub mod min_rows;
+pub(crate) mod aggregate_evaluator;
+pub(crate) mod deque;
+pub(crate) mod evaluator;
+pub(crate) mod fold;
+pub(crate) mod min_rows;
 pub(crate) mod multiset;
-pub mod naive;
+pub(crate) mod naive;
 pub(crate) mod order_statistics;
-pub mod positional;
-pub mod prefix;
-pub mod refold;
-pub mod scan;
-pub mod segment_tree;
+pub(crate) mod positional;
+pub(crate) mod prefix;
+pub(crate) mod refold;
+pub(crate) mod scan;
+pub(crate) mod segment_tree;
 pub(crate) mod state_buffer;
 pub(crate) mod state_tree;
-pub mod two_stacks;
+pub(crate) mod two_stacks;
 pub(crate) mod two_stacks_fixed;
 pub(crate) mod udf_blocks;
-pub mod whole;
+pub(crate) mod whole;

@@ -11,7 +11,7 @@ use crate::model::aggregate::Aggregate;
 
 /// Remembers nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Naive;
+pub(crate) struct Naive;
 
 impl<A: Aggregate> Fold<A> for Naive {
     type Cursor = ();

@@ -27,14 +27,14 @@ use crate::util::simd::vectorized;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
-pub struct Prefix;
+pub(crate) struct Prefix;
 
 /// The most rows that may enter or leave in a block for their prefixes to be written down.
 const FAR: usize = 8 * FRAMES_PER_BLOCK;
 
 /// What one lane remembers: the frame last seen and its state.
 #[derive(Debug)]
-pub struct Window<S> {
+pub(crate) struct Window<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,

@@ -29,7 +29,7 @@ use crate::util::cancel::Cancel;
 
 /// An aggregate evaluated by updates alone.
 #[derive(Debug)]
-pub struct Refold<A> {
+pub(crate) struct Refold<A> {
     aggregate: A,
     /// Rows are read in an order of their own.
     ordered: bool,
@@ -53,7 +53,7 @@ impl<A: Aggregate> Refold<A> {
     ///
     /// # Errors
     /// A key without an order.
-    pub fn new(aggregate: A, section: &Section, order: &[SortColumn]) -> Result<Self> {
+    pub(crate) fn new(aggregate: A, section: &Section, order: &[SortColumn]) -> Result<Self> {
         let places = match order {
             [] => None,
             order => sort(order, 1, &Cancel::default())?.map(|sorted| {

@@ -29,21 +29,21 @@ const MANY: usize = 16;
 
 /// Scans forwards from a frame's begin, or backwards from its partition's end.
 #[derive(Debug)]
-pub struct Scan {
+pub(crate) struct Scan {
     partitions: Edges,
 }
 
 impl Scan {
     /// A scan of the section's partitions.
     #[must_use]
-    pub fn new(section: &Section) -> Self {
+    pub(crate) fn new(section: &Section) -> Self {
         Self { partitions: section.partitions.clone() }
     }
 }
 
 /// What a scan has read so far.
 #[derive(Debug)]
-pub struct Cursor<S> {
+pub(crate) struct Cursor<S> {
     forwards: Forwards<S>,
     /// The states of some frames that are answered together.
     together: StateBuffer<S>,
@@ -60,7 +60,7 @@ struct Forwards<S> {
 
 /// States of the suffixes of a run.
 #[derive(Debug)]
-pub struct Suffixes<S> {
+pub(crate) struct Suffixes<S> {
     run: Range<usize>,
     /// `kept[k]` is the state of `((run.start / CHUNK) + 1 + k) * CHUNK..run.end`, first chunk's end first.
     kept: Vec<S>,

@@ -32,7 +32,7 @@ const LEVELS: usize = 8;
 
 /// States of aligned runs.
 #[derive(Debug)]
-pub struct SegmentTree<S> {
+pub(crate) struct SegmentTree<S> {
     /// `levels[0]` are states of 16 rows each, `levels[k]` of 16 nodes of `levels[k - 1]`.
     levels: Vec<Vec<S>>,
 }
@@ -42,7 +42,7 @@ impl<S: Clone + Send + Sync> SegmentTree<S> {
     ///
     /// # Errors
     /// As for [`Aggregate::update`].
-    pub fn new<A: Aggregate<State = S>>(aggregate: &A, rows: usize) -> Result<Self> {
+    pub(crate) fn new<A: Aggregate<State = S>>(aggregate: &A, rows: usize) -> Result<Self> {
         let mut levels: Vec<Vec<S>> = Vec::new();
         // Only whole leaves and whole parents are ever read.
         let mut count = rows / FANOUT;

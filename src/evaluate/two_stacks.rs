@@ -38,11 +38,11 @@ const MANY: usize = 64;
 
 /// Keeps the two stacks.
 #[derive(Debug, Clone, Copy)]
-pub struct TwoStacks;
+pub(crate) struct TwoStacks;
 
 /// The stacks of one lane. The front has the states of the last rows before the middle, of all of them first.
 #[derive(Debug)]
-pub struct Stacks<S> {
+pub(crate) struct Stacks<S> {
     front: Vec<S>,
     back: Back<S>,
     beside: Beside<S>,

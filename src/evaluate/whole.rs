@@ -33,14 +33,14 @@ const SHORT: u32 = 32;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
-pub struct Whole {
+pub(crate) struct Whole {
     /// States that are merged are those of all their rows to the last digit.
     pub exact: bool,
 }
 
 /// What is remembered.
 #[derive(Debug)]
-pub struct Known<S> {
+pub(crate) struct Known<S> {
     last: Option<(Range<usize>, S)>,
     short: StateBuffer<S>,
 }

@@ -61,12 +61,11 @@ impl<R: RecordBatchReader> WindowReader<R> {
         while self.ready.is_empty()
             && let Some(input) = &mut self.input
         {
-            let answered = match input.next() {
-                Some(batch) => self.stream.push(batch?)?,
-                None => {
-                    self.input = None;
-                    self.stream.finish()?
-                }
+            let answered = if let Some(batch) = input.next() {
+                self.stream.push(batch?)?
+            } else {
+                self.input = None;
+                self.stream.finish()?
             };
             self.ready.extend(answered);
         }

@@ -55,8 +55,8 @@ const SORT_BYTES: usize = 48;
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
 /// use arrow_schema::SortOptions;
-/// use windrow::external::sort_key::SortKey;
-/// use windrow::external::external_sort::ExternalSort;
+/// use windrow::SortKey;
+/// use windrow::ExternalSort;
 ///
 /// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
 /// let key = SortKey { column: 0, options: SortOptions::default() };
@@ -139,9 +139,9 @@ impl ExternalSort {
     ///
     /// # Errors
     /// As for `push`.
-    pub fn finish(mut self) -> Result<InOrder> {
+    pub fn finish(mut self) -> Result<SortedBatches> {
         if self.levels.is_empty() && self.bytes - self.rows * SORT_BYTES <= self.limit / GIVEN {
-            return Ok(InOrder { source: Source::Held(self.sort_held()?), spilled: 0 });
+            return Ok(SortedBatches { source: Source::Held(self.sort_held()?), spilled: 0 });
         }
         self.spill()?;
         let mut runs: Vec<_> =
@@ -152,7 +152,7 @@ impl ExternalSort {
             let mut merge = self.merge(last)?;
             runs.push(self.write(&self.disk.file()?, || merge.next_batch(BATCH))?);
         }
-        Ok(InOrder { source: Source::Merged(self.merge(runs)?), spilled: self.spilled })
+        Ok(SortedBatches { source: Source::Merged(self.merge(runs)?), spilled: self.spilled })
     }
 
     fn merge(&self, runs: Vec<Spilled>) -> Result<Merge> {
@@ -225,7 +225,7 @@ impl ExternalSort {
 
 /// Rows in order, batch by batch.
 #[derive(Debug)]
-pub struct InOrder {
+pub struct SortedBatches {
     source: Source,
     spilled: u64,
 }
@@ -236,7 +236,7 @@ enum Source {
     Merged(Merge),
 }
 
-impl InOrder {
+impl SortedBatches {
     /// Bytes that were written to files.
     #[must_use]
     pub fn spilled_bytes(&self) -> u64 {

@@ -1,13 +1,13 @@
 //! More rows than memory: sorted runs in spill files, and their merge.
 
 #[cfg(feature = "spill")]
-pub mod external_sort;
+pub(crate) mod external_sort;
 #[cfg(feature = "spill")]
 pub(crate) mod merge;
-pub mod sort_key;
+pub(crate) mod sort_key;
 #[cfg(feature = "spill")]
 pub(crate) mod sorted_run;
 #[cfg(feature = "spill")]
 pub(crate) mod spill_file;
 #[cfg(feature = "spill")]
-pub mod spilled_batches;
+pub(crate) mod spilled_batches;

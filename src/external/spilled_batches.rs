@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-/// use windrow::external::spilled_batches::SpilledBatches;
+/// use windrow::SpilledBatches;
 ///
 /// let batch = RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(vec![3, 1])) as ArrayRef)])?;
 /// let mut spilled = SpilledBatches::new(&batch.schema(), None)?;

@@ -27,7 +27,7 @@ use crate::util::threads::Threads;
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, StringArray};
 /// let key: ArrayRef = Arc::new(StringArray::from(vec!["b", "b", "a", "a", "a", "b"]));
-/// let order = windrow::grouping::cluster::group(&[key], 1, &Default::default())?;
+/// let order = windrow::internals::group(&[key], 1, &Default::default())?;
 /// assert_eq!(order, Some(vec![2, 3, 4, 0, 1, 5]));
 /// # Ok::<(), windrow::Error>(())
 /// ```

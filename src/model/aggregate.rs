@@ -213,7 +213,7 @@ pub trait Retractable: Aggregate {
 }
 
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
-pub trait Removable: Aggregate {
+pub(crate) trait Removable: Aggregate {
     /// States that are merged are those of all their rows to the last digit, however these were shared out.
     const EXACT: bool = false;
 

@@ -27,8 +27,8 @@ use crate::util::threads::Threads;
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Array, ArrayRef, StringArray};
-/// # use windrow::permute::gather::gather;
-/// # use windrow::permute::column_writer::restore;
+/// # use windrow::internals::gather;
+/// # use windrow::internals::restore;
 /// let column: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
 /// let sorted = gather(&[column.clone()], &[2, 0, 1], 1, &Default::default())?;
 /// assert_eq!(sorted[0].as_ref(), &StringArray::from(vec!["c", "a", "b"]));

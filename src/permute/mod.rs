@@ -2,11 +2,11 @@
 
 pub(crate) mod broadcast;
 pub(crate) mod column_reader;
-pub mod column_writer;
+pub(crate) mod column_writer;
 pub(crate) mod decluster;
 pub(crate) mod decluster_tiles;
 pub(crate) mod fixed_width;
-pub mod gather;
+pub(crate) mod gather;
 pub(crate) mod gather_bits;
 pub(crate) mod ordered_buffer;
 pub(crate) mod scatter;

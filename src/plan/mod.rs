@@ -5,9 +5,9 @@
 //! order keys share one order, and so one sort.
 
 pub(crate) mod choose;
-pub mod explain;
-pub mod planned;
+pub(crate) mod explain;
+pub(crate) mod planned;
 pub(crate) mod resolve;
 pub(crate) mod shared_passes;
-pub mod stream_order;
+pub(crate) mod stream_order;
 pub(crate) mod validate;

@@ -40,7 +40,7 @@ const BLOCK: usize = 16;
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, Float64Array};
 /// let key: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(-0.0), Some(0.0), Some(f64::NAN)]));
-/// let starts = windrow::sort::boundaries::starts(&[key], 5, None)?;
+/// let starts = windrow::internals::starts(&[key], 5, None)?;
 /// assert_eq!(starts.iter().collect::<Vec<_>>(), [true, false, true, false, true]);
 /// # Ok::<(), windrow::Error>(())
 /// ```

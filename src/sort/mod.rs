@@ -6,12 +6,12 @@
 //! by element with nested nulls smallest; descending is the exact reverse. `key_order.rs` is where that order is written.
 
 pub(crate) mod adjacent;
-pub mod boundaries;
+pub(crate) mod boundaries;
 pub(crate) mod key_fields;
 pub(crate) mod key_layout;
 pub(crate) mod key_order;
 pub(crate) mod normalized_key;
 pub(crate) mod radix;
-pub mod sort_column;
-pub mod sort_to_indices;
+pub(crate) mod sort_column;
+pub(crate) mod sort_to_indices;
 pub(crate) mod string_key;

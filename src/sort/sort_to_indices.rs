@@ -41,9 +41,9 @@ const DEPTH: usize = 32;
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{Int64Array, StringArray};
-/// # use windrow::sort::sort_to_indices::sort;
+/// # use windrow::internals::sort;
 /// # use arrow_schema::SortOptions;
-/// # use windrow::sort::sort_column::SortColumn;
+/// # use windrow::internals::SortColumn;
 /// let device = SortColumn::ascending(Arc::new(StringArray::from(vec!["b", "a", "b", "a"])));
 /// let times = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
 /// let time = SortColumn { values: times, options: SortOptions::new(true, false) };

@@ -1,13 +1,13 @@
 //! The question as plain data: windows, calls, frames, arguments, settings.
 
-pub mod argument;
-pub mod call;
-pub mod frame;
-pub mod literal;
-pub mod literal_array;
-pub mod options;
-pub mod order_key;
-pub mod sql_text;
-pub mod strategy;
-pub mod udf;
-pub mod window;
+pub(crate) mod argument;
+pub(crate) mod call;
+pub(crate) mod frame;
+pub(crate) mod literal;
+pub(crate) mod literal_array;
+pub(crate) mod options;
+pub(crate) mod order_key;
+pub(crate) mod sql_text;
+pub(crate) mod strategy;
+pub(crate) mod udf;
+pub(crate) mod window;

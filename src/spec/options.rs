@@ -1,6 +1,7 @@
 //! The settings of a computation.
 
 use super::strategy::Strategy;
+use crate::util::threads::Threads;
 
 /// Settings of a computation.
 ///
@@ -31,6 +32,13 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How many threads a computation of many rows uses: those asked for, or as many as the machine runs at once for this
+    /// process.
+    #[must_use]
+    pub fn thread_count(&self) -> usize {
+        Threads::count(self.threads)
+    }
+
     /// Sets the number of threads; 0: as many as the machine has.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {

@@ -68,7 +68,7 @@ pub(crate) fn order_key(column: &str, options: SortOptions) -> String {
 
 /// The frame as SQL.
 #[must_use]
-pub fn frame(frame: &Frame) -> String {
+pub(crate) fn frame(frame: &Frame) -> String {
     let units = match frame.units {
         Units::Rows => "ROWS",
         Units::Range => "RANGE",
@@ -95,7 +95,7 @@ fn bound(bound: &Bound) -> String {
 
 /// The literal as a person writes it.
 #[must_use]
-pub fn show(literal: &Literal) -> String {
+pub(crate) fn show(literal: &Literal) -> String {
     match literal {
         Literal::Null => "NULL".into(),
         Literal::Boolean(value) => value.to_string().to_uppercase(),

@@ -72,7 +72,7 @@ pub(crate) fn select_in(word: u64, k: u32) -> u32 {
 
 /// The first set bit at or after `from`.
 #[must_use]
-pub fn next_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
+pub(crate) fn next_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
     let mut at = from;
     while at < bits.len() {
         let word = word(bits, at);
@@ -86,7 +86,7 @@ pub fn next_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
 
 /// The last set bit at or before `from`.
 #[must_use]
-pub fn previous_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
+pub(crate) fn previous_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
     let mut end = from + 1;
     while end > 0 {
         let begin = end.saturating_sub(64);
@@ -102,6 +102,6 @@ pub fn previous_set(bits: &BooleanBuffer, from: usize) -> Option<usize> {
 
 /// The number of set bits in `range`.
 #[must_use]
-pub fn count_set(bits: &BooleanBuffer, range: Range<usize>) -> usize {
+pub(crate) fn count_set(bits: &BooleanBuffer, range: Range<usize>) -> usize {
     if range.is_empty() { 0 } else { bits.slice(range.start, range.len()).count_set_bits() }
 }

@@ -1,18 +1,18 @@
 //! What every layer uses and nothing else explains: bits, threads, cancellation, fast loops and stores.
 
 pub(crate) mod affinity;
-pub mod bitmap;
-pub mod boundaries;
+pub(crate) mod bitmap;
+pub(crate) mod boundaries;
 pub(crate) mod cancel;
 pub(crate) mod civil;
 pub(crate) mod parallel_fill;
-pub mod rank_select;
+pub(crate) mod rank_select;
 pub(crate) mod reserve;
 pub(crate) mod run_index;
 pub(crate) mod shown;
 pub(crate) mod simd;
 pub(crate) mod slices;
-pub mod streaming_store;
+pub(crate) mod streaming_store;
 pub(crate) mod suggest;
-pub mod threads;
+pub(crate) mod threads;
 pub(crate) mod unrolled;

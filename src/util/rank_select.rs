@@ -15,7 +15,7 @@ const RANK_BLOCK: usize = 64;
 ///
 /// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word, `select` bisects the counters.
 #[derive(Debug, Clone)]
-pub struct Ranks {
+pub(crate) struct Ranks {
     bits: BooleanBuffer,
     before: Vec<u32>,
 }
@@ -23,7 +23,7 @@ pub struct Ranks {
 impl Ranks {
     /// Counts over `bits`.
     #[must_use]
-    pub fn new(bits: BooleanBuffer) -> Self {
+    pub(crate) fn new(bits: BooleanBuffer) -> Self {
         let mut before = Vec::with_capacity(bits.len() / RANK_BLOCK + 2);
         let mut count = 0;
         before.push(0);
@@ -36,14 +36,14 @@ impl Ranks {
 
     /// The bits counted.
     #[must_use]
-    pub fn bits(&self) -> &BooleanBuffer {
+    pub(crate) fn bits(&self) -> &BooleanBuffer {
         &self.bits
     }
 
     /// The number of set bits before `row`.
     #[must_use]
     #[inline(always)]
-    pub fn rank(&self, row: usize) -> usize {
+    pub(crate) fn rank(&self, row: usize) -> usize {
         let (block, bit) = (row / RANK_BLOCK, row % RANK_BLOCK);
         let before = self.before[block] as usize;
         if bit == 0 {
@@ -54,7 +54,7 @@ impl Ranks {
 
     /// The row of the `k`-th set bit, from 0.
     #[must_use]
-    pub fn select(&self, k: usize) -> Option<usize> {
+    pub(crate) fn select(&self, k: usize) -> Option<usize> {
         let block = self.before.partition_point(|&before| before as usize <= k).checked_sub(1)?;
         let at = block * RANK_BLOCK;
         if at >= self.bits.len() {

@@ -44,7 +44,7 @@ const CACHE: usize = 32 << 20;
 ///
 /// ```
 /// use std::mem::MaybeUninit;
-/// use windrow::util::streaming_store::Writes;
+/// use windrow::internals::Writes;
 ///
 /// let values: Vec<i64> = (0..1000).collect();
 /// for bytes in [size_of_val(&*values), usize::MAX] {

@@ -120,14 +120,14 @@ impl Kept {
 
 /// What a carry says of the rows before a section, and of those behind it.
 #[derive(Debug)]
-pub(crate) struct Around {
+pub(crate) struct Neighbourhood {
     pub(crate) before: Option<Carried>,
     pub(crate) after: Option<Carried>,
     /// The values of both.
     pub(crate) values: Option<ArrayRef>,
 }
 
-impl Around {
+impl Neighbourhood {
     pub(crate) fn load(carry: &Carry) -> Result<Self> {
         let load = |state: &Option<RecordBatch>| state.as_ref().map(Carried::load).transpose();
         let (before, after) = (load(&carry.state)?, load(&carry.after)?);

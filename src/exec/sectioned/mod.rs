@@ -21,7 +21,7 @@
 pub(crate) mod bytes;
 #[cfg(feature = "spill")]
 pub(crate) mod fingerprint;
-pub mod summary;
+pub(crate) mod summary;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 
-use self::summary::{Around, Before, Summary};
+use self::summary::{Before, Neighbourhood, Summary};
 use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::exec::columns::{check_schema, column_of, edges, put};
@@ -50,7 +50,7 @@ use crate::util::threads::Threads;
 ///
 /// # Errors
 /// There is no batch, or their text outgrows its offsets.
-pub fn joined(batches: &[RecordBatch]) -> Result<RecordBatch> {
+pub fn concat_compact(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let first = batches.first().ok_or_else(|| Error::internal("no batches to join"))?;
     let batch = concat_batches(first.schema_ref(), batches)?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -195,7 +195,7 @@ impl Plan {
     ///
     /// # Errors
     /// States that do not fit each other.
-    pub fn scan(&self, summaries: &[Summary]) -> Result<Vec<Around>> {
+    pub fn scan(&self, summaries: &[Summary]) -> Result<Vec<Neighbourhood>> {
         let schema: SchemaRef = Arc::new(self.schema.project(&self.columns())?);
         let mut arounds = Vec::with_capacity(summaries.len());
         let mut last: Option<Before> = None;
@@ -211,7 +211,7 @@ impl Plan {
                 Some(before) if summary.single => self.extend(before, summary)?,
                 _ => summary.before.clone(),
             });
-            arounds.push(Around { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
+            arounds.push(Neighbourhood { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
         }
         // Per section what the rows of its first partition came to, its own and those behind.
         let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
@@ -251,10 +251,10 @@ impl Plan {
     ///
     /// # Errors
     /// As for [`Plan::compute`].
-    pub fn answer(&self, rows: &RecordBatch, around: &Around, cancel: &Cancel) -> Result<RecordBatch> {
+    pub fn answer(&self, rows: &RecordBatch, around: &Neighbourhood, cancel: &Cancel) -> Result<RecordBatch> {
         check_schema(self, rows.schema_ref())?;
         let kept = rows.project(&self.columns())?;
-        let Around { before, behind, after } = around;
+        let Neighbourhood { before, behind, after } = around;
         let (ahead, continues, carries) = match before {
             None => (RecordBatch::new_empty(kept.schema()), false, vec![Carry::default(); self.passes.len()]),
             Some(before) => (before.rows.clone(), before.continues, before.carries.clone()),

@@ -35,7 +35,7 @@ pub struct Before {
 /// What lies around a section.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Around {
+pub struct Neighbourhood {
     /// `None`: a partition begins with the section.
     pub before: Option<Before>,
     /// The columns read of the rows behind that frames reach.

@@ -107,7 +107,7 @@ impl Retractable for Count {
 
 /// Reads the number of values off a state that knows it.
 #[derive(Debug, Clone, Copy)]
-pub struct Counted;
+pub(crate) struct Counted;
 
 impl<S> NativeReadout<Total<S>> for Counted {
     type Type = Int64Type;

@@ -124,7 +124,7 @@ impl Accumulator for Adjusted {
 }
 
 /// How far apart values are, and what that makes of their weights.
-#[expect(private_bounds, reason = "states are saved by the crate alone")]
+#[allow(private_bounds, reason = "states are saved by the crate alone")]
 pub trait Clock: Send + Sync {
     /// A place in time, or a distance.
     type Time: Copy + Default + Send + Sync + Saved;

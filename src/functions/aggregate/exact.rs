@@ -237,7 +237,7 @@ impl Wide {
 /// `sum / count`, rounded half away from zero. `count` is not 0.
 #[inline]
 #[must_use]
-pub fn divide_half_up(sum: i128, count: u64) -> i128 {
+pub(crate) fn divide_half_up(sum: i128, count: u64) -> i128 {
     let count = i128::from(count);
     let (quotient, rest) = (sum / count, sum % count);
     if rest.unsigned_abs() * 2 >= count.unsigned_abs() { quotient + sum.signum() } else { quotient }

@@ -21,7 +21,7 @@ use crate::functions::results::Results;
 use crate::util::simd::vectorized;
 
 /// Answers as they gather.
-pub trait Answers<S> {
+pub(crate) trait Answers<S> {
     /// Appends what each of `states` says.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ pub trait Answers<S> {
 }
 
 /// What a state says, whatever type the answer has.
-pub trait Read<S>: Send + Sync {
+pub(crate) trait Read<S>: Send + Sync {
     /// Room for so many answers.
     fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>>;
 }
@@ -81,17 +81,17 @@ impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
 }
 
 /// One answer of several: how it is read, and the call that asks for it.
-pub type Asked<S> = (Arc<dyn Read<S>>, String);
+pub(crate) type Asked<S> = (Arc<dyn Read<S>>, String);
 
 /// A readout of any number of answers: a column of structs of them, or the very column of one answer.
-pub struct Several<S> {
+pub(crate) struct Several<S> {
     asked: Vec<Asked<S>>,
 }
 
 impl<S> Several<S> {
     /// What all of `asked` say.
     #[must_use]
-    pub fn new(asked: Vec<Asked<S>>) -> Self {
+    pub(crate) fn new(asked: Vec<Asked<S>>) -> Self {
         Self { asked }
     }
 
@@ -106,7 +106,7 @@ impl<S> Several<S> {
 }
 
 /// Where several answers gather.
-pub struct Gathered<S> {
+pub(crate) struct Gathered<S> {
     /// Those of the block at hand.
     states: Vec<S>,
     answers: Vec<Box<dyn Answers<S>>>,

@@ -37,7 +37,7 @@ use crate::util::cancel::Cancel;
 use crate::util::run_index::Runs;
 
 /// What a counter may count in.
-pub trait Countable: Ordered + ArrowNativeTypeOp {}
+pub(crate) trait Countable: Ordered + ArrowNativeTypeOp {}
 impl Countable for i32 {}
 impl Countable for i64 {}
 impl Countable for u64 {}
@@ -47,7 +47,7 @@ impl Countable for i256 {}
 
 /// `counter_diff` over a column of natives.
 #[derive(Debug)]
-pub struct CounterDiff<T: ArrowPrimitiveType> {
+pub(crate) struct CounterDiff<T: ArrowPrimitiveType> {
     values: PrimitiveArray<T>,
     output: DataType,
     /// When the counter was started, and the type of that.
@@ -69,7 +69,7 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
     ///
     /// # Errors
     /// `T` does not hold the column's values; starts that are no moments.
-    pub fn new(
+    pub(crate) fn new(
         section: &Section,
         column: &ArrayRef,
         starts: Option<&ArrayRef>,

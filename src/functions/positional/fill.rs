@@ -38,7 +38,7 @@ use crate::util::run_index::Runs;
 
 /// How far a row is from the first of two neighbours, and the second from the first.
 #[derive(Debug, Clone, Copy)]
-pub enum Place {
+pub(crate) enum Place {
     /// By whole keys.
     Whole(i128, i128),
     /// By floats.
@@ -61,7 +61,7 @@ impl Place {
 }
 
 /// Values that lie on a line.
-pub trait Linear: ArrowNativeType {
+pub(crate) trait Linear: ArrowNativeType {
     /// The value at `place` on the line through `low` and `high`, if the type has it.
     fn between(low: Self, high: Self, place: Place, limits: (i128, i128)) -> Option<Self>;
 
@@ -186,7 +186,7 @@ impl Places {
 
 /// `fill` over a column of natives.
 #[derive(Debug)]
-pub struct Fill<T: ArrowPrimitiveType> {
+pub(crate) struct Fill<T: ArrowPrimitiveType> {
     values: PrimitiveArray<T>,
     output: DataType,
     limits: (i128, i128),
@@ -206,7 +206,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     ///
     /// # Errors
     /// `T` does not hold the column's values, or the key is no number.
-    pub fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
+    pub(crate) fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
         let values = native::<T>(column)?;
         let places = Places::new(key)?;
         let keys = key.logical_nulls();

@@ -21,7 +21,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::carried::{Around, Carried, Kept};
+use crate::evaluate::positional::carried::{Carried, Kept, Neighbourhood};
 use crate::evaluate::positional::index::{Included, Walk};
 use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::evaluate::positional::shift::shift;
@@ -137,7 +137,7 @@ fn distance(by: i64) -> usize {
 struct Partition<'a> {
     /// The rows that the carry does not cover.
     rows: Range<usize>,
-    around: &'a Around,
+    around: &'a Neighbourhood,
     /// How many rows that take part lie before these, and behind the section.
     before: u64,
     after: u64,
@@ -230,7 +230,7 @@ impl Offset {
 
 impl Evaluator for Offset {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let around = Around::load(carry)?;
+        let around = Neighbourhood::load(carry)?;
         if let (By::Fixed(by), Included::All, true, false) = (&self.by, &self.included, around.is_empty(), self.naive) {
             cancel.check()?;
             if *by == 0 {

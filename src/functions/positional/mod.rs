@@ -1,7 +1,7 @@
 //! Ranking and value functions: evaluators of their own over row numbers.
 
-pub mod counter_diff;
-pub mod fill;
-pub mod lag_lead;
-pub mod nth;
-pub mod rank;
+pub(crate) mod counter_diff;
+pub(crate) mod fill;
+pub(crate) mod lag_lead;
+pub(crate) mod nth;
+pub(crate) mod rank;

@@ -16,7 +16,7 @@ use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, each_block};
-use crate::evaluate::positional::carried::{Around, Carried, Kept};
+use crate::evaluate::positional::carried::{Carried, Kept, Neighbourhood};
 use crate::evaluate::positional::index::{Included, Walk};
 use crate::evaluate::positional::nearest::Nearest;
 use crate::evaluate::positional::picks::{Pick, Picks};
@@ -115,14 +115,14 @@ impl Nth {
     }
 
     /// How many rows that take part does a carry put before and behind what the section has of `row`'s frame.
-    fn around(&self, row: usize, around: &Around) -> (u64, u64) {
+    fn around(&self, row: usize, around: &Neighbourhood) -> (u64, u64) {
         let before = around.before.as_ref().filter(|_| row < self.first_partition_end);
         let after = around.after.as_ref().filter(|_| self.last_partition_begin <= row);
         (before.map_or(0, Carried::total), after.map_or(0, Carried::total))
     }
 
     /// The row of `frame`'s pieces, with what is carried around them.
-    fn pick(&self, walk: &mut Walk, row: usize, around: &Around, mut pieces: SubRanges) -> Result<Pick> {
+    fn pick(&self, walk: &mut Walk, row: usize, around: &Neighbourhood, mut pieces: SubRanges) -> Result<Pick> {
         let (before, after) = self.around(row, around);
         let row = match self.which.ordinal(row) {
             None if after > 0 => return around.pick_after(after),
@@ -154,7 +154,7 @@ impl Nth {
     }
 
     /// As [`Nth::pick`], from the definition: row by row.
-    fn pick_naively(&self, row: usize, around: &Around, pieces: SubRanges) -> Result<Pick> {
+    fn pick_naively(&self, row: usize, around: &Neighbourhood, pieces: SubRanges) -> Result<Pick> {
         let (mut seen, after) = self.around(row, around);
         let mut last = None;
         let wanted = self.which.ordinal(row).unwrap_or(u64::MAX);
@@ -198,7 +198,7 @@ impl Nth {
 
 impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let around = Around::load(carry)?;
+        let around = Neighbourhood::load(carry)?;
         let (mut walk, mut nearest) = (Walk::new(&self.included), Nearest::default());
         let mut picks = Picks::with_capacity(rows.len());
         each_block(frames, rows, cancel, |bounds| {

@@ -11,12 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
-use windrow::bounds::block::Bounds;
-use windrow::bounds::frames::Frames;
-use windrow::bounds::resolve::FramePlan;
-use windrow::model::order_column::OrderColumn;
-use windrow::model::section::Section;
-use windrow::util::boundaries::Edges;
+use windrow::internals::{Bounds, Edges, FramePlan, Frames, OrderColumn, Section};
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
 #[path = "offset_column.rs"]

@@ -9,16 +9,12 @@ use arrow_schema::{DataType, SortOptions};
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
-use windrow::catalog::function::{Distinct, Family, Function};
-use windrow::catalog::function_id::Kernel;
-use windrow::catalog::functions::{self, FUNCTIONS};
-use windrow::catalog::signature::Modifiers;
-use windrow::exec::sectioned::summary::Summary;
-use windrow::permute::gather::gather;
-use windrow::sort::sort_column::SortColumn;
-use windrow::sort::sort_to_indices::sort;
-use windrow::spec::literal_array;
-use windrow::{Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::catalog::{Distinct, FUNCTIONS, Family, Function};
+use windrow::internals::{Kernel, Modifiers, SortColumn, gather, literal_array, sort};
+use windrow::{
+    Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, Summary, WindowSpec,
+    catalog,
+};
 
 use crate::fuzz::cases;
 use crate::support::{Row, VALUES, batch, check, frame, row, units};
@@ -449,7 +445,7 @@ proptest! {
     ) {
         let batch = batch(&rows);
         let ordered = sorted(&batch, &window);
-        for function in ["collect_list", "collect_set"].map(|name| functions::find(name).unwrap()) {
+        for function in ["collect_list", "collect_set"].map(|name| catalog::find(name).unwrap()) {
             for call in window.calls(function, &batch) {
                 let plan = |list_views| {
                     let options = Options::default().threads(1).list_views(list_views);
@@ -504,7 +500,7 @@ fn every_function_has_calls() {
     for function in functions() {
         assert!(!window.calls(function, &batch).is_empty(), "{}", function.name);
     }
-    assert_eq!(functions::find("ANY").unwrap().name, "bool_or");
+    assert_eq!(catalog::find("ANY").unwrap().name, "bool_or");
 }
 
 /// Quantiles and deviations over more rows than a word or two has bits, cut between threads: as rows come and go, by

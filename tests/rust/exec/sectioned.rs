@@ -6,8 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch};
 use proptest::prelude::*;
-use windrow::exec::sectioned::summary::{Around, Summary};
-use windrow::{Arg, Bound, Call, Cancel, ErrorKind, Exclude, Frame, Options, OrderKey, Plan, WindowSpec};
+use windrow::{
+    Arg, Bound, Call, Cancel, ErrorKind, Exclude, Frame, Neighbourhood, Options, OrderKey, Plan, Summary, WindowSpec,
+};
 
 use crate::fuzz::cases;
 
@@ -32,7 +33,7 @@ fn v() -> [Arg; 1] {
 }
 
 /// Holds the answers in sections of so many rows to those of the whole; returns what lies around each section.
-fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Around> {
+fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
     let whole = plan.compute(all).unwrap();
     let begins = (0..all.num_rows()).step_by(length);
     let sections: Vec<_> = begins.map(|at| all.slice(at, length.min(all.num_rows() - at))).collect();

@@ -5,12 +5,8 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::SortOptions;
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
-use windrow::external::external_sort::ExternalSort;
-use windrow::external::sort_key::SortKey;
-use windrow::permute::gather::gather;
-use windrow::sort::sort_column::SortColumn;
-use windrow::sort::sort_to_indices::sort;
-use windrow::{Cancel, ErrorKind};
+use windrow::internals::{SortColumn, gather, sort};
+use windrow::{Cancel, ErrorKind, ExternalSort, SortKey};
 
 use crate::support::{Row, VALUES, batch, row};
 

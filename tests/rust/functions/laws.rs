@@ -18,24 +18,14 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
-use windrow::functions::aggregate::accumulator::Accumulated;
-use windrow::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
-use windrow::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
-use windrow::functions::aggregate::bitwise::{And, Bits, Or, Xor};
-use windrow::functions::aggregate::bool_and_or::Logic;
-use windrow::functions::aggregate::count::Count;
-use windrow::functions::aggregate::ewm::{ByTimes, EwmMean};
-use windrow::functions::aggregate::histogram::BinList;
-use windrow::functions::aggregate::min_max::{Extremum, Natives, Ordered};
-use windrow::functions::aggregate::moments::Values;
-use windrow::functions::aggregate::product::Product;
-use windrow::functions::aggregate::regression::{Pairs, Regression};
-use windrow::functions::aggregate::skewness_kurtosis::{FourMoments, Shape};
-use windrow::functions::aggregate::sum::{DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers};
-use windrow::functions::aggregate::variance::Spread;
-use windrow::model::aggregate::{Aggregate, Retractable, Selective};
-use windrow::model::row_mask::Inclusion;
-use windrow::{Cancel, Threads};
+use windrow::Cancel;
+use windrow::internals::Threads;
+use windrow::internals::{
+    Accumulated, Aggregate, And, BinList, Bits, ByTimes, Bytes, Choice, Count, DecimalAverage, DecimalSum, EwmMean,
+    Extremum, FloatAverage, FloatSum, FourMoments, Inclusion, IntegerSum, IntervalAverage, Logic, Natives, Numbers,
+    OnOverflow, Or, Ordered, Pairs, Product, Regression, Retractable, Selective, Shape, Spread, Ties, Values, Xor,
+    decimals, floats, integers,
+};
 
 /// The longest column; long enough for several words of an inclusion.
 const ROWS: usize = 150;

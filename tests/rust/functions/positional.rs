@@ -13,19 +13,11 @@ use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, SortOptions, TimeUnit};
 use proptest::prelude::*;
-use windrow::bounds::block::Bounds;
-use windrow::bounds::frames::Frames;
-use windrow::bounds::resolve::FramePlan;
-use windrow::evaluate::evaluator::Evaluator;
-use windrow::functions::positional::lag_lead::{By, Offset};
-use windrow::functions::positional::nth::{self, Nth};
-use windrow::functions::positional::rank::{self, Rank};
-use windrow::model::carry::Carry;
-use windrow::model::order_column::OrderColumn;
-use windrow::model::reach::Reach;
-use windrow::model::row_mask::Inclusion;
-use windrow::model::section::Section;
-use windrow::util::boundaries::Edges;
+use windrow::internals::nth::Nth;
+use windrow::internals::rank::Rank;
+use windrow::internals::{
+    Bounds, By, Carry, Edges, Evaluator, FramePlan, Frames, Inclusion, Offset, OrderColumn, Reach, Section, nth, rank,
+};
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
 
 /// Rows in order: where partitions and peer groups begin, the order key, a value, and whether a filter passes.

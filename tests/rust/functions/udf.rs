@@ -8,11 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
-use windrow::spec::udf::{
-    BoundAggregate, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState,
-};
 use windrow::{
-    Arg, Bound, Call, Error, ErrorKind, Exclude, Frame, Options, OrderKey, Plan, Result, Strategy, Stream, WindowSpec,
+    Arg, Bound, BoundAggregate, Call, Error, ErrorKind, Exclude, Frame, Options, OrderKey, Plan, Result, Strategy,
+    Stream, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState, WindowSpec,
 };
 
 /// The frame's values as a text, in order; as able as it says.

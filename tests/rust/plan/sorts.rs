@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use windrow::plan::stream_order::SharedSort;
+use windrow::internals::SharedSort;
 use windrow::{Arg, Bound, Call, Exclude, Frame, Literal, Options, OrderKey, Plan, Stream, WindowSpec};
 
 fn plan(specs: &[WindowSpec]) -> Plan {

@@ -11,13 +11,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit}
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::grouping::cluster::group;
-use windrow::permute::column_writer::restore;
-use windrow::permute::gather::gather;
-use windrow::sort::boundaries::{first_descent, starts};
-use windrow::sort::sort_column::SortColumn;
-use windrow::sort::sort_to_indices::sort;
-use windrow::util::boundaries::Edges;
+use windrow::internals::{Edges, SortColumn, first_descent, gather, group, restore, sort, starts};
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]
