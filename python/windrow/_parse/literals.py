@@ -44,7 +44,9 @@ def value_of(node: Any) -> Any:
         return _interval(node)
     if isinstance(node, exp.Neg):
         value = value_of(node.this)
-        return negated(value) if isinstance(value, (int, float, Decimal, Interval)) else NO_VALUE
+        if not isinstance(value, (int, float, Decimal, Interval)):
+            return NO_VALUE
+        return _in_bits(negated(value), node, f"of -({value})") if type(value) is int else negated(value)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
@@ -59,6 +61,8 @@ def bits_of(node: Any) -> int:
     """Give the bits of the type that an integer literal, or arithmetic between some, has in Spark."""
     from sqlglot import exp
 
+    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
+        return 32 if value_of(node.this) <= 2**31 else 64  # the sign is a part of the literal
     if isinstance(node, (exp.Paren, exp.Neg)):
         return bits_of(node.this)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
@@ -108,12 +112,14 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
         result = left + right
     else:
         result = left - right if isinstance(node, exp.Sub) else left * right
-    if isinstance(left, int):
-        bits = bits_of(node)
-        if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
-            raise SpecError(
-                f"{left} and {right} are {bits}-bit integers, and their result {result} is not; widen one with a cast"
-            )
+    return _in_bits(result, node, f"of {left} and {right}") if isinstance(left, int) else result
+
+
+def _in_bits(result: int, node: Any, what: str) -> int:
+    """Give the result of arithmetic between integer literals, which is of their type."""
+    bits = bits_of(node)
+    if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
+        raise SpecError(f"the result {what}, {result}, is no {bits}-bit integer as they are; widen one with a cast")
     return result
 
 
