@@ -15,7 +15,7 @@ use windrow::bounds::frames::Frames;
 use windrow::bounds::resolve::FramePlan;
 use windrow::evaluate::aggregate_evaluator;
 
-use windrow::model::aggregate::Aggregate;
+use windrow::model::aggregate::{Accumulator, Readout};
 use windrow::model::carry::Carry;
 
 use windrow::util::boundaries::Edges;
@@ -35,9 +35,8 @@ struct Logarithms {
     sum: f64,
 }
 
-impl Aggregate for GeometricMean {
+impl Accumulator for GeometricMean {
     type State = Logarithms;
-    type Builder = Float64Builder;
 
     fn init(&self) -> Logarithms {
         Logarithms::default()
@@ -61,19 +60,6 @@ impl Aggregate for GeometricMean {
         Ok(())
     }
 
-    fn builder(&self, capacity: usize) -> Float64Builder {
-        Float64Builder::with_capacity(capacity)
-    }
-
-    fn evaluate(&self, state: &Logarithms, out: &mut Float64Builder) -> Result<()> {
-        out.append_option((state.count > 0).then(|| (state.sum / state.count as f64).exp()));
-        Ok(())
-    }
-
-    fn finish(&self, mut out: Float64Builder) -> Result<ArrayRef> {
-        Ok(Arc::new(out.finish()))
-    }
-
     // A state as Arrow data, for a partition that goes on in a later section.
     fn save(&self, state: &Logarithms) -> Result<RecordBatch> {
         Ok(RecordBatch::try_from_iter([
@@ -91,6 +77,23 @@ impl Aggregate for GeometricMean {
             }
             _ => Err(Error::internal("this is not what geometric_mean saves")),
         }
+    }
+}
+
+impl Readout<Logarithms> for GeometricMean {
+    type Builder = Float64Builder;
+
+    fn builder(&self, capacity: usize) -> Float64Builder {
+        Float64Builder::with_capacity(capacity)
+    }
+
+    fn evaluate(&self, state: &Logarithms, out: &mut Float64Builder) -> Result<()> {
+        out.append_option((state.count > 0).then(|| (state.sum / state.count as f64).exp()));
+        Ok(())
+    }
+
+    fn finish(&self, mut out: Float64Builder) -> Result<ArrayRef> {
+        Ok(Arc::new(out.finish()))
     }
 }
 

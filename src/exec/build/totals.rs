@@ -14,7 +14,7 @@ use crate::evaluate::aggregate_evaluator::{
     DIRECTLY_MERGEABLE, DIRECTLY_RETRACTABLE, mergeable_directly, retractable_directly,
 };
 use crate::evaluate::evaluator::Evaluator;
-use crate::functions::aggregate::accumulator::{Accumulated, Accumulator, NativeReadout, RetractableAccumulator};
+use crate::functions::aggregate::accumulator::{Accumulated, NativeReadout};
 use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::aggregate::count::Counted;
 use crate::functions::aggregate::moments::Values;
@@ -26,6 +26,7 @@ use crate::functions::aggregate::sum_state::{Adds, Exact, Integer, Summand};
 use crate::functions::aggregate::total::Sums;
 use crate::functions::aggregate::variance::{Shifted, Spread};
 use crate::functions::decimal::Unscaled;
+use crate::model::aggregate::{Accumulator, Retractable};
 use crate::model::physical_type::Native;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
@@ -60,7 +61,7 @@ impl Inputs<'_> {
     }
 
     /// The evaluator of an only call with one of the strategies [`DIRECTLY_RETRACTABLE`].
-    fn retracted<F: RetractableAccumulator + 'static>(
+    fn retracted<F: Retractable + 'static>(
         &self,
         accumulator: F,
         readout: impl NativeReadout<F::State> + 'static,
