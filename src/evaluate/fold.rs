@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::bounds::block::{Bounds, FrameRuns};
+use super::evaluator::{Evaluator, each_block};
+use crate::bounds::block::FrameRuns;
 use crate::bounds::frames::Frames;
 use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate, Readout};
@@ -163,23 +163,17 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| accumulator.load(state)).transpose();
         let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
         let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(accumulator));
-        let mut bounds = Bounds::default();
         let mut out = readout.builder(rows.len());
-        let mut block = rows.start..rows.start;
         let mut work = Work { cancel, rows: 0 };
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            frames.fill(block.clone(), &mut bounds)?;
-            let carried = carried.as_ref().filter(|_| block.start < *first_partition_end);
-            let after = after.as_ref().filter(|_| *last_partition_begin < block.end);
+        each_block(frames, rows, cancel, &mut |bounds| {
+            let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
+            let after = after.as_ref().filter(|_| *last_partition_begin < bounds.rows.end);
             // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
-            let alike = after.is_none() && (carried.is_none() || block.end <= *first_partition_end);
+            let alike = after.is_none() && (carried.is_none() || bounds.rows.end <= *first_partition_end);
             if let Some(runs) = bounds.runs().filter(|_| alike) {
-                fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out)?;
-                continue;
+                return fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out);
             }
-            for row in block.clone() {
+            for row in bounds.rows.clone() {
                 let mut state = carried.filter(|_| row < *first_partition_end).cloned();
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
@@ -202,7 +196,8 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
                     None => readout.evaluate(&accumulator.init(), &mut out)?,
                 }
             }
-        }
+            Ok(())
+        })?;
         readout.finish(out)
     }
 
