@@ -24,10 +24,6 @@ pub struct Deque;
 /// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
 const GONE: usize = 1024;
 
-/// Rows at the queue's end that are compared at once, if that costs less than a branch: how many a row beats cannot be
-/// foreseen, one or two as a rule.
-const TOGETHER: usize = 4;
-
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
 pub struct Queue {
@@ -37,22 +33,9 @@ pub struct Queue {
     gone: usize,
 }
 
-/// How many of the rows at the queue's end `row` beats; they stand behind those that it keeps.
-#[inline]
-fn beaten<A: Selective>(accumulator: &A, last: &[u32; TOGETHER], row: usize) -> usize {
-    TOGETHER - last.iter().filter(|&&old| accumulator.keeps(old as usize, row)).count()
-}
-
 /// Takes the rows that `row` beats from the queue's end.
 #[inline(always)]
 fn throw_out<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
-    while let Some(last) = rows[gone..].last_chunk().filter(|_| A::AT_ONCE) {
-        let beaten = beaten(accumulator, last, row);
-        rows.truncate(rows.len() - beaten);
-        if beaten < TOGETHER {
-            return;
-        }
-    }
     while rows[gone..].last().is_some_and(|&old| !accumulator.keeps(old as usize, row)) {
         rows.pop();
     }

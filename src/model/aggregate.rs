@@ -320,9 +320,6 @@ impl<A: Retractable> Removable for A {
 
 /// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
 pub trait Selective: Accumulator {
-    /// Several rows are compared as fast as a branch that was not foreseen: `keeps` is an instruction or two.
-    const AT_ONCE: bool;
-
     /// Whether `row` takes part at all.
     fn includes(&self, row: usize) -> bool;
 

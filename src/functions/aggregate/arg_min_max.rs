@@ -38,9 +38,6 @@ pub trait Keys: Send + Sync {
     /// A key that outlives its section.
     type Owned: Clone + Send + Sync;
 
-    /// As [`Selective::AT_ONCE`].
-    const AT_ONCE: bool;
-
     /// The key of `row`.
     fn key(&self, row: usize) -> Self::Key<'_>;
 
@@ -64,8 +61,6 @@ pub struct Numbers<N: ArrowNativeType>(pub ScalarBuffer<N>);
 impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
     type Key<'a> = N;
     type Owned = N;
-
-    const AT_ONCE: bool = true;
 
     #[inline]
     fn key(&self, row: usize) -> N {
@@ -104,8 +99,6 @@ impl Bytes {
 impl Keys for Bytes {
     type Key<'a> = &'a [u8];
     type Owned = Box<[u8]>;
-
-    const AT_ONCE: bool = false;
 
     #[inline]
     fn key(&self, row: usize) -> &[u8] {
@@ -278,8 +271,6 @@ impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
 }
 
 impl<K: Keys> Selective for Choice<K> {
-    const AT_ONCE: bool = K::AT_ONCE;
-
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)

@@ -341,8 +341,6 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Readout<Extre
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
-    const AT_ONCE: bool = true;
-
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
