@@ -1,7 +1,7 @@
 //! The values of a column between its rows and their order, dealt by a [`Route`].
 //!
 //! ```text
-//!   column -> deal -> tiles -> pick_up -> rows in order     what is read; a tile's room is free once it has been
+//!   column -> deal -> tiles -> pick_up -> rows in order     what is read
 //!   rows in order -> put -> tiles -> deliver -> column      what is answered
 //! ```
 //!
@@ -71,11 +71,6 @@ impl Tiles {
         let mut tiles: Vec<_> = route.begins().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
         tiles.reverse();
         Self { width, tiles }
-    }
-
-    /// The width of a value in bytes.
-    pub(crate) fn width(&self) -> usize {
-        self.width
     }
 
     /// Takes the values of the positions from `begin` on; those of a position come once.
