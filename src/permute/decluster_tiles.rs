@@ -20,7 +20,6 @@ use crate::error::Result;
 use crate::util::parallel_fill::{appended, in_chunks};
 use crate::util::reserve;
 use crate::util::slices::pieces;
-use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
 
 /// Bytes of values that are put together before they go to their tile.
@@ -126,7 +125,6 @@ fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> 
 }
 
 fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
-    let writes = Writes::of(WIDTH * route.len());
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
     let mut together = [0; TOGETHER];
@@ -140,7 +138,7 @@ fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usiz
                 for (value, &position) in together.iter_mut().zip(positions) {
                     *value = values[usize::from(position)];
                 }
-                writes.append(&mut room, together[..positions.len()].as_flattened());
+                room.extend_from_slice(together[..positions.len()].as_flattened());
             }
         } else {
             // Others bring the rest of the tile.
