@@ -75,7 +75,8 @@ impl Plan {
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch)?;
     reserve::probe_start(batch.num_rows())?;
-    let threads = Threads::new(plan.options.threads, cancel).at_most_for(batch.num_rows());
+    let threads =
+        Threads::new(plan.options.threads, cancel).spread(plan.options.spread_threads).at_most_for(batch.num_rows());
     let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
