@@ -14,6 +14,7 @@
 
 use std::mem::needs_drop;
 use std::ops::Range;
+use std::vec::IntoIter;
 
 use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
@@ -164,14 +165,18 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: 
     };
     let shares = groups.shares(exact, threads)?;
     let Some(apart) = groups.apart(&shares) else {
-        let merge = |state: &mut A::State, right| accumulator.merge(state, &right);
-        return answers(groups.fold(shares, || accumulator.init(), fill, merge, threads)?);
+        let mut merge = |states: &mut [A::State], right: &mut IntoIter<A::State>| {
+            states.iter_mut().zip(right).try_for_each(|(state, right)| accumulator.merge(state, &right))
+        };
+        return answers(groups.fold(shares, &accumulator.init(), &fill, &mut merge, threads)?);
     };
-    let pieces = threads.map(apart, |share| {
+    // What is not generic is compiled once.
+    let answer: &(dyn Fn(Share) -> Result<ArrayRef> + Send + Sync) = &|share| {
         let mut states = vec![accumulator.init(); share.groups.len()];
         fill(&share, &mut states)?;
         answers(states)
-    })?;
+    };
+    let pieces = threads.map(apart, answer)?;
     match &pieces[..] {
         [only] => Ok(only.clone()),
         pieces => Ok(concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?),
