@@ -214,6 +214,13 @@ mod tests {
     }
 
     #[test]
+    fn threads_run_where_the_system_puts_them() {
+        let threads = Threads::new(2, &Cancel::default());
+        threads.map(vec![0, 1], Ok).unwrap();
+        assert!(!threads.helpers().unwrap().apart);
+    }
+
+    #[test]
     fn no_more_threads_are_taken_than_rows_are_worth() {
         let counted = |asked, rows| Threads::new(asked, &Cancel::default()).at_most_for(rows).count;
         assert_eq!(counted(1, 300_000), 1);
