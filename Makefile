@@ -16,7 +16,7 @@ INSTALLED := $(VENV)/.installed
 # Under the one name maturin gives it on every Unix (abi3: one build serves all Pythons).
 EXTENSION := python/windrow/_windrow.abi3.so
 RUST_SOURCES := $(shell find src python/src python/allocator/src -type f)
-RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml python/allocator/Cargo.toml rust-toolchain* .cargo/config.toml)
+RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml python/build.rs python/allocator/Cargo.toml rust-toolchain* .cargo/config.toml)
 
 NEED := source tools/toolchain.sh;
 # CI builds what Cargo.lock says or fails.

@@ -122,7 +122,7 @@ pub mod internals {
     pub use crate::functions::aggregate::variance::Spread;
     pub use crate::functions::positional::lag_lead::{By, Offset};
     pub use crate::grouping::cluster::group;
-    pub use crate::model::aggregate::{Aggregate, Retractable, Selective};
+    pub use crate::model::aggregate::{Accumulator, Aggregate, Readout, Retractable, Selective};
     pub use crate::model::carry::Carry;
     pub use crate::model::order_column::OrderColumn;
     pub use crate::model::reach::Reach;

@@ -159,8 +159,7 @@ impl PerRowValues {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
             interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
-                let offset =
-                    format!("of {months} months, {days} days and {nanos} nanoseconds in column {:?}", self.name);
+                let offset = format!("INTERVAL {months} MONTH {days} DAY {nanos} NANOSECOND in column {:?}", self.name);
                 let error = refusal(plan, &offset, remedy);
                 Error::data(error.message())
             })

@@ -19,7 +19,7 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::SegmentTree => {
-            let tree = segment_tree::SegmentTree::new(&aggregate, section.rows)?;
+            let tree = segment_tree::SegmentTree::new(aggregate.accumulator(), section.rows)?;
             Ok(Folded::boxed(aggregate, tree, section))
         }
         Strategy::Naive => Ok(Folded::boxed(aggregate, naive::Naive, section)),
@@ -35,7 +35,7 @@ fn unserved(strategy: Strategy) -> Error {
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn retractable<A: Removable + 'static>(
+pub(crate) fn retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -75,13 +75,13 @@ pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
 ///
 /// # Errors
 /// Another strategy.
-pub(crate) fn retractable_directly<A: Removable + 'static>(
+pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::EXACT }, section)),
+        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::Accumulator::EXACT }, section)),
         Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
         other => Err(unserved(other)),
@@ -92,7 +92,7 @@ pub(crate) fn retractable_directly<A: Removable + 'static>(
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn selective<A: Selective + 'static>(
+pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,

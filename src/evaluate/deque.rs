@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use crate::error::Result;
-use crate::model::aggregate::Selective;
+use crate::model::aggregate::{Accumulator, Aggregate, Selective};
 
 /// Keeps the rows that may still be chosen.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +23,6 @@ pub(crate) struct Deque;
 
 /// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
 const GONE: usize = 1024;
-
-/// Rows at the queue's end that are compared at once, if that costs less than a branch: how many a row beats cannot be
-/// foreseen, one or two as a rule.
-const TOGETHER: usize = 4;
 
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
@@ -37,38 +33,25 @@ pub(crate) struct Queue {
     gone: usize,
 }
 
-/// How many of the rows at the queue's end `row` beats; they stand behind those that it keeps.
-#[inline]
-fn beaten<A: Selective>(aggregate: &A, last: &[u32; TOGETHER], row: usize) -> usize {
-    TOGETHER - last.iter().filter(|&&old| aggregate.keeps(old as usize, row)).count()
-}
-
 /// Takes the rows that `row` beats from the queue's end.
 #[inline(always)]
-fn throw_out<A: Selective>(aggregate: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
-    while let Some(last) = rows[gone..].last_chunk().filter(|_| A::AT_ONCE) {
-        let beaten = beaten(aggregate, last, row);
-        rows.truncate(rows.len() - beaten);
-        if beaten < TOGETHER {
-            return;
-        }
-    }
-    while rows[gone..].last().is_some_and(|&old| !aggregate.keeps(old as usize, row)) {
+fn throw_out<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
+    while rows[gone..].last().is_some_and(|&old| !accumulator.keeps(old as usize, row)) {
         rows.pop();
     }
 }
 
-impl<A: Selective> Fold<A> for Deque {
+impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
     type Cursor = Queue;
 
-    fn cursor(&self, _: &A) -> Queue {
+    fn cursor(&self, _: &A::Accumulator) -> Queue {
         Queue::default()
     }
 
     // Compilers make a call of it as soon as other code grows, or of `throw_out`, and the queue's length then goes through
     // memory twice a row: 9.4 ns instead of 7.3.
     #[inline(always)]
-    fn state(&self, aggregate: &A, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
+    fn state(&self, accumulator: &A::Accumulator, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
         let Queue { run: known, rows, gone } = queue;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
             rows.clear();
@@ -76,8 +59,8 @@ impl<A: Selective> Fold<A> for Deque {
             *known = run.start..run.start;
         }
         for row in known.end..run.end {
-            if aggregate.includes(row) {
-                throw_out(aggregate, rows, *gone, row);
+            if accumulator.includes(row) {
+                throw_out(accumulator, rows, *gone, row);
                 rows.push(row as u32);
             }
         }
@@ -94,9 +77,9 @@ impl<A: Selective> Fold<A> for Deque {
             *gone = 0;
         }
         *known = run;
-        let mut state = aggregate.init();
+        let mut state = accumulator.init();
         if let Some(&row) = rows.get(*gone) {
-            aggregate.append(&mut state, row as usize)?;
+            accumulator.append(&mut state, row as usize)?;
         }
         Ok(state)
     }

@@ -87,10 +87,12 @@ pub(crate) fn each_frame(
     cancel: &Cancel,
     mut f: impl FnMut(usize, SubRanges) -> Result<()>,
 ) -> Result<()> {
-    each_block(frames, rows, cancel, |bounds| bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row))))
+    each_block(frames, rows, cancel, &mut |bounds| {
+        bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row)))
+    })
 }
 
-/// Calls `f` with each block of frames of `rows`, in row order.
+/// Calls `f` with each block of frames of `rows`, in row order. Not generic, so that it is compiled once.
 ///
 /// # Errors
 /// Cancellation, bounds that cannot be found, the first error of `f`.
@@ -98,7 +100,7 @@ pub(crate) fn each_block(
     frames: &Frames,
     rows: Range<usize>,
     cancel: &Cancel,
-    mut f: impl FnMut(&Bounds) -> Result<()>,
+    f: &mut dyn FnMut(&Bounds) -> Result<()>,
 ) -> Result<()> {
     let mut bounds = Bounds::default();
     let mut block = rows.start..rows.start;

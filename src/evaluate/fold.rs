@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::bounds::block::{Bounds, FrameRuns};
+use super::evaluator::{Evaluator, each_block};
+use crate::bounds::block::FrameRuns;
 use crate::bounds::frames::Frames;
 use crate::error::Result;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
 use crate::model::section::Section;
@@ -33,18 +33,18 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     type Cursor;
 
     /// A cursor that has seen nothing.
-    fn cursor(&self, aggregate: &A) -> Self::Cursor;
+    fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor;
 
     /// The state of `run`, which is not empty.
     ///
     /// # Errors
-    /// As for [`Aggregate::update`].
-    fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
+    /// As for [`Accumulator::update`].
+    fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
 
     /// The answer of each group; `None` where rows of a partition have several.
     ///
     /// # Errors
-    /// As for [`Aggregate::update`] and [`Aggregate::evaluate`], or cancellation.
+    /// As for [`Accumulator::update`] and [`Readout::evaluate`], or cancellation.
     fn by_group(&self, _aggregate: &A, _groups: &Groups, _threads: &Threads) -> Result<Option<ArrayRef>> {
         Ok(None)
     }
@@ -53,7 +53,7 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     /// is carried.
     ///
     /// # Errors
-    /// As for `state` and [`Aggregate::evaluate`], or cancellation.
+    /// As for `state` and [`Readout::evaluate`], or cancellation.
     fn block(
         &self,
         aggregate: &A,
@@ -63,19 +63,20 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
         work: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
+        let accumulator = aggregate.accumulator();
         let state = |run: Range<usize>| {
             work.spend(run.len())?;
-            self.state(aggregate, cursor, run)
+            self.state(accumulator, cursor, run)
         };
-        aggregate.evaluate_all(states(aggregate, runs.iter(), carried, state), out)
+        aggregate.readout().evaluate_all(states(accumulator, runs.iter(), carried, state), out)
     }
 }
 
 /// `piece` behind what is carried, to be read.
 #[inline(always)]
-pub(super) fn behind<A: Aggregate>(aggregate: &A, carried: Option<&A::State>, piece: A::State) -> Result<A::State> {
+pub(super) fn behind<A: Accumulator>(accumulator: &A, carried: Option<&A::State>, piece: A::State) -> Result<A::State> {
     match carried {
-        Some(carried) => aggregate.merged(carried, &piece),
+        Some(carried) => accumulator.merged(carried, &piece),
         None => Ok(piece),
     }
 }
@@ -95,17 +96,17 @@ pub(super) fn aside<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut T) -> R
 
 /// The states of `runs` behind what is carried: of those that hold rows by `state`.
 #[inline(always)]
-pub(super) fn states<A: Aggregate>(
-    aggregate: &A,
+pub(super) fn states<A: Accumulator>(
+    accumulator: &A,
     runs: impl ExactSizeIterator<Item = Range<usize>>,
     carried: Option<&A::State>,
     mut state: impl FnMut(Range<usize>) -> Result<A::State>,
 ) -> impl ExactSizeIterator<Item = Result<A::State>> {
     runs.map(move |run| {
         if run.is_empty() {
-            return Ok(carried.cloned().unwrap_or_else(|| aggregate.init()));
+            return Ok(carried.cloned().unwrap_or_else(|| accumulator.init()));
         }
-        behind(aggregate, carried, state(run)?)
+        behind(accumulator, carried, state(run)?)
     })
 }
 
@@ -158,50 +159,46 @@ impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
 impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, fold, first_partition_end, last_partition_begin } = self;
-        let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| aggregate.load(state)).transpose();
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| accumulator.load(state)).transpose();
         let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(aggregate));
-        let mut bounds = Bounds::default();
-        let mut out = aggregate.builder(rows.len());
-        let mut block = rows.start..rows.start;
+        let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(accumulator));
+        let mut out = readout.builder(rows.len());
         let mut work = Work { cancel, rows: 0 };
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            frames.fill(block.clone(), &mut bounds)?;
-            let carried = carried.as_ref().filter(|_| block.start < *first_partition_end);
-            let after = after.as_ref().filter(|_| *last_partition_begin < block.end);
+        each_block(frames, rows, cancel, &mut |bounds| {
+            let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
+            let after = after.as_ref().filter(|_| *last_partition_begin < bounds.rows.end);
             // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
-            let alike = after.is_none() && (carried.is_none() || block.end <= *first_partition_end);
+            let alike = after.is_none() && (carried.is_none() || bounds.rows.end <= *first_partition_end);
             if let Some(runs) = bounds.runs().filter(|_| alike) {
-                fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out)?;
-                continue;
+                return fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out);
             }
-            for row in block.clone() {
+            for row in bounds.rows.clone() {
                 let mut state = carried.filter(|_| row < *first_partition_end).cloned();
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
                         work.spend(run.len())?;
-                        let piece = fold.state(aggregate, lane, run)?;
+                        let piece = fold.state(accumulator, lane, run)?;
                         match &mut state {
-                            Some(state) => aggregate.merge(state, &piece)?,
+                            Some(state) => accumulator.merge(state, &piece)?,
                             None => state = Some(piece),
                         }
                     }
                 }
                 if let Some(after) = after.filter(|_| *last_partition_begin <= row) {
                     match &mut state {
-                        Some(state) => aggregate.merge(state, after)?,
+                        Some(state) => accumulator.merge(state, after)?,
                         None => state = Some(after.clone()),
                     }
                 }
                 match state {
-                    Some(state) => aggregate.evaluate(&state, &mut out)?,
-                    None => aggregate.evaluate(&aggregate.init(), &mut out)?,
+                    Some(state) => readout.evaluate(&state, &mut out)?,
+                    None => readout.evaluate(&accumulator.init(), &mut out)?,
                 }
             }
-        }
-        aggregate.finish(out)
+            Ok(())
+        })?;
+        readout.finish(out)
     }
 
     fn by_group(&self, groups: &Groups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
@@ -209,33 +206,33 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        advanced(&self.aggregate, state, rows)
+        advanced(self.aggregate.accumulator(), state, rows)
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        joined(&self.aggregate, left, right)
+        joined(self.aggregate.accumulator(), left, right)
     }
 }
 
 /// The saved state of what `state` stands for and of `rows` behind it.
-pub(super) fn advanced<A: Aggregate>(
-    aggregate: &A,
+pub(super) fn advanced<A: Accumulator>(
+    accumulator: &A,
     state: Option<&RecordBatch>,
     rows: Range<usize>,
 ) -> Result<RecordBatch> {
     let mut state = match state {
-        Some(state) => aggregate.load(state)?,
-        None => aggregate.init(),
+        Some(state) => accumulator.load(state)?,
+        None => accumulator.init(),
     };
     if !rows.is_empty() {
-        aggregate.update(&mut state, rows)?;
+        accumulator.update(&mut state, rows)?;
     }
-    aggregate.save(&state)
+    accumulator.save(&state)
 }
 
 /// The saved state of the rows of two.
-pub(super) fn joined<A: Aggregate>(aggregate: &A, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-    let mut state = aggregate.load(left)?;
-    aggregate.merge(&mut state, &aggregate.load(right)?)?;
-    aggregate.save(&state)
+pub(super) fn joined<A: Accumulator>(accumulator: &A, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    let mut state = accumulator.load(left)?;
+    accumulator.merge(&mut state, &accumulator.load(right)?)?;
+    accumulator.save(&state)
 }

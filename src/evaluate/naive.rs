@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::fold::Fold;
 use crate::error::Result;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate};
 
 /// Remembers nothing.
 #[derive(Debug, Clone, Copy)]
@@ -16,11 +16,11 @@ pub(crate) struct Naive;
 impl<A: Aggregate> Fold<A> for Naive {
     type Cursor = ();
 
-    fn cursor(&self, _: &A) {}
+    fn cursor(&self, _: &A::Accumulator) {}
 
-    fn state(&self, aggregate: &A, (): &mut (), run: Range<usize>) -> Result<A::State> {
-        let mut state = aggregate.init();
-        aggregate.update(&mut state, run)?;
+    fn state(&self, accumulator: &A::Accumulator, (): &mut (), run: Range<usize>) -> Result<A::State> {
+        let mut state = accumulator.init();
+        accumulator.update(&mut state, run)?;
         Ok(state)
     }
 }

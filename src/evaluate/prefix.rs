@@ -22,7 +22,7 @@ use super::state_buffer::TOGETHER;
 use crate::bounds::block::FrameRuns;
 use crate::bounds::motion::Moves;
 use crate::error::{Error, Result};
-use crate::model::aggregate::{Removable, all_kept};
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, Removable, all_kept};
 use crate::util::simd::vectorized;
 
 /// Keeps the difference of two prefixes.
@@ -57,9 +57,9 @@ struct Prefixes<S> {
 impl<S: Clone> Prefixes<S> {
     /// The state of a frame, if it is one of those that the block's first and last reach.
     #[inline(always)]
-    fn state<A: Removable<State = S>>(&self, aggregate: &A, run: &Range<usize>) -> Option<S> {
+    fn state<A: Removable<State = S>>(&self, accumulator: &A, run: &Range<usize>) -> Option<S> {
         let entered = self.entered.get(run.end.wrapping_sub(self.end))?;
-        aggregate.without(entered, self.left.get(run.start.wrapping_sub(self.begin))?)
+        accumulator.without(entered, self.left.get(run.start.wrapping_sub(self.begin))?)
     }
 }
 
@@ -91,17 +91,17 @@ fn beside<'a, S: Clone>(
 impl<S: Clone> Window<S> {
     /// Moves to `run`, which is not empty.
     #[inline(always)]
-    fn move_to<A: Removable<State = S>>(&mut self, aggregate: &A, run: Range<usize>) -> Result<()> {
+    fn move_to<A: Removable<State = S>>(&mut self, accumulator: &A, run: Range<usize>) -> Result<()> {
         let Self { run: known, state, .. } = self;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
             *known = run.start..run.start;
-            *state = aggregate.init();
+            *state = accumulator.init();
         }
         if run.end > known.end {
-            aside(state, |state| aggregate.update(state, known.end..run.end))?;
+            aside(state, |state| accumulator.update(state, known.end..run.end))?;
         }
         if run.start > known.start {
-            aside(state, |state| aggregate.remove(state, known.start..run.start))?;
+            aside(state, |state| accumulator.remove(state, known.start..run.start))?;
         }
         *known = run;
         Ok(())
@@ -109,33 +109,35 @@ impl<S: Clone> Window<S> {
 
     /// Answers the frames, if both of their ends move by a row each.
     #[inline(always)]
-    fn by_steps<A: Removable<State = S>>(
+    fn by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(false) };
-        self.move_to(aggregate, first.clone())?;
+        self.move_to(accumulator, first.clone())?;
         let Self { run, state, room: [states, _], .. } = self;
         let more = runs.iter().len() - 1;
         *run = first.start + more..first.end + more;
-        states.resize_with(more + 1, || aggregate.init());
+        states.resize_with(more + 1, || accumulator.init());
         states[0] = state.clone();
-        aggregate.slide(state, first.end..run.end, first.start..run.start, &mut states[1..])?;
-        aggregate.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?;
+        Removable::slide(accumulator, state, first.end..run.end, first.start..run.start, &mut states[1..])?;
+        readout.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
     /// Answers a block of frames by prefixes, unless they move far.
     #[inline(always)]
-    fn by_prefixes<A: Removable<State = S>>(
+    fn by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let mut held = runs.iter().filter(|run| !run.is_empty());
         let Some(first) = held.next() else { return Ok(false) };
         let last = held.next_back().unwrap_or_else(|| first.clone());
@@ -143,22 +145,22 @@ impl<S: Clone> Window<S> {
         if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
             return Ok(false);
         }
-        self.move_to(aggregate, first.clone())?;
+        self.move_to(accumulator, first.clone())?;
         let Self { run, state, prefixes, room: [entered, left] } = self;
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
-        let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, aggregate.init(), begins)];
+        let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, accumulator.init(), begins)];
         for (prefixes, mut state, rows) in moved {
-            prefixes.resize_with(rows.len() + 1, || aggregate.init());
+            prefixes.resize_with(rows.len() + 1, || accumulator.init());
             prefixes[0] = state.clone();
-            aggregate.accumulate(&mut state, rows, all_kept(), &mut prefixes[1..])?;
+            accumulator.accumulate(&mut state, rows, all_kept(), &mut prefixes[1..])?;
         }
         // Frames may jump, if this way was asked for.
         let anew = |run| {
-            let mut state = aggregate.init();
-            aggregate.update(&mut state, run)?;
+            let mut state = accumulator.init();
+            accumulator.update(&mut state, run)?;
             Ok(state)
         };
-        let look = |run| prefixes.state(aggregate, &run).map_or_else(|| anew(run), Ok);
+        let look = |run| prefixes.state(accumulator, &run).map_or_else(|| anew(run), Ok);
         let mut runs = runs;
         while !runs.is_empty() {
             let (some, others) = runs.split(TOGETHER);
@@ -168,12 +170,12 @@ impl<S: Clone> Window<S> {
             match ended.zip(begun).filter(|_| carried.is_none()) {
                 Some((entered, left)) => {
                     let frames = entered.iter().zip(left).map(|(entered, left)| {
-                        let state = aggregate.without(entered, left);
+                        let state = accumulator.without(entered, left);
                         state.ok_or_else(|| Error::internal("states that cannot be subtracted"))
                     });
-                    aggregate.evaluate_all(frames, out)?;
+                    readout.evaluate_all(frames, out)?;
                 }
-                None => aggregate.evaluate_all(states(aggregate, some.iter(), carried, look), out)?,
+                None => readout.evaluate_all(states(accumulator, some.iter(), carried, look), out)?,
             }
             runs = others;
         }
@@ -183,16 +185,16 @@ impl<S: Clone> Window<S> {
     }
 }
 
-impl<A: Removable> Fold<A> for Prefix {
+impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
     type Cursor = Window<A::State>;
 
-    fn cursor(&self, aggregate: &A) -> Self::Cursor {
+    fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
         let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
-        Window { run: 0..0, state: aggregate.init(), prefixes, room: [Vec::new(), Vec::new()] }
+        Window { run: 0..0, state: accumulator.init(), prefixes, room: [Vec::new(), Vec::new()] }
     }
 
-    fn state(&self, aggregate: &A, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        window.move_to(aggregate, run)?;
+    fn state(&self, accumulator: &A::Accumulator, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+        window.move_to(accumulator, run)?;
         Ok(window.state.clone())
     }
 
@@ -205,8 +207,9 @@ impl<A: Removable> Fold<A> for Prefix {
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let nothing = aggregate.init();
-        if aggregate.without(&nothing, &nothing).is_some() {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let nothing = accumulator.init();
+        if accumulator.without(&nothing, &nothing).is_some() {
             let answered = vectorized(
                 #[inline(always)]
                 || {
@@ -224,6 +227,9 @@ impl<A: Removable> Fold<A> for Prefix {
                 return Ok(());
             }
         }
-        aggregate.evaluate_all(states(aggregate, runs.iter(), carried, |run| self.state(aggregate, window, run)), out)
+        readout.evaluate_all(
+            states(accumulator, runs.iter(), carried, |run| Fold::<A>::state(self, accumulator, window, run)),
+            out,
+        )
     }
 }

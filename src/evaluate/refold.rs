@@ -20,7 +20,7 @@ use super::fold::{advanced, joined};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
@@ -73,7 +73,7 @@ impl<A: Aggregate> Refold<A> {
     fn append(&self, folded: &mut Folded<A::State>, entering: &[Range<usize>]) -> Result<bool> {
         let Some(places) = &self.places else {
             for run in entering {
-                self.aggregate.update(&mut folded.state, run.clone())?;
+                self.aggregate.accumulator().update(&mut folded.state, run.clone())?;
             }
             return Ok(true);
         };
@@ -86,7 +86,7 @@ impl<A: Aggregate> Refold<A> {
             return Ok(false);
         }
         for row in rows {
-            self.aggregate.update(&mut folded.state, row..row + 1)?;
+            self.aggregate.accumulator().update(&mut folded.state, row..row + 1)?;
         }
         folded.last = Some(places[last]);
         Ok(true)
@@ -107,7 +107,7 @@ impl<A: Aggregate> Refold<A> {
             folded.pieces = pieces;
             return Ok(folded);
         }
-        let state = carried.cloned().unwrap_or_else(|| self.aggregate.init());
+        let state = carried.cloned().unwrap_or_else(|| self.aggregate.accumulator().init());
         let mut folded = Folded { pieces: Vec::new(), carried: carried.is_some(), last: None, state };
         self.append(&mut folded, &pieces)?;
         folded.pieces = pieces;
@@ -130,32 +130,37 @@ fn entering(known: &[Range<usize>], pieces: &[Range<usize>]) -> Option<Vec<Range
 
 impl<A: Aggregate> Evaluator for Refold<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| self.aggregate.load(state)).transpose();
+        let load = |state: &Option<RecordBatch>| {
+            state.as_ref().map(|state| self.aggregate.accumulator().load(state)).transpose()
+        };
         let (loaded, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut out = self.aggregate.builder(rows.len());
+        let mut out = self.aggregate.readout().builder(rows.len());
         let mut folded = None;
         each_frame(frames, rows, cancel, |row, frame| {
             let carried = loaded.as_ref().filter(|_| row < self.first_partition_end);
             let state = self.fold(folded.take(), frame, carried)?;
             match after.as_ref().filter(|_| self.last_partition_begin <= row) {
-                None => self.aggregate.evaluate(&state.state, &mut out)?,
-                Some(after) => self.aggregate.evaluate(&self.aggregate.merged(&state.state, after)?, &mut out)?,
+                None => self.aggregate.readout().evaluate(&state.state, &mut out)?,
+                Some(after) => self
+                    .aggregate
+                    .readout()
+                    .evaluate(&self.aggregate.accumulator().merged(&state.state, after)?, &mut out)?,
             }
             folded = Some(state);
             Ok(())
         })?;
-        self.aggregate.finish(out)
+        self.aggregate.readout().finish(out)
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         if self.ordered {
             return Err(Error::internal("no state stands for rows that are read in an order of their own"));
         }
-        advanced(&self.aggregate, state, rows)
+        advanced(self.aggregate.accumulator(), state, rows)
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        joined(&self.aggregate, left, right)
+        joined(self.aggregate.accumulator(), left, right)
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {

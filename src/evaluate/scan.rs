@@ -16,7 +16,7 @@ use super::fold::{Fold, Work, aside, behind, states};
 use super::state_buffer::{StateBuffer, TOGETHER};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Aggregate, all_kept};
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
 use crate::model::section::Section;
 use crate::util::boundaries::Edges;
 use crate::util::simd::vectorized;
@@ -72,19 +72,19 @@ pub(crate) struct Suffixes<S> {
 
 impl<S: Clone> Suffixes<S> {
     /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
-    fn new<A: Aggregate<State = S>>(aggregate: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
+    fn new<A: Accumulator<State = S>>(accumulator: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
         let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
         kept.clear();
         let first = run.start / CHUNK + 1;
         let mut end = run.end;
         let mut later: Option<S> = None;
         for edge in (first..=run.end / CHUNK).rev() {
-            let mut state = aggregate.init();
+            let mut state = accumulator.init();
             if edge * CHUNK < end {
-                aggregate.update(&mut state, edge * CHUNK..end)?;
+                accumulator.update(&mut state, edge * CHUNK..end)?;
             }
             if let Some(later) = &later {
-                aggregate.merge(&mut state, later)?;
+                accumulator.merge(&mut state, later)?;
             }
             kept.push(state.clone());
             later = Some(state);
@@ -101,35 +101,35 @@ impl<S: Clone> Suffixes<S> {
     }
 
     #[inline]
-    fn state<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<S> {
-        self.open(aggregate, row)?;
+    fn state<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<S> {
+        self.open(accumulator, row)?;
         Ok(self.states[row - self.open.start].clone())
     }
 
     /// Opens the chunk of `row`.
     #[inline]
-    fn open<A: Aggregate<State = S>>(&mut self, aggregate: &A, row: usize) -> Result<()> {
+    fn open<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
         if self.open.contains(&row) {
             return Ok(());
         }
         let chunk = row / CHUNK;
         self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
-        self.states.resize_with(self.open.len(), || aggregate.init());
-        let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| aggregate.init());
-        aggregate.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
+        self.states.resize_with(self.open.len(), || accumulator.init());
+        let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| accumulator.init());
+        accumulator.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
     /// chunk ends.
-    fn falling<A: Aggregate<State = S>>(
+    fn falling<A: Accumulator<State = S>>(
         &mut self,
-        aggregate: &A,
+        accumulator: &A,
         mut runs: impl Iterator<Item = Range<usize>>,
     ) -> Result<impl ExactSizeIterator<Item = &S>> {
         let Some(first) = runs.next().filter(|run| self.hold(run) && !run.is_empty()).map(|run| run.start) else {
             return Ok(self.states[..0].iter());
         };
-        self.open(aggregate, first)?;
+        self.open(accumulator, first)?;
         let falls = |(row, run): &(usize, Range<usize>)| run.start == *row && run.end == self.run.end;
         let behind = first + 1 + (first + 1..self.open.end).zip(runs).take_while(falls).count();
         Ok(self.states[first - self.open.start..behind - self.open.start].iter())
@@ -137,27 +137,27 @@ impl<S: Clone> Suffixes<S> {
 }
 
 impl<S: Clone> Forwards<S> {
-    fn new<A: Aggregate<State = S>>(aggregate: &A) -> Self {
-        Self { run: 0..0, state: aggregate.init() }
+    fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
+        Self { run: 0..0, state: accumulator.init() }
     }
 
     /// The state of `run`. One row more at the end is the common step.
     #[inline(always)]
-    fn move_to<A: Aggregate<State = S>>(
+    fn move_to<A: Accumulator<State = S>>(
         &mut self,
-        aggregate: &A,
+        accumulator: &A,
         scan: &Scan,
         backwards: &mut Option<Suffixes<S>>,
         run: Range<usize>,
     ) -> Result<S> {
         if run.start == self.run.start && run.end == self.run.end + 1 {
-            aggregate.append(&mut self.state, self.run.end)?;
+            accumulator.append(&mut self.state, self.run.end)?;
             self.run.end = run.end;
         } else if run != self.run {
             if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.hold(&run)) {
-                return suffixes.state(aggregate, run.start);
+                return suffixes.state(accumulator, run.start);
             }
-            let suffix = aside(self, |forwards| forwards.jump_to(aggregate, scan, backwards, run))?;
+            let suffix = aside(self, |forwards| forwards.jump_to(accumulator, scan, backwards, run))?;
             if let Some(state) = suffix {
                 return Ok(state);
             }
@@ -174,30 +174,31 @@ impl<S: Clone> Forwards<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let mut each = runs.iter();
         let Some(first) = each.next() else { return Ok(false) };
         let last = each.next_back().unwrap_or_else(|| first.clone());
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
-        room.states.resize_with(runs.iter().len(), || aggregate.init());
+        room.states.resize_with(runs.iter().len(), || accumulator.init());
         if goes_on && runs.slide().is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            aggregate.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
+            accumulator.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
         } else if (goes_on || first.len() == 1) && runs.grow() {
             room.keep_longer(runs);
-            aggregate.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
+            accumulator.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
             return shrunk(aggregate, room, runs, out);
         }
         self.run = last;
-        aggregate.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+        readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
     /// Goes on to `run`, or begins anew; or else the state of `run` is that of a suffix.
     #[inline(never)]
-    fn jump_to<A: Aggregate<State = S>>(
+    fn jump_to<A: Accumulator<State = S>>(
         &mut self,
-        aggregate: &A,
+        accumulator: &A,
         scan: &Scan,
         backwards: &mut Option<Suffixes<S>>,
         run: Range<usize>,
@@ -207,12 +208,12 @@ impl<S: Clone> Forwards<S> {
             // A frame that is its partition's only row may do either; forwards is the cheaper guess.
             if run.len() > 1 && run.end == scan.partitions.end(run.start) {
                 let before = backwards.take();
-                let suffixes = backwards.insert(Suffixes::new(aggregate, run.clone(), before)?);
-                return Ok(Some(suffixes.state(aggregate, run.start)?));
+                let suffixes = backwards.insert(Suffixes::new(accumulator, run.clone(), before)?);
+                return Ok(Some(suffixes.state(accumulator, run.start)?));
             }
-            *self = Self { run: run.start..run.start, state: aggregate.init() };
+            *self = Self { run: run.start..run.start, state: accumulator.init() };
         }
-        aggregate.update(&mut self.state, self.run.end..run.end)?;
+        accumulator.update(&mut self.state, self.run.end..run.end)?;
         self.run = run;
         Ok(None)
     }
@@ -230,9 +231,10 @@ fn shrunk<A: Aggregate>(
     let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && runs.shrink()) else {
         return Ok(false);
     };
-    let mut state = aggregate.init();
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let mut state = accumulator.init();
     for row in (last.start + 1..last.end).rev() {
-        aggregate.prepend(&mut state, row)?;
+        accumulator.prepend(&mut state, row)?;
     }
     let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
     room.keep_longer(runs);
@@ -240,21 +242,21 @@ fn shrunk<A: Aggregate>(
         // What is behind its first row has been put into the state.
         *last = u64::MAX;
     }
-    room.states.resize_with(rows.len(), || aggregate.init());
-    aggregate.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-    aggregate.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+    room.states.resize_with(rows.len(), || accumulator.init());
+    accumulator.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
+    readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
     Ok(true)
 }
 
 impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
-    fn cursor(&self, aggregate: &A) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(aggregate), together: StateBuffer::new(), backwards: None }
+    fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
+        Cursor { forwards: Forwards::new(accumulator), together: StateBuffer::new(), backwards: None }
     }
 
-    fn state(&self, aggregate: &A, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        cursor.forwards.move_to(aggregate, self, &mut cursor.backwards, run)
+    fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+        cursor.forwards.move_to(accumulator, self, &mut cursor.backwards, run)
     }
 
     fn block(
@@ -266,16 +268,17 @@ impl<A: Aggregate> Fold<A> for Scan {
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(aggregate));
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(accumulator));
         while !runs.is_empty() {
             // Frames that shrink, or grow, row by row need not be asked for one by one.
             if let Some(suffixes) = &mut cursor.backwards {
-                let falling = suffixes.falling(aggregate, runs.iter())?;
+                let falling = suffixes.falling(accumulator, runs.iter())?;
                 let many = falling.len();
                 let answered = (many >= MANY).then(|| {
                     vectorized(
                         #[inline(always)]
-                        || aggregate.evaluate_all(falling.map(|state| behind(aggregate, carried, state.clone())), out),
+                        || readout.evaluate_all(falling.map(|state| behind(accumulator, carried, state.clone())), out),
                     )
                 });
                 if answered.flatten().transpose()?.is_some() {
@@ -297,8 +300,8 @@ impl<A: Aggregate> Fold<A> for Scan {
                 continue;
             }
             let (some, others) = runs.split(CHUNK);
-            let state = |run| forwards.move_to(aggregate, self, &mut cursor.backwards, run);
-            aggregate.evaluate_all(states(aggregate, some.iter(), carried, state), out)?;
+            let state = |run| forwards.move_to(accumulator, self, &mut cursor.backwards, run);
+            readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         cursor.forwards = forwards;

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::Accumulator;
 use crate::util::reserve;
 
 /// Leaves and their merges.
@@ -33,21 +33,21 @@ impl<S: Clone + Send + Sync> StateTree<S> {
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(crate) fn restart<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaves: usize) -> Result<()> {
-        reserve::refill(&mut self.nodes, 2 * leaves.next_power_of_two(), aggregate.init())
+    pub(crate) fn restart<A: Accumulator<State = S>>(&mut self, accumulator: &A, leaves: usize) -> Result<()> {
+        reserve::refill(&mut self.nodes, 2 * leaves.next_power_of_two(), accumulator.init())
     }
 
     /// The leaf becomes `state`.
     ///
     /// # Errors
-    /// As for [`Aggregate::merge`].
-    pub(crate) fn set<A: Aggregate<State = S>>(&mut self, aggregate: &A, leaf: usize, state: S) -> Result<()> {
+    /// As for [`Accumulator::merge`].
+    pub(crate) fn set<A: Accumulator<State = S>>(&mut self, accumulator: &A, leaf: usize, state: S) -> Result<()> {
         let mut node = self.nodes.len() / 2 + leaf;
         self.nodes[node] = state;
         while node > 1 {
             node /= 2;
             let mut merged = self.nodes[2 * node].clone();
-            aggregate.merge(&mut merged, &self.nodes[2 * node + 1])?;
+            accumulator.merge(&mut merged, &self.nodes[2 * node + 1])?;
             self.nodes[node] = merged;
         }
         Ok(())
@@ -61,17 +61,17 @@ impl<S: Clone + Send + Sync> StateTree<S> {
     /// The state of the leaves `range`.
     ///
     /// # Errors
-    /// As for [`Aggregate::merge`].
-    pub(crate) fn range<A: Aggregate<State = S>>(&self, aggregate: &A, range: Range<usize>) -> Result<S> {
+    /// As for [`Accumulator::merge`].
+    pub(crate) fn range<A: Accumulator<State = S>>(&self, accumulator: &A, range: Range<usize>) -> Result<S> {
         let leaves = self.nodes.len() / 2;
         let (mut low, mut high) = (leaves + range.start, leaves + range.end);
-        let mut state = aggregate.init();
+        let mut state = accumulator.init();
         // Nodes right of the middle, found from the outside in.
         let mut aside = [0; usize::BITS as usize];
         let mut kept = 0;
         while low < high {
             if low % 2 == 1 {
-                aggregate.merge(&mut state, &self.nodes[low])?;
+                accumulator.merge(&mut state, &self.nodes[low])?;
                 low += 1;
             }
             if high % 2 == 1 {
@@ -83,7 +83,7 @@ impl<S: Clone + Send + Sync> StateTree<S> {
             high /= 2;
         }
         for &node in aside[..kept].iter().rev() {
-            aggregate.merge(&mut state, &self.nodes[node])?;
+            accumulator.merge(&mut state, &self.nodes[node])?;
         }
         Ok(state)
     }

@@ -27,7 +27,7 @@ use super::state_buffer;
 use super::two_stacks_fixed::{self, Narrow};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Aggregate, all_kept};
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
 use crate::util::simd::vectorized;
 
 /// A call for all rows of a front is worth it from so many on.
@@ -66,27 +66,32 @@ struct Back<S> {
 }
 
 impl<S: Clone> Back<S> {
-    fn new<A: Aggregate<State = S>>(aggregate: &A) -> Self {
-        Self { run: 0..0, middle: 0, state: aggregate.init() }
+    fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
+        Self { run: 0..0, middle: 0, state: accumulator.init() }
     }
 
     /// The state of `run`. One row more at the end is the common step.
     #[inline(always)]
-    fn move_to<A: Aggregate<State = S>>(&mut self, aggregate: &A, front: &mut Vec<S>, run: Range<usize>) -> Result<S> {
+    fn move_to<A: Accumulator<State = S>>(
+        &mut self,
+        accumulator: &A,
+        front: &mut Vec<S>,
+        run: Range<usize>,
+    ) -> Result<S> {
         if run.start < self.run.start || run.end < self.run.end || run.start > self.middle {
-            aside(self, |back| back.turn(aggregate, front, &run))?;
+            aside(self, |back| back.turn(accumulator, front, &run))?;
         }
         let known = self.run.end;
         if run.end == known + 1 {
-            aggregate.append(&mut self.state, known)?;
+            accumulator.append(&mut self.state, known)?;
         } else if run.end > known {
-            aside(&mut self.state, |state| aggregate.update(state, known..run.end))?;
+            aside(&mut self.state, |state| accumulator.update(state, known..run.end))?;
         }
         // What lies in the front beyond this is of rows that have left.
         let rows = self.middle - run.start;
         self.run = run;
         match front.get(front.len().wrapping_sub(rows)) {
-            Some(state) => aggregate.merged(state, &self.state),
+            Some(state) => accumulator.merged(state, &self.state),
             None => Ok(self.state.clone()),
         }
     }
@@ -100,17 +105,18 @@ impl<S: Clone> Back<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let Some((first, moves)) = runs.slide() else { return Ok(0) };
-        self.move_to(aggregate, front, first.clone())?;
+        self.move_to(accumulator, front, first.clone())?;
         // Once the front is used up the rows are folded into a new one.
         let left = self.middle - first.start;
         let most = runs.iter().len();
         let count = if moves.begin { most.min(left.max(1)) } else { most };
         let last = count - 1;
-        backs.resize_with(count, || aggregate.init());
+        backs.resize_with(count, || accumulator.init());
         if moves.end {
             backs[0] = self.state.clone();
-            aggregate.accumulate(&mut self.state, first.end..first.end + last, all_kept(), &mut backs[1..])?;
+            accumulator.accumulate(&mut self.state, first.end..first.end + last, all_kept(), &mut backs[1..])?;
         } else {
             backs.fill(self.state.clone());
         }
@@ -119,31 +125,36 @@ impl<S: Clone> Back<S> {
         } else {
             let same = front.get(front.len() - left).cloned();
             fronts.clear();
-            fronts.resize(count, same.unwrap_or_else(|| aggregate.init()));
+            fronts.resize(count, same.unwrap_or_else(|| accumulator.init()));
             &fronts[..]
         };
-        let merged = fronts.iter().zip(&*backs).map(|(front, back)| aggregate.merged(front, back));
-        aggregate.evaluate_all(merged, out)?;
+        let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
+        readout.evaluate_all(merged, out)?;
         self.run = first.start + usize::from(moves.begin) * last..first.end + usize::from(moves.end) * last;
         Ok(count)
     }
 
     /// Makes a front of the rows that are known and lie in `run`, if it goes on from there.
     #[inline(never)]
-    fn turn<A: Aggregate<State = S>>(&mut self, aggregate: &A, front: &mut Vec<S>, run: &Range<usize>) -> Result<()> {
-        self.state = aggregate.init();
+    fn turn<A: Accumulator<State = S>>(
+        &mut self,
+        accumulator: &A,
+        front: &mut Vec<S>,
+        run: &Range<usize>,
+    ) -> Result<()> {
+        self.state = accumulator.init();
         if run.start < self.run.start || run.end < self.run.end || run.start >= self.run.end {
             (self.run, self.middle) = (run.start..run.start, run.start);
             return Ok(());
         }
         self.middle = self.run.end;
-        let (mut later, rows) = (aggregate.init(), run.start..self.middle);
-        front.resize_with(rows.len(), || aggregate.init());
+        let (mut later, rows) = (accumulator.init(), run.start..self.middle);
+        front.resize_with(rows.len(), || accumulator.init());
         if rows.len() >= FEW {
-            return aggregate.prepend_all(&mut later, rows, all_kept(), front);
+            return accumulator.prepend_all(&mut later, rows, all_kept(), front);
         }
         for (row, front) in rows.zip(front).rev() {
-            aggregate.prepend(&mut later, row)?;
+            accumulator.prepend(&mut later, row)?;
             front.clone_from(&later);
         }
         Ok(())
@@ -153,17 +164,17 @@ impl<S: Clone> Back<S> {
 impl<A: Aggregate> Fold<A> for TwoStacks {
     type Cursor = Stacks<A::State>;
 
-    fn cursor(&self, aggregate: &A) -> Self::Cursor {
+    fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
         Stacks {
             front: Vec::new(),
-            back: Back::new(aggregate),
+            back: Back::new(accumulator),
             beside: Beside { fronts: Vec::new(), backs: Vec::new() },
             narrow: Narrow::new(),
         }
     }
 
-    fn state(&self, aggregate: &A, stacks: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
-        stacks.back.move_to(aggregate, &mut stacks.front, run)
+    fn state(&self, accumulator: &A::Accumulator, stacks: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+        stacks.back.move_to(accumulator, &mut stacks.front, run)
     }
 
     fn block(
@@ -175,7 +186,8 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         _: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let mut back = std::mem::replace(&mut stacks.back, Back::new(aggregate));
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let mut back = std::mem::replace(&mut stacks.back, Back::new(accumulator));
         while !runs.is_empty() {
             let wide = runs.iter().next().is_some_and(|first| first.len() >= MANY);
             let together = carried.is_none() && !needs_drop::<A::State>();
@@ -200,8 +212,8 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                     continue;
                 }
             }
-            let state = |run| back.move_to(aggregate, &mut stacks.front, run);
-            aggregate.evaluate_all(states(aggregate, some.iter(), carried, state), out)?;
+            let state = |run| back.move_to(accumulator, &mut stacks.front, run);
+            readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         stacks.back = back;

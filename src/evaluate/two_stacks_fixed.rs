@@ -16,7 +16,7 @@
 use crate::bounds::block::FrameRuns;
 use crate::bounds::motion::Moves;
 use crate::error::Result;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 
 /// So many narrow frames are answered together: the more, the fewer rows are read twice, and their states stay in the
 /// first-level cache.
@@ -46,6 +46,7 @@ impl<S: Clone> Narrow<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(0) };
         let (frames, width) = (runs.iter().len(), first.len());
         // The last block is whole: it ends where the last frame does, or before.
@@ -54,19 +55,24 @@ impl<S: Clone> Narrow<S> {
         kept.clear();
         kept.resize(rows, u64::MAX);
         kept.iter_mut().step_by(width).for_each(|kept| *kept = 0);
-        fronts.resize_with(rows, || aggregate.init());
-        aggregate.prepend_all(&mut aggregate.init(), first.start..first.start + rows, kept.iter().copied(), fronts)?;
-        backs.resize_with(frames, || aggregate.init());
-        aggregate.accumulate(
-            &mut aggregate.init(),
+        fronts.resize_with(rows, || accumulator.init());
+        accumulator.prepend_all(
+            &mut accumulator.init(),
+            first.start..first.start + rows,
+            kept.iter().copied(),
+            fronts,
+        )?;
+        backs.resize_with(frames, || accumulator.init());
+        accumulator.accumulate(
+            &mut accumulator.init(),
             first.end..first.end + frames - 1,
             kept.iter().copied(),
             &mut backs[1..],
         )?;
         // A frame that is a block is its front.
-        backs.iter_mut().step_by(width).for_each(|back| *back = aggregate.init());
-        let merged = fronts.iter().zip(&*backs).map(|(front, back)| aggregate.merged(front, back));
-        aggregate.evaluate_all(merged, out)?;
+        backs.iter_mut().step_by(width).for_each(|back| *back = accumulator.init());
+        let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
+        readout.evaluate_all(merged, out)?;
         Ok(frames)
     }
 }

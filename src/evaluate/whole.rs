@@ -14,6 +14,7 @@
 
 use std::mem::needs_drop;
 use std::ops::Range;
+use std::vec::IntoIter;
 
 use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
@@ -22,7 +23,7 @@ use super::fold::{Fold, Work, behind};
 use super::state_buffer::{StateBuffer, TOGETHER};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 use crate::model::group_ids::{Groups, Share};
 use crate::util::cancel::Cancel;
 use crate::util::simd::vectorized;
@@ -56,6 +57,7 @@ impl<S: Clone> Known<S> {
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
         if rows.len() > runs.iter().len() + 2 * SHORT as usize || !runs.repeat(SHORT) {
@@ -67,10 +69,10 @@ impl<S: Clone> Known<S> {
         for &begin in runs.begin {
             kept[begin as usize - first] = 0;
         }
-        states.resize_with(rows.len(), || aggregate.init());
-        aggregate.accumulate(&mut aggregate.init(), rows, kept.iter().copied(), states)?;
-        let state = |&end: &u32| behind(aggregate, carried, states[end as usize - 1 - first].clone());
-        aggregate.evaluate_all(runs.end.iter().map(state), out)?;
+        states.resize_with(rows.len(), || accumulator.init());
+        accumulator.accumulate(&mut accumulator.init(), rows, kept.iter().copied(), states)?;
+        let state = |&end: &u32| behind(accumulator, carried, states[end as usize - 1 - first].clone());
+        readout.evaluate_all(runs.end.iter().map(state), out)?;
         Ok(true)
     }
 }
@@ -78,16 +80,16 @@ impl<S: Clone> Known<S> {
 impl<A: Aggregate> Fold<A> for Whole {
     type Cursor = Known<A::State>;
 
-    fn cursor(&self, _: &A) -> Self::Cursor {
+    fn cursor(&self, _: &A::Accumulator) -> Self::Cursor {
         Known { last: None, short: StateBuffer::new() }
     }
 
-    fn state(&self, aggregate: &A, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
+    fn state(&self, accumulator: &A::Accumulator, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
         match &known.last {
             Some((last, state)) if *last == run => Ok(state.clone()),
             _ => {
-                let mut state = aggregate.init();
-                aggregate.update(&mut state, run.clone())?;
+                let mut state = accumulator.init();
+                accumulator.update(&mut state, run.clone())?;
                 known.last = Some((run, state.clone()));
                 Ok(state)
             }
@@ -107,6 +109,7 @@ impl<A: Aggregate> Fold<A> for Whole {
         work: &mut Work,
         out: &mut A::Builder,
     ) -> Result<()> {
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         while let Some(run) = runs.iter().next() {
             let (mut some, mut others) = runs.split(TOGETHER);
             if run.len() > SHORT as usize || needs_drop::<A::State>() {
@@ -128,12 +131,12 @@ impl<A: Aggregate> Fold<A> for Whole {
                     times += 1;
                 }
                 let piece = if run.is_empty() {
-                    aggregate.init()
+                    accumulator.init()
                 } else {
                     work.spend(run.len())?;
-                    self.state(aggregate, known, run)?
+                    Fold::<A>::state(self, accumulator, known, run)?
                 };
-                aggregate.repeat(&behind(aggregate, carried, piece)?, times, out)?;
+                readout.repeat(&behind(accumulator, carried, piece)?, times, out)?;
             }
             runs = others;
         }
@@ -152,22 +155,28 @@ const STEP: usize = 1 << 16;
 
 /// The answer of each group.
 fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
-    let fill = |share: &Share, states: &mut [A::State]| fold_share(aggregate, groups, share, states, threads.cancel());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let fill =
+        |share: &Share, states: &mut [A::State]| fold_share(accumulator, groups, share, states, threads.cancel());
     let answers = |states: Vec<A::State>| {
-        let mut out = aggregate.builder(states.len());
-        aggregate.evaluate_all(states.into_iter().map(Ok), &mut out)?;
-        aggregate.finish(out)
+        let mut out = readout.builder(states.len());
+        readout.evaluate_all(states.into_iter().map(Ok), &mut out)?;
+        readout.finish(out)
     };
     let shares = groups.shares(exact, threads)?;
     let Some(apart) = groups.apart(&shares) else {
-        let merge = |state: &mut A::State, right| aggregate.merge(state, &right);
-        return answers(groups.fold(shares, || aggregate.init(), fill, merge, threads)?);
+        let mut merge = |states: &mut [A::State], right: &mut IntoIter<A::State>| {
+            states.iter_mut().zip(right).try_for_each(|(state, right)| accumulator.merge(state, &right))
+        };
+        return answers(groups.fold(shares, &accumulator.init(), &fill, &mut merge, threads)?);
     };
-    let pieces = threads.map(apart, |share| {
-        let mut states = vec![aggregate.init(); share.groups.len()];
+    // What is not generic is compiled once.
+    let answer: &(dyn Fn(Share) -> Result<ArrayRef> + Send + Sync) = &|share| {
+        let mut states = vec![accumulator.init(); share.groups.len()];
         fill(&share, &mut states)?;
         answers(states)
-    })?;
+    };
+    let pieces = threads.map(apart, answer)?;
     match &pieces[..] {
         [only] => Ok(only.clone()),
         pieces => Ok(concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?),
@@ -177,8 +186,8 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: 
 /// Folds the rows of a share into the states of its groups. A function of its own, whose arguments compilers know to be apart:
 /// what they cannot tell from a state is read again for each row.
 #[inline(never)]
-fn fold_share<A: Aggregate>(
-    aggregate: &A,
+fn fold_share<A: Accumulator>(
+    accumulator: &A,
     groups: &Groups,
     share: &Share,
     states: &mut [A::State],
@@ -195,12 +204,12 @@ fn fold_share<A: Aggregate>(
             let (rows, states) = (step.clone(), &mut *states);
             appended = vectorized(
                 #[inline(always)]
-                move || aggregate.append_each(states, first, groups, rows),
+                move || accumulator.append_each(states, first, groups, rows),
             );
         }
         match appended {
             Some(appended) => appended?,
-            None => groups.each_run(step.clone(), |group, run| aggregate.update(&mut states[group - first], run))?,
+            None => groups.each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?,
         }
     }
     Ok(())

@@ -27,7 +27,6 @@ use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
 use crate::model::section::Section;
 use crate::permute::column_reader::Source;
-use crate::permute::column_writer::Dealt;
 use crate::permute::decluster::Route;
 use crate::permute::{broadcast, gather};
 use crate::plan::planned::{Digits, Order, Plan, PlannedArg, PlannedCall};
@@ -99,7 +98,8 @@ impl Plan {
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
-    let threads = Threads::new(plan.options.threads, cancel).at_most_for(batch.num_rows());
+    let threads =
+        Threads::new(plan.options.threads, cancel).spread(plan.options.spread_threads).at_most_for(batch.num_rows());
     let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
@@ -252,13 +252,8 @@ impl<'a> Work<'a> {
         let (order, route) = (sorted.order.as_deref(), route.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
         let source = Source::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
-        let mut rooms = source.rooms();
-        let mut column = |&call: &usize| {
-            let width = self.plan.calls[call].signature.output.primitive_width();
-            let room = rooms.iter().position(|room| Some(room.width()) == width).map(|place| rooms.swap_remove(place));
-            column_of(self.plan, call, self.rows, order, route.map(|route| Dealt { route, room }), self.threads)
-        };
-        let columns = passes.iter().map(|pass| pass.iter().map(&mut column).collect());
+        let column = |&call: &usize| column_of(self.plan, call, self.rows, order, route, self.threads);
+        let columns = passes.iter().map(|pass| pass.iter().map(column).collect());
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());

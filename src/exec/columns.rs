@@ -6,7 +6,8 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::Schema;
 
 use crate::error::{Error, Result};
-use crate::permute::column_writer::{Dealt, Restored};
+use crate::permute::column_writer::Restored;
+use crate::permute::decluster::Route;
 use crate::plan::planned::{Order, Plan};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
@@ -59,10 +60,10 @@ pub(crate) fn column_of<'a>(
     call: usize,
     rows: usize,
     order: Option<&'a [u32]>,
-    dealt: Option<Dealt<'a>>,
+    route: Option<&'a Route>,
     threads: &Threads,
 ) -> Result<Restored<'a>> {
-    Restored::new(&plan.calls[call].signature.output, rows, order, dealt, threads)
+    Restored::new(&plan.calls[call].signature.output, rows, order, route, threads)
 }
 
 /// The order keys over `columns`.

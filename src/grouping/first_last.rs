@@ -9,6 +9,8 @@
 //! comparison a row. Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are
 //! sorted.
 
+use std::vec::IntoIter;
+
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Share};
 use crate::sort::key_layout::Layout;
@@ -61,7 +63,7 @@ fn ends_of<W: Word>(
 ) -> Result<Vec<Option<u32>>> {
     // Of two rows of the same words the first is first and the later one last.
     let comes = |word: W, end: &End<W>| end.row == NONE || if last { word >= end.word } else { word < end.word };
-    let none = || End { word: W::default(), row: NONE };
+    let none = End { word: W::default(), row: NONE };
     let fill = |share: &Share, ends: &mut [End<W>]| {
         let first = share.groups.start;
         let mut words = [W::default(); BLOCK];
@@ -78,13 +80,15 @@ fn ends_of<W: Word>(
         }
         Ok(())
     };
-    let merge = |end: &mut End<W>, later: End<W>| {
-        if later.row != NONE && comes(later.word, end) {
-            *end = later;
+    let mut merge = |ends: &mut [End<W>], later: &mut IntoIter<End<W>>| {
+        for (end, later) in ends.iter_mut().zip(later) {
+            if later.row != NONE && comes(later.word, end) {
+                *end = later;
+            }
         }
         Ok(())
     };
-    let ends = groups.fold(groups.shares(true, threads)?, none, fill, merge, threads)?;
+    let ends = groups.fold(groups.shares(true, threads)?, &none, &fill, &mut merge, threads)?;
     Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
 }
 

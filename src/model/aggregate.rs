@@ -11,24 +11,22 @@ use arrow_array::{ArrayRef, RecordBatch};
 use super::group_ids::Groups;
 use crate::error::{Error, Result};
 
-/// What [`Aggregate::accumulate`] and [`Aggregate::prepend_all`] keep where no state begins anew.
+/// What [`Accumulator::accumulate`] and [`Accumulator::prepend_all`] keep where no state begins anew.
 ///
 /// A closure that knows nothing is a constant to compilers, where `repeat` is a field that is read.
 pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
     repeat_with(|| u64::MAX)
 }
 
-/// An aggregate bound to its argument columns in one section. Rows are section row numbers.
+/// The half of an aggregate that turns rows into states, bound to its argument columns in one section. Rows are section row
+/// numbers.
 ///
 /// Laws, held by `tests/rust/functions/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `merged` reads as `merge` does;
-/// `evaluate` leaves the state as it was.
-pub trait Aggregate: Send + Sync {
+/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `merged` reads as `merge` does.
+pub trait Accumulator: Send + Sync {
     /// What a run of rows came to.
     type State: Clone + Send + Sync;
-    /// Where results gather.
-    type Builder;
 
     /// The state of no rows.
     fn init(&self) -> Self::State;
@@ -93,7 +91,7 @@ pub trait Aggregate: Send + Sync {
     }
 
     /// Puts `rows` to the left one by one, from the last to the first, and writes the state after each of them to its place
-    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Aggregate::accumulate`].
+    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Accumulator::accumulate`].
     ///
     /// # Errors
     /// As for `update`.
@@ -131,42 +129,6 @@ pub trait Aggregate: Send + Sync {
         Ok(state)
     }
 
-    /// An empty builder for `capacity` results.
-    fn builder(&self, capacity: usize) -> Self::Builder;
-
-    /// Appends the result of `state` to `out`; NULL is a result.
-    ///
-    /// # Errors
-    /// The result does not fit its type.
-    fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()>;
-
-    /// Appends the result of each of `states` to `out`, a block at a time.
-    ///
-    /// # Errors
-    /// As for `evaluate`, and the first error among the states.
-    #[inline]
-    fn evaluate_all(
-        &self,
-        mut states: impl ExactSizeIterator<Item = Result<Self::State>>,
-        out: &mut Self::Builder,
-    ) -> Result<()> {
-        states.try_for_each(|state| self.evaluate(&state?, out))
-    }
-
-    /// Appends the result of `state` so many times to `out`.
-    ///
-    /// # Errors
-    /// As for `evaluate`.
-    fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {
-        (0..times).try_for_each(|_| self.evaluate(state, out))
-    }
-
-    /// The results as a column of the call's type.
-    ///
-    /// # Errors
-    /// The results do not make an array.
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
-
     /// The state as one row of Arrow data, so that it can cross a section's edge.
     ///
     /// # Errors
@@ -180,11 +142,88 @@ pub trait Aggregate: Send + Sync {
     fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
 }
 
+/// The half of an aggregate that turns states into a column. It leaves states as they were.
+pub trait Readout<S>: Send + Sync {
+    /// Where results gather.
+    type Builder;
+
+    /// An empty builder for `capacity` results.
+    fn builder(&self, capacity: usize) -> Self::Builder;
+
+    /// Appends the result of `state` to `out`; NULL is a result.
+    ///
+    /// # Errors
+    /// The result does not fit its type.
+    fn evaluate(&self, state: &S, out: &mut Self::Builder) -> Result<()>;
+
+    /// Appends the result of each of `states` to `out`, a block at a time.
+    ///
+    /// # Errors
+    /// As for `evaluate`, and the first error among the states.
+    #[inline]
+    fn evaluate_all(
+        &self,
+        mut states: impl ExactSizeIterator<Item = Result<S>>,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        states.try_for_each(|state| self.evaluate(&state?, out))
+    }
+
+    /// Appends the result of `state` so many times to `out`.
+    ///
+    /// # Errors
+    /// As for `evaluate`.
+    fn repeat(&self, state: &S, times: usize, out: &mut Self::Builder) -> Result<()> {
+        (0..times).try_for_each(|_| self.evaluate(state, out))
+    }
+
+    /// The results as a column of the call's type.
+    ///
+    /// # Errors
+    /// The results do not make an array.
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
+}
+
+/// What strategies fold and answer: an [`Accumulator`] and a [`Readout`] of its states. A type that is both is one.
+pub trait Aggregate: Send + Sync {
+    /// What a run of rows came to.
+    type State: Clone + Send + Sync;
+    /// Where results gather.
+    type Builder;
+    /// What makes the states.
+    type Accumulator: Accumulator<State = Self::State>;
+    /// What reads them.
+    type Readout: Readout<Self::State, Builder = Self::Builder>;
+
+    /// What makes the states.
+    fn accumulator(&self) -> &Self::Accumulator;
+
+    /// What reads them.
+    fn readout(&self) -> &Self::Readout;
+}
+
+impl<A: Accumulator + Readout<<A as Accumulator>::State>> Aggregate for A {
+    type State = <A as Accumulator>::State;
+    type Builder = <A as Readout<<A as Accumulator>::State>>::Builder;
+    type Accumulator = A;
+    type Readout = A;
+
+    #[inline]
+    fn accumulator(&self) -> &A {
+        self
+    }
+
+    #[inline]
+    fn readout(&self) -> &A {
+        self
+    }
+}
+
 /// An aggregate whose `update` has an exact inverse: integers, decimals, counts; never floats.
 ///
-/// Laws, held as those of [`Aggregate`] are: `retract` undoes `update`; `slide` writes the states that `update` makes of each
+/// Laws, held as those of [`Accumulator`] are: `retract` undoes `update`; `slide` writes the states that `update` makes of each
 /// frame.
-pub trait Retractable: Aggregate {
+pub trait Retractable: Accumulator {
     /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 
@@ -192,7 +231,7 @@ pub trait Retractable: Aggregate {
     /// Writes the state after each step to its place in `out`.
     ///
     /// # Errors
-    /// As for [`Aggregate::update`].
+    /// As for [`Accumulator::update`].
     #[inline(always)]
     fn slide(
         &self,
@@ -213,7 +252,7 @@ pub trait Retractable: Aggregate {
 }
 
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
-pub(crate) trait Removable: Aggregate {
+pub(crate) trait Removable: Accumulator {
     /// States that are merged are those of all their rows to the last digit, however these were shared out.
     const EXACT: bool = false;
 
@@ -280,10 +319,7 @@ impl<A: Retractable> Removable for A {
 }
 
 /// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
-pub trait Selective: Aggregate {
-    /// Several rows are compared as fast as a branch that was not foreseen: `keeps` is an instruction or two.
-    const AT_ONCE: bool;
-
+pub trait Selective: Accumulator {
     /// Whether `row` takes part at all.
     fn includes(&self, row: usize) -> bool;
 

@@ -6,6 +6,7 @@
 //! ```
 
 use std::ops::Range;
+use std::vec::IntoIter;
 
 use crate::error::Result;
 use crate::util::reserve;
@@ -108,30 +109,30 @@ impl Groups {
             }
             Ok(())
         };
-        let add = |count: &mut usize, more| {
-            *count += more;
+        let mut add = |counts: &mut [usize], more: &mut IntoIter<usize>| {
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
             Ok(())
         };
-        let counts = self.fold(self.shares(true, threads)?, || 0, count, add, threads)?;
+        let counts = self.fold(self.shares(true, threads)?, &0, &count, &mut add, threads)?;
         Ok(counts.into_iter().max().unwrap_or(0))
     }
 
     /// Of each group what its rows come to: `fill` takes a share of the rows and a state for each of its groups, `merge` puts
-    /// those of later rows behind those of earlier ones.
+    /// those of later rows behind those of earlier ones, as many as it is given. Compiled for each type of states, not for
+    /// each function that has them.
     ///
     /// # Errors
     /// The first error of `fill` or `merge`.
-    #[inline]
-    pub(crate) fn fold<S: Clone + Send>(
+    pub(crate) fn fold<S: Clone + Send + Sync>(
         &self,
         shares: Vec<Share>,
-        init: impl Fn() -> S + Sync,
-        fill: impl Fn(&Share, &mut [S]) -> Result<()> + Send + Sync,
-        mut merge: impl FnMut(&mut S, S) -> Result<()>,
+        init: &S,
+        fill: &(dyn Fn(&Share, &mut [S]) -> Result<()> + Send + Sync),
+        merge: &mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>,
         threads: &Threads,
     ) -> Result<Vec<S>> {
         let filled = threads.map(shares, |share: Share| {
-            let mut states = reserve::repeated(init(), share.groups.len())?;
+            let mut states = reserve::repeated(init.clone(), share.groups.len())?;
             fill(&share, &mut states)?;
             Ok((share.groups.start, states))
         })?;
@@ -144,16 +145,16 @@ impl Groups {
             let more = self.count - all.len();
             reserve::reserve(&mut all, more)?;
             if all.len() < first {
-                all.resize_with(first, &init);
+                all.resize(first, init.clone());
             }
             let mut states = states.into_iter();
             // The state so far comes first: where there is none, the other one stays for `extend`.
-            all[first..].iter_mut().zip(states.by_ref()).try_for_each(|(state, later)| merge(state, later))?;
+            merge(&mut all[first..], &mut states)?;
             all.extend(states);
         }
         let more = self.count - all.len();
         reserve::reserve(&mut all, more)?;
-        all.resize_with(self.count, &init);
+        all.resize(self.count, init.clone());
         Ok(all)
     }
 
@@ -374,14 +375,14 @@ mod tests {
                 groups.each_row(share.rows.clone(), |group, row| states[group - share.groups.start].push(row));
                 Ok(())
             };
-            let merge = |rows: &mut Vec<usize>, later: Vec<usize>| {
-                rows.extend(later);
+            let mut merge = |rows: &mut [Vec<usize>], later: &mut IntoIter<Vec<usize>>| {
+                rows.iter_mut().zip(later).for_each(|(rows, later)| rows.extend(later));
                 Ok(())
             };
             let mut expected = vec![Vec::new(); count];
             of.iter().zip(0..).for_each(|(&group, row)| expected[group as usize].push(row));
             assert_eq!(
-                groups.fold(groups.shares(false, &threads).unwrap(), Vec::new, fill, merge, &threads).unwrap(),
+                groups.fold(groups.shares(false, &threads).unwrap(), &Vec::new(), &fill, &mut merge, &threads).unwrap(),
                 expected,
                 "{order}"
             );

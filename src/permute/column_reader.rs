@@ -45,11 +45,6 @@ impl<'a> Source<'a> {
         Ok(Self { columns, order, route, dealt })
     }
 
-    /// What has been dealt. Once the rows of a block are read, it is room for what they answer.
-    pub(crate) fn rooms(&self) -> Vec<&Tiles> {
-        self.dealt.iter().flatten().collect()
-    }
-
     /// The rows at these positions of the order, column by column.
     ///
     /// # Errors

@@ -43,13 +43,6 @@ pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     restored.finish(&threads)
 }
 
-/// Values go to their order by the route, and are dealt to this room until all have come, if somebody has some to spare.
-#[derive(Clone, Copy)]
-pub(crate) struct Dealt<'a> {
-    pub(crate) route: &'a Route,
-    pub(crate) room: Option<&'a Tiles>,
-}
-
 /// A column that is put together from pieces, by several threads at once.
 pub(crate) struct Restored<'a> {
     data_type: DataType,
@@ -69,9 +62,8 @@ pub(crate) struct Restored<'a> {
 enum Room<'a> {
     /// Values of fixed width to their rows.
     Cells(Box<dyn Cells>),
-    /// To where the route deals them, which somebody had to spare, or which is the column's own.
-    Lent(&'a Route, &'a Tiles),
-    Own(&'a Route, Tiles),
+    /// To where the route deals them, until all have come.
+    Tiles(&'a Route, Tiles),
     /// Those of rows in order side by side, if they come in several pieces.
     Pieces(OnceLock<Pieces>),
     /// All others wait.
@@ -87,15 +79,14 @@ impl<'a> Restored<'a> {
         data_type: &DataType,
         rows: usize,
         order: Option<&'a [u32]>,
-        dealt: Option<Dealt<'a>>,
+        route: Option<&'a Route>,
         threads: &Threads,
     ) -> Result<Self> {
-        let room = match (data_type.primitive_width(), order, dealt) {
+        let room = match (data_type.primitive_width(), order, route) {
             (None, ..) => Room::None,
             (Some(_), None, _) => Room::Pieces(OnceLock::new()),
             (Some(width), Some(_), None) => Room::Cells(scatter::room(width, rows, threads)?),
-            (Some(_), Some(_), Some(Dealt { route, room: Some(tiles) })) => Room::Lent(route, tiles),
-            (Some(width), Some(_), Some(Dealt { route, room: None })) => Room::Own(route, Tiles::room(width, route)?),
+            (Some(width), Some(_), Some(route)) => Room::Tiles(route, Tiles::room(width, route)?),
         };
         Ok(Self {
             data_type: data_type.clone(),
@@ -138,8 +129,7 @@ impl<'a> Restored<'a> {
         let width = self.data_type.primitive_width().unwrap_or(0);
         match &self.room {
             Room::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
-            Room::Lent(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
-            Room::Own(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
+            Room::Tiles(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
             Room::Pieces(pieces) if rows.len() < self.rows => {
                 self.expect_pieces(self.rows * width)?;
                 let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
@@ -188,8 +178,7 @@ impl<'a> Restored<'a> {
         }
         let values = match room {
             Room::Cells(cells) => Some(cells.into_buffer()),
-            Room::Lent(route, tiles) => Some(tiles.deliver(route, threads)?),
-            Room::Own(route, tiles) => Some(tiles.deliver(route, threads)?),
+            Room::Tiles(route, tiles) => Some(tiles.deliver(route, threads)?),
             Room::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
             Room::None => None,
         };

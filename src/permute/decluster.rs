@@ -12,7 +12,7 @@
 //! they go to its rows. Either step goes to and fro in one tile or strip, which the cache holds, and through what it does
 //! not hold one after the other. Cost on two threads: 0.6 ns a value between a tile and its runs and 1 between these and a
 //! strip, and 1 a row for the runs themselves, once for all columns of an order. Memory: 4 bytes a row, and a column dealt
-//! for each that comes or goes; one that has come is room for one that goes.
+//! for each that comes or goes.
 //!
 //! Source: Manegold, Boncz, Nes, Kersten, "Cache-Conscious Radix-Decluster Projections", VLDB 2004; here runs are found by
 //! a counting sort of each tile.

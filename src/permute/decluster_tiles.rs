@@ -1,7 +1,7 @@
 //! The values of a column between its rows and their order, dealt by a [`Route`].
 //!
 //! ```text
-//!   column -> deal -> tiles -> pick_up -> rows in order     what is read; a tile's room is free once it has been
+//!   column -> deal -> tiles -> pick_up -> rows in order     what is read
 //!   rows in order -> put -> tiles -> deliver -> column      what is answered
 //! ```
 //!
@@ -20,7 +20,6 @@ use crate::error::Result;
 use crate::util::parallel_fill::{appended, in_chunks};
 use crate::util::reserve;
 use crate::util::slices::pieces;
-use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
 
 /// Bytes of values that are put together before they go to their tile.
@@ -71,11 +70,6 @@ impl Tiles {
         let mut tiles: Vec<_> = route.begins().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
         tiles.reverse();
         Self { width, tiles }
-    }
-
-    /// The width of a value in bytes.
-    pub(crate) fn width(&self) -> usize {
-        self.width
     }
 
     /// Takes the values of the positions from `begin` on; those of a position come once.
@@ -131,7 +125,6 @@ fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> 
 }
 
 fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
-    let writes = Writes::of(WIDTH * route.len());
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
     let mut together = [0; TOGETHER];
@@ -145,7 +138,7 @@ fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usiz
                 for (value, &position) in together.iter_mut().zip(positions) {
                     *value = values[usize::from(position)];
                 }
-                writes.append(&mut room, together[..positions.len()].as_flattened());
+                room.extend_from_slice(together[..positions.len()].as_flattened());
             }
         } else {
             // Others bring the rest of the tile.

@@ -4,20 +4,14 @@
 //!   order     2 0 1            out[i] = in[order[i]]     1 0 0 -> 0 1 0
 //! ```
 //!
-//! Cost: 0.2 to 0.3 ns a row where AVX2 reads eight bits' words at once, 0.65 where one comes after the other and eight
-//! bits are put together by a product; to shift each to its place would take 1.0 to 1.2. (A million rows, 200 thousand bits
-//! or a million.) Memory: the bits once more, from the first bit of a word on.
-
-#![allow(unsafe_code)] // reads of eight words at once; figures above
+//! Cost: one pass, in which eight bits are put together by a product. Memory: the bits once more, from the first bit of a word
+//! on.
 
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::Result;
 use crate::util::bitmap::{WORD, packed, word};
 use crate::util::threads::Threads;
-
-#[cfg(target_arch = "x86_64")]
-use crate::util::simd::x86::has_avx2;
 
 /// `bits` in the order of the row numbers `order`.
 pub(crate) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
@@ -40,11 +34,6 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
         let bits = rest.iter().enumerate();
         *last = bits.fold(0, |word, (bit, &row)| word | u64::from(bit_of(words, row)) << bit);
     }
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: `has_avx2` has asked the processor for what `fill` is compiled for.
-        return unsafe { x86::fill(words, blocks, full) };
-    }
     for (word, rows) in full.iter_mut().zip(blocks) {
         *word = of_block(words, rows);
     }
@@ -64,45 +53,11 @@ fn of_block(words: &[u64], rows: &[u32; WORD]) -> u64 {
     eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | u64::from(bits) << at)
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::{
-        _mm256_andnot_si256, _mm256_castsi256_ps, _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_movemask_ps,
-        _mm256_set1_epi32, _mm256_sllv_epi32, _mm256_srli_epi32,
-    };
-
-    use crate::util::bitmap::WORD;
-
-    /// As the loop over [`super::of_block`].
-    #[target_feature(enable = "avx2")]
-    pub(crate) fn fill(words: &[u64], blocks: &[[u32; WORD]], gathered: &mut [u64]) {
-        let low = _mm256_set1_epi32(31);
-        for (word, rows) in gathered.iter_mut().zip(blocks) {
-            let last = rows.iter().fold(0, |last, &row| row.max(last)) as usize;
-            assert!(last / WORD < words.len(), "row {last} of {} words of bits", words.len());
-            let eights = rows.as_chunks::<8>().0.iter().zip((0..).step_by(8));
-            *word = eights.fold(0, |word, (rows, at)| {
-                // SAFETY: `rows` are eight row numbers of 32 bits, which is what is read, from anywhere.
-                let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
-                // SAFETY: the word of each row is one of `words`, as is asserted of the last row above. It is read as two halves,
-                // the lower one first, and half `row / 32` is within it.
-                let halves =
-                    unsafe { _mm256_i32gather_epi32::<4>(words.as_ptr().cast(), _mm256_srli_epi32::<5>(rows)) };
-                // The bit that is asked for goes where the sign is.
-                let signs = _mm256_sllv_epi32(halves, _mm256_andnot_si256(rows, low));
-                let bits = _mm256_movemask_ps(_mm256_castsi256_ps(signs)).cast_unsigned();
-                word | u64::from(bits) << at
-            });
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::util::cancel::Cancel;
-    use crate::util::simd::both;
 
     /// Of bits that begin anywhere in a byte, blocks and what is left of them.
     #[test]
@@ -114,9 +69,8 @@ mod tests {
             for rows in [0, 1, 63, 64, 65, 1000] {
                 let order: Vec<_> = (0..rows).map(|row: u32| row.wrapping_mul(2_654_435_761) % len as u32).collect();
                 let expected: BooleanBuffer = order.iter().map(|&row| bits.value(row as usize)).collect();
-                for found in both(|| gather_bits(&bits, &order, &threads).unwrap()) {
-                    assert_eq!(found, expected, "{rows} of {len} bits from {offset} on");
-                }
+                let found = gather_bits(&bits, &order, &threads).unwrap();
+                assert_eq!(found, expected, "{rows} of {len} bits from {offset} on");
             }
         }
         assert_eq!(gather_bits(&BooleanBuffer::new_set(0), &[], &threads).unwrap().len(), 0);
@@ -124,8 +78,6 @@ mod tests {
 
     #[test]
     fn a_row_that_is_not_there_is_not_read() {
-        for found in both(|| std::panic::catch_unwind(|| fill(&[u64::MAX; 2], &[128; WORD], &mut [0]))) {
-            found.unwrap_err();
-        }
+        std::panic::catch_unwind(|| fill(&[u64::MAX; 2], &[128; WORD], &mut [0])).unwrap_err();
     }
 }

@@ -29,7 +29,6 @@ use crate::error::Result;
 use crate::util::bitmap::WORD;
 use crate::util::parallel_fill::filled;
 use crate::util::reserve;
-use crate::util::streaming_store::Writes;
 use crate::util::threads::Threads;
 use crate::util::unrolled::{count, deal, in_turns};
 
@@ -221,7 +220,6 @@ impl Keys<'_> {
         let chunk = (CHUNK / size_of::<W>()).min(rows.len()).max(1);
         let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
         let mut words = reserve::with_capacity(rows.len())?;
-        let writes = Writes::of(self.rows * size_of::<W>());
         let mut ends = Vec::with_capacity(rows.len().div_ceil(chunk) * buckets);
         for begin in rows.clone().step_by(chunk) {
             threads.cancel().check()?;
@@ -245,7 +243,7 @@ impl Keys<'_> {
                     row += 1;
                 },
             );
-            writes.extend(&mut words, dealt);
+            words.extend_from_slice(dealt);
             ends.extend_from_slice(&next);
         }
         Ok(Dealt { words, chunk, ends, buckets })

@@ -2,8 +2,8 @@
 //!
 //! A Linux kernel may put a thread that is started or woken on the processor of whoever does so, and leave it there for
 //! milliseconds though another is idle; those of virtual machines do so after each moment of idleness. Two threads of 2 ms
-//! then take 4. So helpers keep off the processor of whoever calls them, as long as nobody else runs: otherwise another
-//! may be busy, and the kernel knows better.
+//! then take 4. So helpers keep off the processor of whoever calls them where that is asked for (`Options::spread_threads`), as
+//! long as nobody else runs: otherwise another may be busy, and the kernel knows better.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processor;

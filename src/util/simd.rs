@@ -35,16 +35,16 @@ pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> Option<R> {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::has_avx2;
+use x86::has_avx2;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod x86 {
+mod x86 {
     use std::arch::is_x86_feature_detected;
     use std::sync::atomic::{AtomicU8, Ordering};
 
     /// Whether the processor has all that [`with_avx2`] asks for; every one since Haswell and Zen does.
     #[inline]
-    pub(crate) fn has_avx2() -> bool {
+    pub(super) fn has_avx2() -> bool {
         #[cfg(test)]
         if super::PORTABLE.get() {
             return false;

@@ -97,15 +97,6 @@ impl Writes {
         each(tail, to_tail);
     }
 
-    /// Appends `values` to a vector that has room for them.
-    #[inline]
-    pub(crate) fn extend<T: ArrowNativeType>(self, vector: &mut Vec<T>, values: &[T]) {
-        let length = vector.len() + values.len();
-        self.copy(values, &mut vector.spare_capacity_mut()[..values.len()]);
-        // SAFETY: there is room for as many, or the slice above would have panicked, and `copy` has written all of it.
-        unsafe { vector.set_len(length) };
-    }
-
     /// Appends bytes to a room that has place for them.
     #[inline]
     pub(crate) fn append(self, room: &mut BytesMut, bytes: &[u8]) {
@@ -240,13 +231,12 @@ mod tests {
         let values: Vec<u8> = (0..200).collect();
         for writes in BOTH {
             for before in [0, 1, 63, 64, 100] {
-                let (mut vector, mut room) = (Vec::with_capacity(300), BytesMut::with_capacity(300));
+                let mut room = BytesMut::with_capacity(300);
                 for part in [&values[..before], &values[3..], &values[..1]] {
-                    writes.extend(&mut vector, part);
                     writes.append(&mut room, part);
                 }
                 let expected = [&values[..before], &values[3..], &values[..1]].concat();
-                assert_eq!((&vector, &room[..]), (&expected, &expected[..]), "{before}, {writes:?}");
+                assert_eq!(&room[..], &expected[..], "{before}, {writes:?}");
             }
         }
     }

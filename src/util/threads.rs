@@ -23,6 +23,8 @@ const STACK: usize = 4 << 20;
 #[derive(Debug, Clone)]
 pub struct Threads {
     count: usize,
+    /// The others are to keep off the processor of whoever calls them.
+    spread: bool,
     cancel: Cancel,
     helpers: Arc<OnceLock<std::result::Result<Helpers, String>>>,
 }
@@ -40,7 +42,14 @@ impl Threads {
     /// where the caller's thread waits for the others.
     #[must_use]
     pub fn new(asked: usize, cancel: &Cancel) -> Self {
-        Self { count: Self::count(asked), cancel: cancel.clone(), helpers: Arc::default() }
+        Self { count: Self::count(asked), spread: false, cancel: cancel.clone(), helpers: Arc::default() }
+    }
+
+    /// These threads, of which the others keep off the processor of whoever calls them, if that is asked for and nobody else
+    /// runs on the machine when they are started.
+    #[must_use]
+    pub(crate) fn spread(self, spread: bool) -> Self {
+        Self { spread, ..self }
     }
 
     /// How many there are if so many are asked for.
@@ -163,7 +172,7 @@ impl Threads {
         let start = || {
             // A thread that cannot be given its own stacks ends the process.
             reserve::probe(self.count * STACK).map_err(|error| error.message().to_string())?;
-            let apart = Processor::only_one_is_busy();
+            let apart = self.spread && Processor::only_one_is_busy();
             let name = |number| format!("windrow-{number}");
             let pool = ThreadPoolBuilder::new().num_threads(self.count - 1).thread_name(name).build();
             pool.map(|pool| Helpers { pool, apart }).map_err(|error| error.to_string())
@@ -206,6 +215,13 @@ mod tests {
         places(2 * MIN_ROWS);
         assert!(threads.helpers.get().is_some());
         assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+    }
+
+    #[test]
+    fn threads_run_where_the_system_puts_them() {
+        let threads = Threads::new(2, &Cancel::default());
+        threads.map(vec![0, 1], Ok).unwrap();
+        assert!(!threads.helpers().unwrap().apart);
     }
 
     #[test]

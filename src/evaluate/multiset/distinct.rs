@@ -18,7 +18,7 @@ use super::value_codes::{Partition, Values};
 use crate::error::Result;
 use crate::evaluate::evaluator::{Evaluator, FrameTraits};
 use crate::evaluate::state_tree::StateTree;
-use crate::model::aggregate::{Aggregate, Retractable};
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, Retractable};
 use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;
 
@@ -36,7 +36,7 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
 }
 
 /// As [`mergeable`], of an aggregate that can also subtract.
-pub(crate) fn retractable<A: Retractable + 'static>(
+pub(crate) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
     aggregate: A,
     frames: FrameTraits,
     values: Values,
@@ -62,18 +62,19 @@ fn fold<A: Aggregate>(
     partition: &Partition,
     out: &mut A::Builder,
 ) -> Result<()> {
-    let mut state = aggregate.init();
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let mut state = accumulator.init();
     for &code in counts.keys() {
         let row = values.row(partition, code as usize);
-        aggregate.update(&mut state, row..row + 1)?;
+        accumulator.update(&mut state, row..row + 1)?;
     }
-    aggregate.evaluate(&state, out)
+    readout.evaluate(&state, out)
 }
 
 /// One state, from which values are taken again.
 struct Retracted<A>(A);
 
-impl<A: Retractable> Tally for Retracted<A> {
+impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
     type Kept = Option<A::State>;
     type Builder = A::Builder;
 
@@ -82,7 +83,7 @@ impl<A: Retractable> Tally for Retracted<A> {
     }
 
     fn restart(&self, kept: &mut Self::Kept, _: &Values, _: &Partition) -> Result<()> {
-        *kept = Some(self.0.init());
+        *kept = Some(self.0.accumulator().init());
         Ok(())
     }
 
@@ -95,18 +96,18 @@ impl<A: Retractable> Tally for Retracted<A> {
         count: u32,
     ) -> Result<()> {
         let row = values.row(partition, code);
-        let state = kept.get_or_insert_with(|| self.0.init());
+        let state = kept.get_or_insert_with(|| self.0.accumulator().init());
         if count > 0 {
-            return self.0.update(state, row..row + 1);
+            return self.0.accumulator().update(state, row..row + 1);
         }
-        let mut gone = self.0.init();
-        self.0.update(&mut gone, row..row + 1)?;
-        self.0.retract(state, &gone);
+        let mut gone = self.0.accumulator().init();
+        self.0.accumulator().update(&mut gone, row..row + 1)?;
+        self.0.accumulator().retract(state, &gone);
         Ok(())
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        self.0.builder(capacity)
+        self.0.readout().builder(capacity)
     }
 
     fn answer(
@@ -117,7 +118,7 @@ impl<A: Retractable> Tally for Retracted<A> {
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        self.0.evaluate(kept.get_or_insert_with(|| self.0.init()), out)
+        self.0.readout().evaluate(kept.get_or_insert_with(|| self.0.accumulator().init()), out)
     }
 
     fn define(
@@ -132,7 +133,7 @@ impl<A: Retractable> Tally for Retracted<A> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.finish(out)
+        self.0.readout().finish(out)
     }
 }
 
@@ -148,7 +149,7 @@ impl<A: Aggregate> Tally for Merged<A> {
     }
 
     fn restart(&self, kept: &mut Self::Kept, _: &Values, partition: &Partition) -> Result<()> {
-        kept.restart(&self.0, partition.codes)
+        kept.restart(self.0.accumulator(), partition.codes)
     }
 
     fn set(
@@ -159,16 +160,16 @@ impl<A: Aggregate> Tally for Merged<A> {
         code: usize,
         count: u32,
     ) -> Result<()> {
-        let mut state = self.0.init();
+        let mut state = self.0.accumulator().init();
         if count > 0 {
             let row = values.row(partition, code);
-            self.0.update(&mut state, row..row + 1)?;
+            self.0.accumulator().update(&mut state, row..row + 1)?;
         }
-        kept.set(&self.0, code, state)
+        kept.set(self.0.accumulator(), code, state)
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        self.0.builder(capacity)
+        self.0.readout().builder(capacity)
     }
 
     fn answer(
@@ -180,8 +181,8 @@ impl<A: Aggregate> Tally for Merged<A> {
         out: &mut Self::Builder,
     ) -> Result<()> {
         match kept.root() {
-            Some(state) => self.0.evaluate(state, out),
-            None => self.0.evaluate(&self.0.init(), out),
+            Some(state) => self.0.readout().evaluate(state, out),
+            None => self.0.readout().evaluate(&self.0.accumulator().init(), out),
         }
     }
 
@@ -197,6 +198,6 @@ impl<A: Aggregate> Tally for Merged<A> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.finish(out)
+        self.0.readout().finish(out)
     }
 }

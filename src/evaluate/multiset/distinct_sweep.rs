@@ -23,7 +23,7 @@ use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, each_frame};
 use crate::evaluate::state_tree::StateTree;
-use crate::model::aggregate::Aggregate;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::util::cancel::Cancel;
@@ -65,8 +65,9 @@ fn sort_by_end(frames: &mut [u32], runs: &[Range<u32>]) {
 impl<A: Aggregate> Evaluator for Sweep<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, values } = self;
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let runs = runs_of(values, frames, rows.clone(), cancel)?;
-        let mut out = aggregate.builder(rows.len());
+        let mut out = readout.builder(rows.len());
         let mut order = reserve::collected(0..rows.len() as u32)?;
         let (mut tree, mut last) = (StateTree::default(), Vec::new());
         let mut at = 0;
@@ -79,32 +80,32 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
             let runs_here = || here.iter().map(|&row| &runs[row as usize]).filter(|run| !run.is_empty());
             let first = runs_here().map(|run| run.start as usize).min().unwrap_or(0);
             let behind = runs_here().next_back().map_or(first, |run| run.end as usize);
-            tree.restart(aggregate, behind - first)?;
+            tree.restart(accumulator, behind - first)?;
             reserve::refill(&mut last, partition.codes, NOWHERE)?;
             let mut swept = first;
             for &row in here.iter() {
                 let run = &runs[row as usize];
                 if run.is_empty() {
-                    aggregate.evaluate(&aggregate.init(), &mut out)?;
+                    readout.evaluate(&accumulator.init(), &mut out)?;
                     continue;
                 }
                 for place in swept..run.end as usize {
                     let row = values.places.row(place);
-                    let mut state = aggregate.init();
-                    aggregate.update(&mut state, row..row + 1)?;
+                    let mut state = accumulator.init();
+                    accumulator.update(&mut state, row..row + 1)?;
                     let before = std::mem::replace(&mut last[values.codes[place] as usize], place);
                     if before != NOWHERE {
-                        tree.set(aggregate, before - first, aggregate.init())?;
+                        tree.set(accumulator, before - first, accumulator.init())?;
                     }
-                    tree.set(aggregate, place - first, state)?;
+                    tree.set(accumulator, place - first, state)?;
                 }
                 swept = run.end as usize;
-                let state = tree.range(aggregate, run.start as usize - first..swept - first)?;
-                aggregate.evaluate(&state, &mut out)?;
+                let state = tree.range(accumulator, run.start as usize - first..swept - first)?;
+                readout.evaluate(&state, &mut out)?;
             }
             at = end;
         }
-        restore(&aggregate.finish(out)?, &order)
+        restore(&readout.finish(out)?, &order)
     }
 
     fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {

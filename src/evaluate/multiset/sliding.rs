@@ -191,7 +191,7 @@ impl<T: Tally> Codes<T> {
         match visits {
             Visits::AsTheyCome => {
                 let mut moving = Moving::new(values, tally, cancel);
-                each_block(frames, rows, cancel, |bounds| {
+                each_block(frames, rows, cancel, &mut |bounds| {
                     let mut rows = bounds.rows.clone();
                     // The common frame has one piece, and a loop of its own.
                     let answered = bounds.runs().and_then(|runs| {

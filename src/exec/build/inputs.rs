@@ -115,7 +115,10 @@ impl<'a> Inputs<'a> {
     }
 
     /// As [`Inputs::mergeable`], of one that can also subtract.
-    pub(super) fn retractable<A: Retractable + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
+        &self,
+        aggregate: A,
+    ) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
             return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
         }

@@ -263,7 +263,8 @@ impl Plan {
             carries.into_iter().zip(after).map(|(c, after)| Carry { after: after.clone(), ..c }).collect();
         let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
         let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
-        let threads = Threads::new(self.options.threads, cancel).at_most_for(rows.num_rows());
+        let threads =
+            Threads::new(self.options.threads, cancel).spread(self.options.spread_threads).at_most_for(rows.num_rows());
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {

@@ -25,7 +25,7 @@ use super::min_max::Extremum;
 use crate::error::{Error, Result};
 use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::functions::saved_state::{Saved, saved, saved_column};
-use crate::model::aggregate::{Aggregate, Selective};
+use crate::model::aggregate::{Accumulator, Readout, Selective};
 use crate::model::row_mask::Inclusion;
 use crate::sort::key_order::normalise;
 
@@ -37,9 +37,6 @@ pub trait Keys: Send + Sync {
         Self: 'a;
     /// A key that outlives its section.
     type Owned: Clone + Send + Sync;
-
-    /// As [`Selective::AT_ONCE`].
-    const AT_ONCE: bool;
 
     /// The key of `row`.
     fn key(&self, row: usize) -> Self::Key<'_>;
@@ -64,8 +61,6 @@ pub struct Numbers<N: ArrowNativeType>(pub ScalarBuffer<N>);
 impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
     type Key<'a> = N;
     type Owned = N;
-
-    const AT_ONCE: bool = true;
 
     #[inline]
     fn key(&self, row: usize) -> N {
@@ -104,8 +99,6 @@ impl Bytes {
 impl Keys for Bytes {
     type Key<'a> = &'a [u8];
     type Owned = Box<[u8]>;
-
-    const AT_ONCE: bool = false;
 
     #[inline]
     fn key(&self, row: usize) -> &[u8] {
@@ -190,9 +183,8 @@ impl<K: Keys> Choice<K> {
     }
 }
 
-impl<K: Keys> Aggregate for Choice<K> {
+impl<K: Keys> Accumulator for Choice<K> {
     type State = Chosen<K::Owned>;
-    type Builder = Choices;
 
     fn init(&self) -> Self::State {
         Chosen::None
@@ -224,12 +216,35 @@ impl<K: Keys> Aggregate for Choice<K> {
         Ok(())
     }
 
+    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
+        let mut value = self.builder(1);
+        self.evaluate(state, &mut value)?;
+        let key = self.key(state).map_or_else(|| Ok(new_null_array(&DataType::Null, 1)), K::write)?;
+        saved([("value", self.finish(value)?), ("key", key)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
+        let (value, key) = (saved_column(saved, "value")?, saved_column(saved, "key")?);
+        if value.data_type() != self.column.data_type() {
+            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
+        }
+        if key.data_type().is_null() {
+            return Ok(Chosen::None);
+        }
+        let owned = K::read(key).ok_or_else(|| Error::internal(format!("a carried key of {}", key.data_type())))?;
+        Ok(Chosen::Carried(Arc::new((value.clone(), owned))))
+    }
+}
+
+impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
+    type Builder = Choices;
+
     fn builder(&self, capacity: usize) -> Choices {
         Choices { picks: Picks::with_capacity(capacity), carried: Vec::new() }
     }
 
     #[inline]
-    fn evaluate(&self, state: &Self::State, out: &mut Choices) -> Result<()> {
+    fn evaluate(&self, state: &Chosen<K::Owned>, out: &mut Choices) -> Result<()> {
         out.picks.push(match state {
             Chosen::None => Pick::Null,
             Chosen::Row(row) => Pick::Row(*row as usize),
@@ -253,30 +268,9 @@ impl<K: Keys> Aggregate for Choice<K> {
         };
         out.picks.gather(&self.column, None, carried.as_ref())
     }
-
-    fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        let mut value = self.builder(1);
-        self.evaluate(state, &mut value)?;
-        let key = self.key(state).map_or_else(|| Ok(new_null_array(&DataType::Null, 1)), K::write)?;
-        saved([("value", self.finish(value)?), ("key", key)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        let (value, key) = (saved_column(saved, "value")?, saved_column(saved, "key")?);
-        if value.data_type() != self.column.data_type() {
-            return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
-        }
-        if key.data_type().is_null() {
-            return Ok(Chosen::None);
-        }
-        let owned = K::read(key).ok_or_else(|| Error::internal(format!("a carried key of {}", key.data_type())))?;
-        Ok(Chosen::Carried(Arc::new((value.clone(), owned))))
-    }
 }
 
 impl<K: Keys> Selective for Choice<K> {
-    const AT_ONCE: bool = K::AT_ONCE;
-
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)

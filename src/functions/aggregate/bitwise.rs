@@ -13,10 +13,11 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only, RetractableAccumulator};
+use super::accumulator::{Accumulated, NativeReadout, Only};
 use crate::error::Result;
 use crate::functions::native::{each_value, labelled, native};
 use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::model::aggregate::{Accumulator, Retractable};
 use crate::model::row_mask::Inclusion;
 
 /// A bitwise operation, associative and commutative.
@@ -93,17 +94,19 @@ impl<O: Operation> Accumulator for Words<O> {
     }
 
     #[inline]
-    fn update(&self, state: &mut Combined, rows: Range<usize>) {
+    fn update(&self, state: &mut Combined, rows: Range<usize>) -> Result<()> {
         each_value(&self.values, &self.inclusion, rows, |value| {
             state.bits = O::apply(state.bits, value);
             state.count += 1;
         });
+        Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Combined, right: &Combined) {
+    fn merge(&self, left: &mut Combined, right: &Combined) -> Result<()> {
         left.bits = O::apply(left.bits, right.bits);
         left.count += right.count;
+        Ok(())
     }
 
     fn save(&self, state: &Combined) -> Result<RecordBatch> {
@@ -115,7 +118,7 @@ impl<O: Operation> Accumulator for Words<O> {
     }
 }
 
-impl RetractableAccumulator for Words<Xor> {
+impl Retractable for Words<Xor> {
     #[inline]
     fn retract(&self, state: &mut Combined, gone: &Combined) {
         state.bits ^= gone.bits;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arrow_array::builder::BooleanBuilder;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 
-use super::accumulator::{Accumulated, Accumulator, Readout, RetractableAccumulator};
+use super::accumulator::Accumulated;
 use crate::error::Result;
 use crate::functions::native::count_rows;
 use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::model::aggregate::{Accumulator, Readout, Retractable};
 use crate::model::row_mask::Inclusion;
 
 /// How many values of a run are true, and how many false.
@@ -37,16 +38,18 @@ impl Accumulator for Ballot {
     }
 
     #[inline]
-    fn update(&self, state: &mut Votes, rows: Range<usize>) {
+    fn update(&self, state: &mut Votes, rows: Range<usize>) -> Result<()> {
         let ayes = count_rows(&self.ayes, rows.clone());
         state.ayes += ayes;
         state.noes += count_rows(&self.all, rows) - ayes;
+        Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Votes, right: &Votes) {
+    fn merge(&self, left: &mut Votes, right: &Votes) -> Result<()> {
         left.ayes += right.ayes;
         left.noes += right.noes;
+        Ok(())
     }
 
     fn save(&self, state: &Votes) -> Result<RecordBatch> {
@@ -58,7 +61,7 @@ impl Accumulator for Ballot {
     }
 }
 
-impl RetractableAccumulator for Ballot {
+impl Retractable for Ballot {
     #[inline]
     fn retract(&self, state: &mut Votes, gone: &Votes) {
         state.ayes -= gone.ayes;

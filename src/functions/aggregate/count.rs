@@ -12,7 +12,7 @@ use super::variance::Shifted;
 use crate::error::Result;
 use crate::functions::native::{count_rows, scan_slots};
 use crate::functions::saved_state::{Saved, saved, saved_value};
-use crate::model::aggregate::{Aggregate, Retractable};
+use crate::model::aggregate::{Accumulator, Readout, Retractable};
 use crate::model::row_mask::Inclusion;
 
 /// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
@@ -32,9 +32,8 @@ impl Count {
     }
 }
 
-impl Aggregate for Count {
+impl Accumulator for Count {
     type State = u64;
-    type Builder = Vec<i64>;
 
     fn init(&self) -> u64 {
         0
@@ -65,6 +64,18 @@ impl Aggregate for Count {
         Ok(())
     }
 
+    fn save(&self, state: &u64) -> Result<RecordBatch> {
+        saved([("rows", state.write()?)])
+    }
+
+    fn load(&self, saved: &RecordBatch) -> Result<u64> {
+        saved_value(saved, "rows")
+    }
+}
+
+impl Readout<u64> for Count {
+    type Builder = Vec<i64>;
+
     fn builder(&self, capacity: usize) -> Vec<i64> {
         Vec::with_capacity(capacity)
     }
@@ -87,14 +98,6 @@ impl Aggregate for Count {
 
     fn finish(&self, out: Vec<i64>) -> Result<ArrayRef> {
         Ok(Arc::new(Int64Array::from(out)))
-    }
-
-    fn save(&self, state: &u64) -> Result<RecordBatch> {
-        saved([("rows", state.write()?)])
-    }
-
-    fn load(&self, saved: &RecordBatch) -> Result<u64> {
-        saved_value(saved, "rows")
     }
 }
 

@@ -20,10 +20,11 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only};
+use super::accumulator::{Accumulated, NativeReadout, Only};
 use crate::error::Result;
 use crate::functions::native::native;
 use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::Inclusion;
 
 /// A column of doubles in which rows without a value still make those before them older.
@@ -70,24 +71,10 @@ pub struct Adjusted {
     decay: f64,
 }
 
-impl Accumulator for Adjusted {
-    type State = Weighted;
-
+impl Adjusted {
+    /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn init(&self) -> Weighted {
-        Weighted::default()
-    }
-
-    #[inline]
-    fn update(&self, state: &mut Weighted, rows: Range<usize>) {
-        self.series.each(rows, |_, value| match value {
-            Some(value) => self.merge(state, &Weighted { sum: value, weight: 1.0, through: 1, after: 0 }),
-            None => state.after += 1,
-        });
-    }
-
-    #[inline]
-    fn merge(&self, left: &mut Weighted, right: &Weighted) {
+    fn join(&self, left: &mut Weighted, right: &Weighted) {
         if right.weight == 0.0 {
             left.after += right.after;
             return;
@@ -101,6 +88,30 @@ impl Accumulator for Adjusted {
         left.weight = left.weight * scale + right.weight;
         left.through += left.after + right.through;
         left.after = right.after;
+    }
+}
+
+impl Accumulator for Adjusted {
+    type State = Weighted;
+
+    #[inline]
+    fn init(&self) -> Weighted {
+        Weighted::default()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Weighted, rows: Range<usize>) -> Result<()> {
+        self.series.each(rows, |_, value| match value {
+            Some(value) => self.join(state, &Weighted { sum: value, weight: 1.0, through: 1, after: 0 }),
+            None => state.after += 1,
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Weighted, right: &Weighted) -> Result<()> {
+        self.join(left, right);
+        Ok(())
     }
 
     fn save(&self, state: &Weighted) -> Result<RecordBatch> {
@@ -249,30 +260,10 @@ pub struct Recursive<C> {
     clock: C,
 }
 
-impl<C: Clock> Accumulator for Recursive<C> {
-    type State = Path<C::Time>;
-
+impl<C: Clock> Recursive<C> {
+    /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn init(&self) -> Self::State {
-        Path::default()
-    }
-
-    #[inline]
-    fn update(&self, state: &mut Self::State, rows: Range<usize>) {
-        self.series.each(rows, |row, value| {
-            let one = match value {
-                Some(first) => {
-                    let [begin, end] = self.clock.times(row);
-                    Path { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
-                }
-                None => Path { end: self.clock.idle(), ..Path::default() },
-            };
-            self.merge(state, &one);
-        });
-    }
-
-    #[inline]
-    fn merge(&self, left: &mut Self::State, right: &Self::State) {
+    fn join(&self, left: &mut Path<C::Time>, right: &Path<C::Time>) {
         match (left.values, right.values) {
             (_, 0) => left.end = self.clock.wait(left.end, right.end),
             (0, _) => *left = Path { begin: self.clock.wait(right.begin, left.end), ..*right },
@@ -285,6 +276,36 @@ impl<C: Clock> Accumulator for Recursive<C> {
                 left.end = right.end;
             }
         }
+    }
+}
+
+impl<C: Clock> Accumulator for Recursive<C> {
+    type State = Path<C::Time>;
+
+    #[inline]
+    fn init(&self) -> Self::State {
+        Path::default()
+    }
+
+    #[inline]
+    fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+        self.series.each(rows, |row, value| {
+            let one = match value {
+                Some(first) => {
+                    let [begin, end] = self.clock.times(row);
+                    Path { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
+                }
+                None => Path { end: self.clock.idle(), ..Path::default() },
+            };
+            self.join(state, &one);
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
+        self.join(left, right);
+        Ok(())
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
@@ -387,7 +408,7 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::accumulator::results;
-    use crate::model::aggregate::Aggregate;
+    use crate::model::aggregate::{Aggregate, Readout};
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
 
@@ -400,16 +421,17 @@ mod tests {
     /// The means of growing frames, folded in one go and merged from two.
     fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
         let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
+        let (accumulator, readout) = (mean.accumulator(), mean.readout());
         let whole = results(mean, &runs).unwrap();
         let whole: Vec<_> = whole.as_primitive::<Float64Type>().iter().collect();
         for middle in 0..=X.len() {
-            let (mut left, mut right) = (mean.init(), mean.init());
-            mean.update(&mut left, 0..middle).unwrap();
-            mean.update(&mut right, middle..X.len()).unwrap();
-            mean.merge(&mut left, &right).unwrap();
-            let mut out = mean.builder(1);
-            mean.evaluate(&mean.load(&mean.save(&left).unwrap()).unwrap(), &mut out).unwrap();
-            let merged = mean.finish(out).unwrap();
+            let (mut left, mut right) = (accumulator.init(), accumulator.init());
+            accumulator.update(&mut left, 0..middle).unwrap();
+            accumulator.update(&mut right, middle..X.len()).unwrap();
+            accumulator.merge(&mut left, &right).unwrap();
+            let mut out = readout.builder(1);
+            readout.evaluate(&accumulator.load(&accumulator.save(&left).unwrap()).unwrap(), &mut out).unwrap();
+            let merged = readout.finish(out).unwrap();
             near(&[whole[4]], &[merged.as_primitive::<Float64Type>().iter().next().flatten()]);
         }
         whole

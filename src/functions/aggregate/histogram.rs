@@ -19,11 +19,12 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 
-use super::accumulator::{Accumulated, Accumulator, Readout};
+use super::accumulator::Accumulated;
 use super::min_max::Ordered;
 use crate::error::{Error, Result};
 use crate::functions::native::{each_value, labelled};
 use crate::functions::saved_state::{Saved, saved, saved_column, saved_value};
+use crate::model::aggregate::{Accumulator, Readout};
 use crate::model::row_mask::Inclusion;
 
 /// Values near each other.
@@ -109,16 +110,18 @@ impl Accumulator for Histogram {
         Bins { bins: Vec::new(), seed: SEED }
     }
 
-    fn update(&self, state: &mut Bins, rows: Range<usize>) {
+    fn update(&self, state: &mut Bins, rows: Range<usize>) -> Result<()> {
         each_value(&self.values, &self.inclusion, rows, |centre| {
             state.put(Bin { centre, height: 1.0 });
             state.trim(self.most);
         });
+        Ok(())
     }
 
-    fn merge(&self, left: &mut Bins, right: &Bins) {
+    fn merge(&self, left: &mut Bins, right: &Bins) -> Result<()> {
         right.bins.iter().for_each(|&bin| left.put(bin));
         left.trim(self.most);
+        Ok(())
     }
 
     fn save(&self, state: &Bins) -> Result<RecordBatch> {
@@ -277,14 +280,14 @@ mod tests {
         let column = Float64Array::from(values.to_vec());
         let histogram = BinList::over(&column, Inclusion::All, 5, output(&DataType::Float64)).unwrap().accumulator;
         let mut whole = histogram.init();
-        histogram.update(&mut whole, 0..8);
+        histogram.update(&mut whole, 0..8).unwrap();
         let heights: Vec<_> = whole.bins.iter().map(|bin| bin.height).collect();
         assert_eq!(heights, [1.0, 2.0, 2.0, 1.0, 2.0]);
         for middle in 0..8 {
             let (mut left, mut right) = (histogram.init(), histogram.init());
-            histogram.update(&mut left, 0..middle);
-            histogram.update(&mut right, middle..8);
-            histogram.merge(&mut left, &right);
+            histogram.update(&mut left, 0..middle).unwrap();
+            histogram.update(&mut right, middle..8).unwrap();
+            histogram.merge(&mut left, &right).unwrap();
             let left = histogram.load(&histogram.save(&left).unwrap()).unwrap();
             assert_eq!(format!("{left:?}"), format!("{whole:?}"));
         }

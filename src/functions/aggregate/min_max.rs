@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::functions::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
 use crate::functions::results::{Results, in_slot};
 use crate::functions::saved_state::{saved, saved_column};
-use crate::model::aggregate::{Aggregate, Selective};
+use crate::model::aggregate::{Accumulator, Readout, Selective};
 use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
 use crate::util::simd::widest;
@@ -220,9 +220,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for Natives<T, GREATEST> {
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator for Natives<T, GREATEST> {
     type State = Extreme<T::Native>;
-    type Builder = Results<T>;
 
     #[inline]
     fn init(&self) -> Self::State {
@@ -295,33 +294,6 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
         Ok(())
     }
 
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        Results::with_capacity(capacity)
-    }
-
-    #[inline]
-    fn evaluate(&self, state: &Self::State, out: &mut Self::Builder) -> Result<()> {
-        self.repeat(state, 1, out)
-    }
-
-    #[inline(always)]
-    fn evaluate_all(
-        &self,
-        states: impl ExactSizeIterator<Item = Result<Self::State>>,
-        out: &mut Self::Builder,
-    ) -> Result<()> {
-        out.extend(states.map(|state| state.map(|state| in_slot((state.any != 0).then_some(state.value)))))
-    }
-
-    fn repeat(&self, state: &Self::State, times: usize, out: &mut Self::Builder) -> Result<()> {
-        out.repeat((state.any != 0).then_some(state.value), times);
-        Ok(())
-    }
-
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        labelled(&out.finish()?, &self.output)
-    }
-
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
         let mut value = self.builder(1);
         self.evaluate(state, &mut value)?;
@@ -335,9 +307,40 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Aggregate for
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
-    const AT_ONCE: bool = true;
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Readout<Extreme<T::Native>>
+    for Natives<T, GREATEST>
+{
+    type Builder = Results<T>;
 
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        Results::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn evaluate(&self, state: &Extreme<T::Native>, out: &mut Self::Builder) -> Result<()> {
+        self.repeat(state, 1, out)
+    }
+
+    #[inline(always)]
+    fn evaluate_all(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<Extreme<T::Native>>>,
+        out: &mut Self::Builder,
+    ) -> Result<()> {
+        out.extend(states.map(|state| state.map(|state| in_slot((state.any != 0).then_some(state.value)))))
+    }
+
+    fn repeat(&self, state: &Extreme<T::Native>, times: usize, out: &mut Self::Builder) -> Result<()> {
+        out.repeat((state.any != 0).then_some(state.value), times);
+        Ok(())
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        labelled(&out.finish()?, &self.output)
+    }
+}
+
+impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)

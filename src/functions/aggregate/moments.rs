@@ -11,10 +11,10 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::Accumulator;
 use super::lanes::{BLOCK, LANES};
 use crate::error::Result;
 use crate::functions::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
+use crate::model::aggregate::Accumulator;
 use crate::model::group_ids::Groups;
 use crate::model::row_mask::Inclusion;
 
@@ -110,10 +110,10 @@ impl<M: Moment> Accumulator for Values<M> {
     }
 
     #[inline]
-    fn update(&self, state: &mut M, rows: Range<usize>) {
+    fn update(&self, state: &mut M, rows: Range<usize>) -> Result<()> {
         if rows.len() < 2 * BLOCK {
             each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
-            return;
+            return Ok(());
         }
         let (mut block, mut filled) = ([0.0; BLOCK], 0);
         each_value(&self.doubles, &self.inclusion, rows, |value| {
@@ -127,50 +127,68 @@ impl<M: Moment> Accumulator for Values<M> {
         for &value in &block[..filled] {
             state.add(value);
         }
+        Ok(())
     }
 
     #[inline]
-    fn append(&self, state: &mut M, row: usize) {
+    fn append(&self, state: &mut M, row: usize) -> Result<()> {
         slot(&self.doubles, &self.inclusion, row, |value, takes_part| state.step(value, takes_part));
+        Ok(())
     }
 
     #[inline(always)]
-    fn append_each(&self, states: &mut [M], first: usize, groups: &Groups, rows: Range<usize>) {
+    fn append_each(&self, states: &mut [M], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
         each_slot_of(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
             states[group - first].step(value, takes_part);
         });
+        Ok(())
     }
 
-    fn accumulate(&self, state: &mut M, rows: Range<usize>, mut kept: impl Iterator<Item = u64>, out: &mut [M]) {
+    fn accumulate(
+        &self,
+        state: &mut M,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut [M],
+    ) -> Result<()> {
         *state = scan_slots(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
             let mut moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
             moments.step(value, takes_part);
             moments
         });
+        Ok(())
     }
 
-    fn prepend_all(&self, state: &mut M, rows: Range<usize>, mut kept: impl Iterator<Item = u64>, out: &mut [M]) {
+    fn prepend_all(
+        &self,
+        state: &mut M,
+        rows: Range<usize>,
+        mut kept: impl Iterator<Item = u64>,
+        out: &mut [M],
+    ) -> Result<()> {
         *state = scan_slots_back(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
             let mut moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
             moments.step(value, takes_part);
             moments
         });
+        Ok(())
     }
 
     /// Moments know no sides.
     #[inline]
-    fn prepend(&self, state: &mut M, row: usize) {
-        self.append(state, row);
+    fn prepend(&self, state: &mut M, row: usize) -> Result<()> {
+        self.append(state, row)
     }
 
     #[inline]
-    fn merge(&self, left: &mut M, right: &M) {
+    fn merge(&self, left: &mut M, right: &M) -> Result<()> {
         left.merge(right);
+        Ok(())
     }
 
     #[inline(always)]
-    fn merged(&self, left: &M, right: &M) -> M {
-        left.merged(right)
+    fn merged(&self, left: &M, right: &M) -> Result<M> {
+        Ok(left.merged(right))
     }
 
     fn save(&self, state: &M) -> Result<RecordBatch> {

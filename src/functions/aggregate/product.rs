@@ -10,10 +10,11 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::{Accumulated, Accumulator, NativeReadout, Only};
+use super::accumulator::{Accumulated, NativeReadout, Only};
 use crate::error::Result;
 use crate::functions::native::{each_value, native};
 use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::Inclusion;
 
 /// A product: `mantissa * 2^exponent`.
@@ -101,16 +102,18 @@ impl Accumulator for Factors {
     }
 
     #[inline]
-    fn update(&self, state: &mut Scaled, rows: Range<usize>) {
+    fn update(&self, state: &mut Scaled, rows: Range<usize>) -> Result<()> {
         each_value(&self.values, &self.inclusion, rows, |value| {
             let rootless = self.which == Product::Root && value < 0.0;
             state.multiply(if rootless { f64::NAN } else { value });
         });
+        Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Scaled, right: &Scaled) {
+    fn merge(&self, left: &mut Scaled, right: &Scaled) -> Result<()> {
         left.merge(right);
+        Ok(())
     }
 
     fn save(&self, state: &Scaled) -> Result<RecordBatch> {

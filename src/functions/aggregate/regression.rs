@@ -17,10 +17,11 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::{Accumulator, NativeReadout};
+use super::accumulator::NativeReadout;
 use crate::error::Result;
 use crate::functions::native::native;
 use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::Inclusion;
 
 /// The first two moments of some pairs.
@@ -105,13 +106,15 @@ impl Accumulator for Pairs {
     }
 
     #[inline]
-    fn update(&self, state: &mut Comoments, rows: Range<usize>) {
+    fn update(&self, state: &mut Comoments, rows: Range<usize>) -> Result<()> {
         self.inclusion.each(rows, |row| state.add(self.y[row], self.x[row]));
+        Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Comoments, right: &Comoments) {
+    fn merge(&self, left: &mut Comoments, right: &Comoments) -> Result<()> {
         left.merge(right);
+        Ok(())
     }
 
     fn save(&self, state: &Comoments) -> Result<RecordBatch> {

@@ -15,9 +15,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{Field, Fields};
 
-use super::accumulator::{NativeReadout, Readout};
+use super::accumulator::NativeReadout;
 use crate::error::Result;
 use crate::functions::results::Results;
+use crate::model::aggregate::Readout;
 use crate::util::simd::vectorized;
 
 /// Answers as they gather.

@@ -16,11 +16,11 @@ use std::ops::{BitOr, Range};
 use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::accumulator::{Accumulator, RetractableAccumulator};
 use super::sum_state::{Adds, Exact, Summand};
 use crate::error::Result;
 use crate::functions::native::{each_slot_of, scan_slots, scan_slots_back, slot};
 use crate::functions::saved_state::saved_value;
+use crate::model::aggregate::{Accumulator, Retractable};
 use crate::model::group_ids::Groups;
 use crate::model::row_mask::Inclusion;
 use crate::util::bitmap::{WORD, word};
@@ -158,7 +158,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     }
 
     #[inline]
-    fn update(&self, state: &mut Total<S>, rows: Range<usize>) {
+    fn update(&self, state: &mut Total<S>, rows: Range<usize>) -> Result<()> {
         let mut total = *state;
         match &self.inclusion {
             Inclusion::All => {
@@ -185,18 +185,21 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
             }
         }
         *state = total;
+        Ok(())
     }
 
     #[inline]
-    fn append(&self, state: &mut Total<S>, row: usize) {
+    fn append(&self, state: &mut Total<S>, row: usize) -> Result<()> {
         slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+        Ok(())
     }
 
     #[inline(always)]
-    fn append_each(&self, states: &mut [Total<S>], first: usize, groups: &Groups, rows: Range<usize>) {
+    fn append_each(&self, states: &mut [Total<S>], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
         each_slot_of(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
             Self::step(&mut states[group - first], value, takes_part);
         });
+        Ok(())
     }
 
     fn accumulate(
@@ -205,12 +208,13 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
         out: &mut [Total<S>],
-    ) {
+    ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
             let mut total = Self::or_none(total, kept.next());
             Self::step(&mut total, value, takes_part);
             total
         });
+        Ok(())
     }
 
     fn prepend_all(
@@ -219,24 +223,26 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
         out: &mut [Total<S>],
-    ) {
+    ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
             let mut total = Self::or_none(total, kept.next());
             Self::step(&mut total, value, takes_part);
             total
         });
+        Ok(())
     }
 
     // Sums commute, compensated ones too: the error of each rounding is exact, and errors are added two at a time.
     #[inline]
-    fn prepend(&self, state: &mut Total<S>, row: usize) {
-        self.append(state, row);
+    fn prepend(&self, state: &mut Total<S>, row: usize) -> Result<()> {
+        self.append(state, row)
     }
 
     #[inline]
-    fn merge(&self, left: &mut Total<S>, right: &Total<S>) {
+    fn merge(&self, left: &mut Total<S>, right: &Total<S>) -> Result<()> {
         left.sum.merge(&right.sum);
         left.count += right.count;
+        Ok(())
     }
 
     fn save(&self, state: &Total<S>) -> Result<RecordBatch> {
@@ -248,7 +254,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     }
 }
 
-impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
+impl<N: Summand, S: Adds<N> + Exact> Retractable for Sums<N, S> {
     #[inline]
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
         state.sum.retract(&gone.sum);
@@ -257,7 +263,13 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
 
     /// What each step of a word changes first, which waits for no row before, then the changes up to each.
     #[inline(always)]
-    fn slide(&self, state: &mut Total<S>, entering: Range<usize>, leaving: Range<usize>, out: &mut [Total<S>]) {
+    fn slide(
+        &self,
+        state: &mut Total<S>,
+        entering: Range<usize>,
+        leaving: Range<usize>,
+        out: &mut [Total<S>],
+    ) -> Result<()> {
         let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD], [0; WORD]);
         let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
         let words = out.chunks_mut(WORD).zip(come.chunks(WORD)).zip(gone.chunks(WORD));
@@ -282,11 +294,13 @@ impl<N: Summand, S: Adds<N> + Exact> RetractableAccumulator for Sums<N, S> {
             }
         }
         *state = total;
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use arrow_buffer::BooleanBuffer;
 
     use super::*;
@@ -302,10 +316,10 @@ mod tests {
             let sums = Sums::<N, S>::new(values.into(), Inclusion::Mask(bits));
             for rows in [0..300, 0..0, 5..6, 1..64, 1..65, 2..130, 64..256, 299..300] {
                 let mut expected = sums.init();
-                rows.clone().for_each(|row| sums.append(&mut expected, row));
+                rows.clone().for_each(|row| sums.append(&mut expected, row).unwrap());
                 let found = both(|| {
                     let mut found = sums.init();
-                    sums.update(&mut found, rows.clone());
+                    sums.update(&mut found, rows.clone()).unwrap();
                     found
                 });
                 assert_eq!(found, [expected, expected], "{rows:?}");
@@ -336,7 +350,7 @@ mod tests {
                 let expected = values.iter().map(|&value| i128::from(value)).sum();
                 let sums = Sums::<N, i128>::new(values.into(), Inclusion::All);
                 let mut total = sums.init();
-                sums.update(&mut total, 0..rows);
+                sums.update(&mut total, 0..rows).unwrap();
                 assert_eq!(total, Total { sum: expected, count: rows as u64 });
             }
         }

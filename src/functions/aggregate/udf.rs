@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch};
 
 use crate::error::{Error, Result};
 use crate::functions::saved_state::{saved, saved_column};
-use crate::model::aggregate::{Aggregate, Removable};
+use crate::model::aggregate::{Accumulator, Readout, Removable};
 use crate::model::row_mask::Inclusion;
 use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
@@ -32,9 +32,8 @@ impl Folds {
     }
 }
 
-impl Aggregate for Folds {
+impl Accumulator for Folds {
     type State = UserState;
-    type Builder = Box<dyn UserResults>;
 
     fn init(&self) -> UserState {
         self.aggregate.initial()
@@ -48,18 +47,6 @@ impl Aggregate for Folds {
         self.aggregate.merge(left, right)
     }
 
-    fn builder(&self, capacity: usize) -> Self::Builder {
-        self.aggregate.results(capacity)
-    }
-
-    fn evaluate(&self, state: &UserState, out: &mut Self::Builder) -> Result<()> {
-        out.push(state)
-    }
-
-    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        out.finish()
-    }
-
     fn save(&self, state: &UserState) -> Result<RecordBatch> {
         let bytes = self.aggregate.save(state)?;
         saved([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
@@ -70,6 +57,22 @@ impl Aggregate for Folds {
             Some(bytes) if bytes.is_valid(0) => self.aggregate.load(bytes.value(0)),
             _ => Err(Error::internal("a saved state holds no bytes")),
         }
+    }
+}
+
+impl Readout<UserState> for Folds {
+    type Builder = Box<dyn UserResults>;
+
+    fn builder(&self, capacity: usize) -> Self::Builder {
+        self.aggregate.results(capacity)
+    }
+
+    fn evaluate(&self, state: &UserState, out: &mut Self::Builder) -> Result<()> {
+        out.push(state)
+    }
+
+    fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
+        out.finish()
     }
 }
 

@@ -186,10 +186,10 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     use super::*;
+    use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
-    use crate::functions::aggregate::accumulator::{Accumulated, Accumulator};
     use crate::functions::aggregate::moments::Values;
-    use crate::model::aggregate::all_kept;
+    use crate::model::aggregate::{Accumulator, all_kept};
     use crate::model::row_mask::Inclusion;
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
@@ -246,10 +246,10 @@ mod tests {
         let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
         let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
         let [mut after, mut before] = [vec![Shifted::default(); values.len()], vec![Shifted::default(); values.len()]];
-        accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after);
-        accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before);
+        accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after).unwrap();
+        accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before).unwrap();
         assert_eq!([after.last(), before.first()], [Some(&forwards), Some(&backwards)]);
-        accumulator.update(&mut blocks, 0..values.len());
+        accumulator.update(&mut blocks, 0..values.len()).unwrap();
         let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));
         let onto = ones().fold(Shifted::default(), merged);
         let before = ones().rev().fold(Shifted::default(), |behind, one| merged(one, behind));

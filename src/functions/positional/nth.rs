@@ -201,7 +201,7 @@ impl Evaluator for Nth {
         let around = Neighbourhood::load(carry)?;
         let (mut walk, mut nearest) = (Walk::new(&self.included), Nearest::default());
         let mut picks = Picks::with_capacity(rows.len());
-        each_block(frames, rows, cancel, |bounds| {
+        each_block(frames, rows, cancel, &mut |bounds| {
             if around.is_empty() && self.pick_ends(&mut nearest, bounds, &mut picks) {
                 return Ok(());
             }

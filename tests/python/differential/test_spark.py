@@ -23,7 +23,7 @@ ANSWERED_THOUGH_REFUSED = {
 # What windrow refuses though Spark answers it: words of our message, and why.
 REFUSED_THOUGH_ANSWERED = {
     "one offset of the frame is an interval and the other is": "Spark casts '2 hours' to 2 for a number",
-    r"RANGE offset of .* does not suit order key .* (Int|Float|Decimal).*: give a number": "the same",
+    r"RANGE offset INTERVAL .* does not suit order key .* (Int|Float|Decimal).*: give a number": "the same",
     "the frame's offsets are of two kinds": "the same",
     "RANGE offset .* does not suit order key .* Duration": "Spark cuts 0.5 to 0 of the interval's smallest unit",
     "True cannot bound a frame": "Spark casts true to 1",

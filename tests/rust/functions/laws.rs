@@ -1,4 +1,4 @@
-//! The laws of [`Aggregate`], held by every family over every native type.
+//! The laws of [`Accumulator`] and [`Readout`], held by every family over every native type.
 //!
 //! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
 //! where a run is split decides how its sum is rounded.
@@ -21,10 +21,10 @@ use proptest::test_runner::TestCaseResult;
 use windrow::Cancel;
 use windrow::internals::Threads;
 use windrow::internals::{
-    Accumulated, Aggregate, And, BinList, Bits, ByTimes, Bytes, Choice, Count, DecimalAverage, DecimalSum, EwmMean,
-    Extremum, FloatAverage, FloatSum, FourMoments, Inclusion, IntegerSum, IntervalAverage, Logic, Natives, Numbers,
-    OnOverflow, Or, Ordered, Pairs, Product, Regression, Retractable, Selective, Shape, Spread, Ties, Values, Xor,
-    decimals, floats, integers,
+    Accumulated, Accumulator, Aggregate, And, BinList, Bits, ByTimes, Bytes, Choice, Count, DecimalAverage, DecimalSum,
+    EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, Inclusion, IntegerSum, IntervalAverage, Logic, Natives,
+    Numbers, OnOverflow, Or, Ordered, Pairs, Product, Readout, Regression, Retractable, Selective, Shape, Spread, Ties,
+    Values, Xor, decimals, floats, integers,
 };
 
 /// The longest column; long enough for several words of an inclusion.
@@ -56,9 +56,10 @@ fn near(slack: f64) -> impl Fn(&ArrayRef, &ArrayRef) -> bool {
 
 /// The result of a state, or its error's kind: a frame may overflow.
 fn answer<A: Aggregate>(aggregate: &A, state: &A::State) -> Result<ArrayRef, String> {
-    let mut out = aggregate.builder(1);
-    aggregate.evaluate(state, &mut out).map_err(|error| error.to_string())?;
-    aggregate.finish(out).map_err(|error| error.to_string())
+    let readout = aggregate.readout();
+    let mut out = readout.builder(1);
+    readout.evaluate(state, &mut out).map_err(|error| error.to_string())?;
+    readout.finish(out).map_err(|error| error.to_string())
 }
 
 fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: Same<'_>, law: &str) -> TestCaseResult {
@@ -71,26 +72,27 @@ fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: S
 
 /// Holds `aggregate`, over the first `rows` rows, to the laws that bind all.
 fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) -> TestCaseResult {
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
     let (first, second) = (cuts.0.min(cuts.1).min(rows), cuts.0.max(cuts.1).min(rows));
     let state = |rows: std::ops::Range<usize>| {
-        let mut state = aggregate.init();
-        aggregate.update(&mut state, rows).unwrap();
+        let mut state = accumulator.init();
+        accumulator.update(&mut state, rows).unwrap();
         state
     };
     let merged = |left: &A::State, right: &A::State| {
         let mut left = left.clone();
-        aggregate.merge(&mut left, right).unwrap();
+        accumulator.merge(&mut left, right).unwrap();
         left
     };
     let all = state(0..rows);
     let (x, y, z) = (state(0..first), state(first..second), state(second..rows));
 
     let mut split = x.clone();
-    aggregate.update(&mut split, first..second).unwrap();
-    aggregate.update(&mut split, second..rows).unwrap();
+    accumulator.update(&mut split, first..second).unwrap();
+    accumulator.update(&mut split, second..rows).unwrap();
     agree(aggregate, &all, &split, same, "update over a..c is update over a..b, then b..c")?;
-    let mut stepped = aggregate.init();
-    (0..rows).for_each(|row| aggregate.update(&mut stepped, row..row + 1).unwrap());
+    let mut stepped = accumulator.init();
+    (0..rows).for_each(|row| accumulator.update(&mut stepped, row..row + 1).unwrap());
     agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
     // States that go on, and states that begin anew before some rows.
     let patterns: [fn(usize) -> bool; 2] = [|row| row % 3 > 0, |_| true];
@@ -99,18 +101,18 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         let bits = |row| if kept(row) { u64::MAX } else { 0 };
         (appended, prepended) = (y.clone(), y.clone());
         let (mut accumulated, mut after) = (y.clone(), vec![x.clone(); rows - second]);
-        aggregate.accumulate(&mut accumulated, second..rows, (second..rows).map(bits), &mut after).unwrap();
+        accumulator.accumulate(&mut accumulated, second..rows, (second..rows).map(bits), &mut after).unwrap();
         for (row, after) in (second..rows).zip(&after) {
-            appended = if kept(row) { appended } else { aggregate.init() };
-            aggregate.append(&mut appended, row).unwrap();
+            appended = if kept(row) { appended } else { accumulator.init() };
+            accumulator.append(&mut appended, row).unwrap();
             agree(aggregate, &appended, after, same, "accumulate writes the states that append makes")?;
         }
         agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
         let (mut preceded, mut before) = (y.clone(), vec![z.clone(); first]);
-        aggregate.prepend_all(&mut preceded, 0..first, (0..first).rev().map(bits), &mut before).unwrap();
+        accumulator.prepend_all(&mut preceded, 0..first, (0..first).rev().map(bits), &mut before).unwrap();
         for (row, before) in (0..first).zip(&before).rev() {
-            prepended = if kept(row) { prepended } else { aggregate.init() };
-            aggregate.prepend(&mut prepended, row).unwrap();
+            prepended = if kept(row) { prepended } else { accumulator.init() };
+            accumulator.prepend(&mut prepended, row).unwrap();
             agree(aggregate, &prepended, before, same, "prepend_all writes the states that prepend makes")?;
         }
         agree(aggregate, &prepended, &preceded, same, "prepend_all is prepend over its rows")?;
@@ -118,18 +120,18 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
     agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
     if let Ok(one) = answer(aggregate, &x) {
-        let mut out = aggregate.builder(2);
-        aggregate.repeat(&x, 2, &mut out).unwrap();
-        let repeated = aggregate.finish(out).unwrap();
+        let mut out = readout.builder(2);
+        readout.repeat(&x, 2, &mut out).unwrap();
+        let repeated = readout.finish(out).unwrap();
         prop_assert!(
             exact(&one, &repeated.slice(0, 1)) && exact(&one, &repeated.slice(1, 1)),
             "repeat is evaluate twice"
         );
-        let mut out = aggregate.builder(3);
-        let states = [&x, &aggregate.init(), &x].map(|state| Ok(state.clone()));
-        aggregate.evaluate_all(states.into_iter(), &mut out).unwrap();
-        let all = aggregate.finish(out).unwrap();
-        let nothing = answer(aggregate, &aggregate.init()).unwrap();
+        let mut out = readout.builder(3);
+        let states = [&x, &accumulator.init(), &x].map(|state| Ok(state.clone()));
+        readout.evaluate_all(states.into_iter(), &mut out).unwrap();
+        let all = readout.finish(out).unwrap();
+        let nothing = answer(aggregate, &accumulator.init()).unwrap();
         for (at, one) in [&one, &nothing, &one].into_iter().enumerate() {
             prop_assert!(exact(one, &all.slice(at, 1)), "evaluate_all is evaluate of each");
         }
@@ -138,65 +140,67 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     let left = merged(&merged(&x, &y), &z);
     let right = merged(&x, &merged(&y, &z));
     agree(aggregate, &all, &left, same, "merge of runs is the run")?;
-    for (left, right) in [(&x, &y), (&y, &x), (&x, &aggregate.init()), (&aggregate.init(), &x)] {
-        let read = aggregate.merged(left, right).unwrap();
+    for (left, right) in [(&x, &y), (&y, &x), (&x, &accumulator.init()), (&accumulator.init(), &x)] {
+        let read = accumulator.merged(left, right).unwrap();
         agree(aggregate, &merged(left, right), &read, same, "merged reads as merge does")?;
     }
     agree(aggregate, &left, &right, same, "merge is associative")?;
     for state in [&all, &x, &y] {
-        agree(aggregate, state, &merged(&aggregate.init(), state), &exact, "init is neutral on the left")?;
-        agree(aggregate, state, &merged(state, &aggregate.init()), &exact, "init is neutral on the right")?;
+        agree(aggregate, state, &merged(&accumulator.init(), state), &exact, "init is neutral on the left")?;
+        agree(aggregate, state, &merged(state, &accumulator.init()), &exact, "init is neutral on the right")?;
         agree(aggregate, state, state, &exact, "evaluate leaves the state as it was")?;
 
-        let saved = aggregate.save(state).unwrap();
+        let saved = accumulator.save(state).unwrap();
         prop_assert_eq!(saved.num_rows(), 1);
-        let loaded = aggregate.load(&saved).unwrap();
+        let loaded = accumulator.load(&saved).unwrap();
         agree(aggregate, state, &loaded, &exact, "load gives back what save took")?;
         agree(aggregate, &merged(state, &z), &merged(&loaded, &z), &exact, "a loaded state merges like the saved one")?;
-        let again = aggregate.save(&loaded).unwrap();
+        let again = accumulator.save(&loaded).unwrap();
         // As data: a NaN is not equal to itself otherwise.
         prop_assert!(saved.columns().iter().zip(again.columns()).all(|(a, b)| exact(a, b)), "{saved:?} {again:?}");
     }
-    let mut appended = aggregate.load(&aggregate.save(&x).unwrap()).unwrap();
-    aggregate.update(&mut appended, first..rows).unwrap();
+    let mut appended = accumulator.load(&accumulator.save(&x).unwrap()).unwrap();
+    accumulator.update(&mut appended, first..rows).unwrap();
     agree(aggregate, &all, &appended, same, "a loaded state is updated like the saved one")
 }
 
 /// Holds a retractable aggregate to its inverse too.
-fn retractable<A: Retractable>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+fn retractable<A: Aggregate<Accumulator: Retractable>>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+    let accumulator = aggregate.accumulator();
     laws(aggregate, rows, cuts, &exact)?;
     let cut = cuts.0.min(rows);
-    let (mut state, mut gone, mut left) = (aggregate.init(), aggregate.init(), aggregate.init());
-    aggregate.update(&mut state, 0..rows).unwrap();
-    aggregate.update(&mut gone, 0..cut).unwrap();
-    aggregate.update(&mut left, cut..rows).unwrap();
-    aggregate.retract(&mut state, &gone);
-    prop_assert_eq!(aggregate.save(&state).unwrap(), aggregate.save(&left).unwrap(), "retract undoes update");
+    let (mut state, mut gone, mut left) = (accumulator.init(), accumulator.init(), accumulator.init());
+    accumulator.update(&mut state, 0..rows).unwrap();
+    accumulator.update(&mut gone, 0..cut).unwrap();
+    accumulator.update(&mut left, cut..rows).unwrap();
+    accumulator.retract(&mut state, &gone);
+    prop_assert_eq!(accumulator.save(&state).unwrap(), accumulator.save(&left).unwrap(), "retract undoes update");
     agree(aggregate, &state, &left, &exact, "retract undoes update")?;
     // A frame of the first rows slides to the last.
     let (steps, mut slid) = (rows - cut, gone.clone());
     let mut out = vec![state; steps];
-    aggregate.slide(&mut slid, cut..rows, 0..steps, &mut out).unwrap();
+    Retractable::slide(accumulator, &mut slid, cut..rows, 0..steps, &mut out).unwrap();
     for (step, found) in out.iter().enumerate() {
-        let mut frame = aggregate.init();
-        aggregate.update(&mut frame, step + 1..step + 1 + cut).unwrap();
+        let mut frame = accumulator.init();
+        accumulator.update(&mut frame, step + 1..step + 1 + cut).unwrap();
         agree(aggregate, &frame, found, &exact, "slide writes the states of the frames it comes to")?;
     }
     let last = out.last().unwrap_or(&gone);
-    prop_assert_eq!(aggregate.save(&slid).unwrap(), aggregate.save(last).unwrap(), "slide is at its last frame");
+    prop_assert_eq!(accumulator.save(&slid).unwrap(), accumulator.save(last).unwrap(), "slide is at its last frame");
     Ok(())
 }
 
 /// Holds a selective aggregate to its choice too: the row that `keeps` leaves is the one `update` chose.
-fn selective<A: Selective>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+fn selective<A: Aggregate<Accumulator: Selective>>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
+    let accumulator = aggregate.accumulator();
     laws(aggregate, rows, cuts, &exact)?;
     let chosen = (0..rows)
-        .filter(|&row| aggregate.includes(row))
-        .reduce(|old, new| if aggregate.keeps(old, new) { old } else { new });
-    let (mut all, mut one) = (aggregate.init(), aggregate.init());
-    aggregate.update(&mut all, 0..rows).unwrap();
+        .filter(|&row| accumulator.includes(row))
+        .reduce(|old, new| if accumulator.keeps(old, new) { old } else { new });
+    let (mut all, mut one) = (accumulator.init(), accumulator.init());
+    accumulator.update(&mut all, 0..rows).unwrap();
     if let Some(row) = chosen {
-        aggregate.update(&mut one, row..row + 1).unwrap();
+        accumulator.update(&mut one, row..row + 1).unwrap();
     }
     agree(aggregate, &all, &one, &exact, "keeps chooses as update does")
 }
@@ -503,7 +507,7 @@ fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
 
 /// An extremum has its column's exact type, and no rows have none.
 fn typed<A: Aggregate>(aggregate: &A, column: &ArrayRef) -> TestCaseResult {
-    let nothing = answer(aggregate, &aggregate.init()).unwrap();
+    let nothing = answer(aggregate, &aggregate.accumulator().init()).unwrap();
     prop_assert_eq!(nothing.data_type(), column.data_type());
     prop_assert_eq!(nothing.logical_null_count(), 1);
     Ok(())
