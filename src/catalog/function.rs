@@ -269,9 +269,11 @@ impl Function {
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
         let mut signature =
             (self.rule)(&Given { name: self.name, frequency: self.index_of(Role::Frequency), types, modifiers })?;
-        let counted = modifiers.distinct && self.distinct == Distinct::Counts;
-        if counted && signature.algebra != Algebra::Positional {
-            signature.algebra = Algebra::Counted;
+        if modifiers.distinct && self.distinct == Distinct::Counts {
+            signature.algebra = match signature.algebra {
+                Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => Algebra::Distinct,
+                _ => Algebra::Counted,
+            };
         }
         Ok(signature)
     }

@@ -11,7 +11,7 @@ use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::function::{ArgumentOrder, Distinct, Family, Frames, Function, OwnFrame, WindowOrder};
 use crate::catalog::functions;
-use crate::catalog::signature::{self, Modifiers, Signature};
+use crate::catalog::signature::{self, Modifiers};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
@@ -53,6 +53,7 @@ impl Plan {
         }
         plan.output = Arc::new(Schema::new(fields));
         plan.passes = passes(&plan);
+        plan.settle();
         Ok(plan)
     }
 
@@ -85,10 +86,9 @@ impl Plan {
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::line(function, &self.orders[order].order_by)?;
-        let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let joins = choose::joins(signature.algebra);
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
-        Ok(PlannedCall {
+        let mut planned = PlannedCall {
             order,
             function,
             user: call.user.clone(),
@@ -100,13 +100,15 @@ impl Plan {
             nulls: call.nulls,
             min_rows: call.min_rows,
             frame,
-            strategy,
-            reason,
+            strategy: Strategy::Naive,
+            reason: "it was not chosen yet",
             before,
             after,
             joins,
             display: display.to_string(),
-        })
+        };
+        (planned.strategy, planned.reason) = self.strategy(&planned)?;
+        Ok(planned)
     }
 
     /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
@@ -283,26 +285,22 @@ impl Plan {
         FramePlan::resolve(asked, &keys, &column, &options.timezone)
     }
 
-    fn strategy(
-        &self,
-        function: &Function,
-        signature: &Signature,
-        frame: &FramePlan,
-    ) -> Result<(Strategy, &'static str)> {
-        let able = signature.algebra.strategies();
-        match self.options.strategy {
-            None => Ok(choose::choose(function, signature, frame)),
-            Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
-            Some(forced) => {
-                let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
-                Err(Error::spec(format!(
-                    "the strategy option asks for {forced}, and {} over {} can be computed by {}",
-                    function.name,
-                    signature.inputs.first().unwrap_or(&DataType::Null),
-                    names.join(", ")
-                )))
-            }
+    fn strategy(&self, call: &PlannedCall) -> Result<(Strategy, &'static str)> {
+        let order = &self.orders[call.order];
+        let Some(forced) = self.options.strategy else {
+            return Ok(choose::choose(order, call));
+        };
+        let able = choose::able(order, call);
+        if able.contains(&forced) {
+            return Ok((forced, "asked for by the strategy option"));
         }
+        let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
+        Err(Error::spec(format!(
+            "the strategy option asks for {forced}, and {} over {} with this frame can be computed by {}",
+            call.function.name,
+            call.signature.inputs.first().unwrap_or(&DataType::Null),
+            names.join(", ")
+        )))
     }
 }
 

@@ -118,9 +118,9 @@ class Operator:
         """The names of the columns of the batches that come."""
         return list(self.input_schema.names)
 
-    def explain_rows(self) -> list[dict[str, Any]]:
-        """Say how each call is computed: one dict per call, in their order."""
-        return list(make_plan(self._empty, self.bound.native, self._options).explain())
+    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
+        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
+        return list(make_plan(self._empty, self.bound.native, self._options).explain(streamed))
 
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""

@@ -137,13 +137,17 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
+    def streams(self, frame: Any) -> bool:
+        """Whether a frame's rows come batch by batch, and are not all there at once."""
+        return False
+
     def explain(
         self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, metrics: bool
     ) -> Explanation:
         """Say how calls on a frame would be computed; with ``metrics`` compute them, and give the figures."""
         arrow = self.schema(frame).arrow
         outputs = read_items(items, named, arrow.names)
-        plan = explain_outputs(outputs, arrow)
+        plan = explain_outputs(outputs, arrow, streamed=self.streams(frame))
         if not metrics:
             return plan
         begun = perf_counter()

@@ -25,7 +25,7 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation:
+def explain_outputs(outputs: Sequence[Output], schema: pa.Schema, *, streamed: bool = False) -> Explanation:
     """Say how window calls on rows of an Arrow schema would be computed.
 
     Parameters
@@ -34,6 +34,8 @@ def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation
         What was asked for.
     schema
         The schema.
+    streamed
+        Whether the rows come sorted, batch by batch, and not all at once.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def explain_outputs(outputs: Sequence[Output], schema: pa.Schema) -> Explanation
     rows: list[dict[str, Any]] = []
     steps: list[str] = []
     for number, level in enumerate(operator.levels, 1):
-        for row in level.explain_rows():
+        for row in level.explain_rows(streamed=streamed):
             place_of = row.get("sort") if len(operator.levels) == 1 else f"level {number}, sort {row.get('sort')}"
             rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": place_of})
         steps += [f"Polars evaluates {text} into a column first" for text in level.expressions()]
@@ -79,7 +81,9 @@ class Explanation:
     ----------
     rows
         One dict per call: ``name``, ``call``, ``partition_by``, ``order_by``, ``frame``, ``shape``, ``strategy``,
-        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``.
+        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``. The strategy is one of those that
+        :func:`windrow.config` names, or ``"spark"``; ``"grouped"`` sorts no rows, unless partitions cannot be numbered
+        without a sort: by text keys of rows in no order, or where there are about as many as rows.
     steps
         What the host does around the calls.
     metrics
