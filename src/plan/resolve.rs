@@ -44,7 +44,8 @@ impl Plan {
         let mut fields = Vec::new();
         for spec in specs {
             for call in &spec.calls {
-                let display = display(spec, call);
+                let star = call.user.is_none() && functions::find(&call.function).is_some_and(|function| function.star);
+                let display = display(spec, call, star);
                 let planned = plan.resolve(spec, call, &display).map_err(|error| error.of_call(&display))?;
                 validate::result(&planned.signature.output).map_err(|error| error.of_call(&display))?;
                 fields.push(Field::new(&call.name, planned.signature.output.clone(), planned.signature.nullable));

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import random
+import re
 
 import pyarrow as pa
 import pytest
@@ -222,6 +223,19 @@ def test_no_other_source_lists_functions():
     elsewhere = {place: names for place, names in found.items() if place.split(":")[0] not in OTHERS}
     assert not elsewhere, "these belong into the catalog, src/catalog/functions.rs"
     assert {place.split(":")[0] for place in found} == set(OTHERS)
+
+
+def test_the_crate_asks_for_no_name():
+    """No file of the crate but the catalog compares a text with a function's name."""
+    names = "|".join(sorted(function_names() - WORDS))
+    asks = re.compile(rf'[=!]= "({names})"|"({names})" (=>|\|)|\| "({names})"')
+    source = ROOT / "src"
+    files = [path for path in source.rglob("*.rs") if path.relative_to(source).parts[0] != "catalog"]
+    assert len(files) > 150
+    found = {path: asks.findall(path.read_text(encoding="utf-8")) for path in files}
+    assert not {str(path.relative_to(source)): asked for path, asked in found.items() if asked}
+    assert asks.search('if call.function == "count" && args.is_empty()')
+    assert asks.search('"lag" | "lead" => 1,')
 
 
 def test_a_list_of_functions_is_found():
