@@ -7,7 +7,7 @@ use super::argument::{Argument, Presence, Role};
 use super::function_id::Kernel;
 use super::shared_state::SharedState;
 use super::signature::{Given, Modifiers, Rule, Signature};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spec::frame::{Bound, Frame};
 
 /// What kind of function it is.
@@ -221,6 +221,21 @@ impl Function {
         (least, if repeated { usize::MAX } else { self.arguments.len() })
     }
 
+    /// Refuses another number of arguments than the function takes.
+    pub(crate) fn check_count(&self, given: usize) -> Result<()> {
+        let (least, most) = self.argument_count();
+        if (least..=most).contains(&given) {
+            return Ok(());
+        }
+        let takes = match (least, most) {
+            (0, 0) => "no argument".into(),
+            (least, usize::MAX) => format!("at least {least} arguments"),
+            (least, most) if least == most => format!("{least} argument{}", if least == 1 { "" } else { "s" }),
+            (least, most) => format!("{least} to {most} arguments"),
+        };
+        Err(Error::spec(format!("{} takes {takes}, and got {given}", self.name)))
+    }
+
     /// The argument of this index.
     #[must_use]
     pub fn argument(&self, index: usize) -> Option<&'static Argument> {
@@ -267,6 +282,7 @@ impl Function {
     /// # Errors
     /// The function does not take such arguments.
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
+        self.check_count(types.len())?;
         let mut signature =
             (self.rule)(&Given { name: self.name, frequency: self.index_of(Role::Frequency), types, modifiers })?;
         if modifiers.distinct && self.distinct == Distinct::Counts {

@@ -189,16 +189,7 @@ impl Plan {
         function: &Function,
         call: &Call,
     ) -> Result<(Vec<PlannedArg>, Vec<DataType>)> {
-        let (least, most) = function.argument_count();
-        if call.args.len() < least || call.args.len() > most {
-            let takes = match (least, most) {
-                (0, 0) => "no argument".into(),
-                (least, usize::MAX) => format!("at least {least} arguments"),
-                (least, most) if least == most => format!("{least} argument{}", if least == 1 { "" } else { "s" }),
-                (least, most) => format!("{least} to {most} arguments"),
-            };
-            return Err(Error::spec(format!("{} takes {takes}, and got {}", function.name, call.args.len())));
-        }
+        function.check_count(call.args.len())?;
         let (mut args, mut types) = (Vec::new(), Vec::new());
         for (index, arg) in call.args.iter().enumerate() {
             let (arg, data_type) = match arg {

@@ -85,12 +85,12 @@ impl Window {
                 .iter()
                 .filter(|name| {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
-                    let types = [data_type.clone(), DataType::Float64];
+                    let types = [data_type.clone(), DataType::Float64, DataType::Float64];
                     // Text is read as a boolean too, but these texts are numbers.
                     let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
                     (!logic || data_type == DataType::Boolean)
                         && function
-                            .signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default())
+                            .signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default())
                             .is_ok()
                 })
                 .flat_map(|&name| {
@@ -183,8 +183,9 @@ impl Window {
     /// The calls of `function` whose arguments have an order of their own, or constants beside them.
     fn ordered(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let takes = |name: &&str| {
-            let types = [schema.column_by_name(name).unwrap().data_type().clone(), DataType::Float64];
-            function.signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default()).is_ok()
+            let data_type = schema.column_by_name(name).unwrap().data_type().clone();
+            let types = [data_type, DataType::Float64, DataType::Float64];
+            function.signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default()).is_ok()
         };
         let columns = || VALUES.iter().copied().filter(takes);
         let key = |column: &str| OrderKey {
