@@ -131,6 +131,8 @@ pub enum Looks {
 pub enum NullHandling {
     /// A row with NULL where a value should be takes no part.
     Skipped,
+    /// So it is, and has its place among the rows all the same unless IGNORE NULLS is written.
+    SkippedInPlace,
     /// So it is unless RESPECT NULLS is written.
     SkippedUnlessRespected,
     /// So it is where IGNORE NULLS is written.
@@ -184,8 +186,6 @@ pub struct Function {
     pub star: bool,
     /// Whether FILTER may choose its rows.
     pub filter: bool,
-    /// Whether IGNORE NULLS may be written.
-    pub ignore_nulls: bool,
     /// What NULLs do to it.
     pub nulls: NullHandling,
     /// What DISTINCT does to it.
@@ -269,6 +269,12 @@ impl Function {
             Frames::Own(_) => argument_order && self.argument_order == ArgumentOrder::Rows,
             Frames::None => false,
         }
+    }
+
+    /// Whether IGNORE NULLS and RESPECT NULLS may be written.
+    #[must_use]
+    pub fn takes_ignore_nulls(&self) -> bool {
+        !matches!(self.nulls, NullHandling::Skipped | NullHandling::Kept)
     }
 
     /// Where Spark's functions take IGNORE NULLS as TRUE or FALSE behind the last argument: its index.

@@ -164,7 +164,7 @@ impl Window {
             if function.filter && self.filtered {
                 call.filter = Some("flag".into());
             }
-            if function.ignore_nulls && self.ignore_nulls {
+            if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
             } else if function.kernel == Kernel::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;

@@ -133,9 +133,8 @@ fn rows_do_not_contradict_themselves() {
             ArgumentOrder::Values => assert_eq!(function.order_sensitivity, OrderSensitivity::Values, "{name}"),
             ArgumentOrder::Idle | ArgumentOrder::Refused => {}
         }
-        if matches!(function.nulls, NullHandling::SkippedUnlessRespected | NullHandling::KeptUnlessIgnored) {
-            assert!(function.ignore_nulls, "{name}: NULLs are skipped or kept as it is written");
-        }
+        let by_row = matches!(function.family, Family::Value | Family::Offset);
+        assert_eq!(by_row, function.nulls == NullHandling::KeptUnlessIgnored, "{name}: a row's value may be NULL");
         assert!(function.shared_state.is_none() || function.family == Family::Aggregate, "{name}");
         assert!(!function.star || function.argument_count().0 == 0, "{name}: * stands for all arguments");
     }
@@ -170,7 +169,8 @@ fn types_are_what_rows_say() {
                 _ => assert_ne!(function.order_sensitivity, OrderSensitivity::Values, "{what}"),
             }
             // Views are asked for of lists of the frame's values alone.
-            let views = function.signature(&[given.clone()], Modifiers { list_views: true, ..Modifiers::default() });
+            let views =
+                function.signature(std::slice::from_ref(given), Modifiers { list_views: true, ..Modifiers::default() });
             assert!(views.is_ok() || function.argument_count() != (1, 1), "{what} is taken without views");
             if let Ok(views) = views {
                 let lists = matches!(name, "collect_list" | "collect_set");
