@@ -100,7 +100,9 @@ pub mod internals {
     pub use crate::bounds::block::Bounds;
     pub use crate::bounds::frames::Frames;
     pub use crate::bounds::resolve::FramePlan;
+    pub use crate::catalog::algebra::Algebra;
     pub use crate::catalog::function_id::Kernel;
+    pub use crate::catalog::shared_state::SharedState;
     pub use crate::catalog::signature::{Modifiers, Signature};
     pub use crate::evaluate::evaluator::Evaluator;
     pub use crate::functions::aggregate::accumulator::Accumulated;

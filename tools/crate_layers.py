@@ -1,5 +1,7 @@
 """Checks the layers of the crate: a file imports only from layers listed before its own, and nothing in a circle.
 
+Which function a call is of is asked by exec/build alone: all else reads the function's row in the catalog.
+
     python tools/crate_layers.py [SRC]
 
 A layer is a folder of src/, or error.rs. What is written for tests only (``#[cfg(test)] mod``) may import anything.
@@ -28,6 +30,11 @@ LAYERS = (
     "exec",
     "lib",
 )
+
+# What names each function, as a module and as a field, and who may ask.
+IDENTITY = ("catalog", "function_id")
+FIELD = re.compile(r"\.kernel\b")
+ASKED_BY = (("catalog",), ("exec", "build"))
 
 # Comments, strings and characters, which are no code; lifetimes are left alone.
 NOT_CODE = re.compile(
@@ -145,6 +152,11 @@ def main(root: Path) -> int:
     graph: dict[str, set[str]] = {}
     for module, path in crate.files.items():
         own = module[0] if module else "lib"
+        if not any(module[: len(asks)] == asks for asks in ASKED_BY):
+            code = code_of(path.read_text())
+            lines = [code.count("\n", 0, field.start()) + 1 for field in FIELD.finditer(code)]
+            lines += [line for line, target in crate.imports(module) if target == IDENTITY]
+            wrong += [f"{path}:{line}: only exec/build asks which function it is; read its row" for line in lines]
         if own not in LAYERS:
             wrong.append(f"{path}: {own} is no layer; the layers are {', '.join(LAYERS)}")
             continue

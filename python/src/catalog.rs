@@ -44,7 +44,7 @@ fn row<'py>(py: Python<'py>, function: &Function) -> PyResult<Bound<'py, PyDict>
     entry.set_item("star", function.star)?;
     entry.set_item("frames", function.takes_frame(false))?;
     entry.set_item("filter", function.filter)?;
-    entry.set_item("ignore_nulls", function.ignore_nulls)?;
+    entry.set_item("ignore_nulls", function.takes_ignore_nulls())?;
     entry.set_item("ignore_nulls_index", function.ignore_nulls_index())?;
     entry.set_item("distinct", function.distinct != Distinct::Refused)?;
     entry.set_item("argument_order", function.argument_order != ArgumentOrder::Refused)?;

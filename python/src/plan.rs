@@ -47,10 +47,11 @@ impl PyPlan {
         self.0.columns().into_iter().map(|number| self.0.schema().field(number).name().clone()).collect()
     }
 
-    /// How each call will be answered, one dict each.
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    /// How each call will be answered, one dict each; `sorted`: the rows come in their order, as those of a stream do.
+    #[pyo3(signature = (sorted = false))]
+    fn explain<'py>(&self, py: Python<'py>, sorted: bool) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for explanation in self.0.explain() {
+        for explanation in if sorted { self.0.explain_sorted() } else { self.0.explain() } {
             let entry = PyDict::new(py);
             entry.set_item("name", explanation.name)?;
             entry.set_item("call", explanation.call)?;

@@ -36,8 +36,9 @@ else:
 __all__ = ["Config", "Engine", "Options", "Spread", "Strategy", "config", "current", "size_of"]
 
 Strategy: TypeAlias = Literal[
-    "whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive", "wavelet", "codes", "blocks"
-]
+    "grouped", "whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "refold", "naive", "wavelet",
+    "codes", "sweep", "blocks",
+]  # fmt: skip
 Engine: TypeAlias = Literal["auto", "windrow", "spark"]
 Spread: TypeAlias = Literal["auto", "always", "never"]
 
@@ -342,8 +343,10 @@ def config(**settings: Unpack[Settings]) -> Config:
           default is ``spark.sql.ansi.enabled``.
         - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default the
           session's. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
-        - ``strategy``: force one algorithm where it applies, for tests and measurements: ``"whole"``, ``"scan"``,
-          ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"`` or ``"naive"``.
+        - ``strategy``: force one algorithm, for tests and measurements: ``"grouped"``, ``"whole"``, ``"scan"``,
+          ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"``, ``"wavelet"``, ``"codes"``,
+          ``"sweep"``, ``"refold"``, ``"blocks"`` or ``"naive"``. A call that it cannot answer is a ``SpecError``, which
+          names those that can; ``wr.explain`` says which one is chosen without it, and why.
         - ``engine``: who computes windows on Spark frames. ``"auto"``, the default, leaves to Spark's own windows what
           costs Spark little and comes out the same, where no other call needs the way through Arrow; ``"windrow"`` and
           ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.

@@ -19,6 +19,8 @@ pub enum Algebra {
     Quantile,
     /// A question about how often values occur in the frame.
     Counted,
+    /// States of the frame's different values, which merge.
+    Distinct,
     /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
     Foldable {
         /// The call has an argument order.
@@ -31,20 +33,24 @@ pub enum Algebra {
 }
 
 impl Algebra {
-    /// The strategies that may be asked for, the dearest last.
+    /// The strategies that serve it, over some frames at least.
     #[must_use]
     pub fn strategies(self) -> &'static [Strategy] {
-        use Strategy::{Blocks, Codes, Deque, Index, Naive, Prefix, Scan, SegmentTree, TwoStacks, Wavelet, Whole};
+        use Strategy::{
+            Blocks, Codes, Deque, Grouped, Index, Naive, Prefix, Refold, Scan, SegmentTree, Sweep, TwoStacks, Wavelet,
+            Whole,
+        };
         match self {
-            Self::Mergeable => &[Whole, Scan, TwoStacks, SegmentTree, Naive],
-            Self::Retractable => &[Whole, Scan, Prefix, TwoStacks, SegmentTree, Naive],
-            Self::Selective => &[Whole, Scan, Deque, TwoStacks, SegmentTree, Naive],
-            Self::Positional => &[Index, Naive],
+            Self::Mergeable => &[Grouped, Whole, Scan, TwoStacks, SegmentTree, Naive],
+            Self::Retractable => &[Grouped, Whole, Scan, Prefix, TwoStacks, SegmentTree, Naive],
+            Self::Selective => &[Grouped, Whole, Scan, Deque, TwoStacks, SegmentTree, Naive],
+            Self::Positional => &[Grouped, Index, Naive],
             Self::Ordered => &[Wavelet, Naive],
             Self::Quantile => &[Codes, Wavelet, Naive],
             Self::Counted => &[Codes, Naive],
-            Self::Foldable { .. } => &[Whole, Scan, Naive],
-            Self::Sliding => &[Whole, Scan, Prefix, Naive],
+            Self::Distinct => &[Codes, Sweep, Naive],
+            Self::Foldable { .. } => &[Refold, Naive],
+            Self::Sliding => &[Prefix, Refold, Naive],
             Self::Blocks => &[Blocks],
         }
     }

@@ -7,7 +7,7 @@ use super::argument::{Argument, Presence, Role};
 use super::function_id::Kernel;
 use super::shared_state::SharedState;
 use super::signature::{Given, Modifiers, Rule, Signature};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spec::frame::{Bound, Frame};
 
 /// What kind of function it is.
@@ -131,6 +131,8 @@ pub enum Looks {
 pub enum NullHandling {
     /// A row with NULL where a value should be takes no part.
     Skipped,
+    /// So it is, and has its place among the rows all the same unless IGNORE NULLS is written.
+    SkippedInPlace,
     /// So it is unless RESPECT NULLS is written.
     SkippedUnlessRespected,
     /// So it is where IGNORE NULLS is written.
@@ -187,8 +189,6 @@ pub struct Function {
     pub star: bool,
     /// Whether FILTER may choose its rows.
     pub filter: bool,
-    /// Whether IGNORE NULLS may be written.
-    pub ignore_nulls: bool,
     /// What NULLs do to it.
     pub nulls: NullHandling,
     /// What DISTINCT does to it.
@@ -210,7 +210,8 @@ pub struct Function {
     /// How its answer depends on the order of rows.
     pub order_sensitivity: OrderSensitivity,
     /// The state it shares with others.
-    pub(crate) shared_state: Option<SharedState>,
+    #[doc(hidden)]
+    pub shared_state: Option<SharedState>,
     /// The types it reads and gives.
     pub(crate) rule: Rule,
 }
@@ -222,6 +223,21 @@ impl Function {
         let least = self.arguments.iter().filter(|argument| argument.presence == Presence::Required).count();
         let repeated = self.arguments.last().is_some_and(|argument| argument.presence == Presence::Repeated);
         (least, if repeated { usize::MAX } else { self.arguments.len() })
+    }
+
+    /// Refuses another number of arguments than the function takes.
+    pub(crate) fn check_count(&self, given: usize) -> Result<()> {
+        let (least, most) = self.argument_count();
+        if (least..=most).contains(&given) {
+            return Ok(());
+        }
+        let takes = match (least, most) {
+            (0, 0) => "no argument".into(),
+            (least, usize::MAX) => format!("at least {least} arguments"),
+            (least, most) if least == most => format!("{least} argument{}", if least == 1 { "" } else { "s" }),
+            (least, most) => format!("{least} to {most} arguments"),
+        };
+        Err(Error::spec(format!("{} takes {takes}, and got {given}", self.name)))
     }
 
     /// The argument of this index.
@@ -259,6 +275,12 @@ impl Function {
         }
     }
 
+    /// Whether IGNORE NULLS and RESPECT NULLS may be written.
+    #[must_use]
+    pub fn takes_ignore_nulls(&self) -> bool {
+        !matches!(self.nulls, NullHandling::Skipped | NullHandling::Kept)
+    }
+
     /// Where Spark's functions take IGNORE NULLS as TRUE or FALSE behind the last argument: its index.
     #[must_use]
     pub fn ignore_nulls_index(&self) -> Option<usize> {
@@ -270,11 +292,14 @@ impl Function {
     /// # Errors
     /// The function does not take such arguments.
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
+        self.check_count(types.len())?;
         let mut signature =
             (self.rule)(&Given { name: self.name, frequency: self.index_of(Role::Frequency), types, modifiers })?;
-        let counted = modifiers.distinct && self.distinct == Distinct::Counts;
-        if counted && signature.algebra != Algebra::Positional {
-            signature.algebra = Algebra::Counted;
+        if modifiers.distinct && self.distinct == Distinct::Counts {
+            signature.algebra = match signature.algebra {
+                Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => Algebra::Distinct,
+                _ => Algebra::Counted,
+            };
         }
         Ok(signature)
     }

@@ -251,7 +251,6 @@ pub const FUNCTIONS: &[Function] = &[
         .aliases(&["array_agg"])
         .keeps_type()
         .sensitive(OrderSensitivity::Rows)
-        .ignore_nulls()
         .nulls(NullHandling::SkippedUnlessRespected)
         .argument_order(ArgumentOrder::Rows),
     aggregate(
@@ -293,7 +292,7 @@ pub const FUNCTIONS: &[Function] = &[
         "mean of the frame's values, each row before weighing less by 1 - alpha",
     )
     .sensitive(OrderSensitivity::Rows)
-    .ignore_nulls()
+    .nulls(NullHandling::SkippedInPlace)
     .distinct(Distinct::Refused)
     .argument_order(ArgumentOrder::Refused),
     aggregate(

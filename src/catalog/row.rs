@@ -26,7 +26,6 @@ pub(super) const fn aggregate(
         arguments,
         star: false,
         filter: true,
-        ignore_nulls: false,
         nulls: NullHandling::Skipped,
         distinct: Distinct::Counts,
         argument_order: ArgumentOrder::Idle,
@@ -52,7 +51,6 @@ pub(super) const fn value(
 ) -> Function {
     Function {
         family: Family::Value,
-        ignore_nulls: true,
         nulls: NullHandling::KeptUnlessIgnored,
         argument_order: ArgumentOrder::Rows,
         keeps_type: true,
@@ -133,10 +131,6 @@ impl Function {
 
     pub(super) const fn no_filter(self) -> Self {
         Self { filter: false, ..self }
-    }
-
-    pub(super) const fn ignore_nulls(self) -> Self {
-        Self { ignore_nulls: true, ..self }
     }
 
     pub(super) const fn nulls(self, nulls: NullHandling) -> Self {

@@ -2,7 +2,7 @@
 
 /// What results are read off; functions of one kind can share a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SharedState {
+pub enum SharedState {
     /// How many values there are; read off any state that counts them.
     Count,
     /// Sums and how many values they have.

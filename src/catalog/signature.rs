@@ -161,7 +161,7 @@ pub(super) fn counts_pairs(given: &Given) -> Result<Signature> {
 /// Counts of different values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn counts_different(given: &Given) -> Result<Signature> {
-    Ok(counts_of(vec![given.first()], Algebra::Counted))
+    Ok(counts_of(vec![given.first()], Algebra::Distinct))
 }
 
 /// Sums: of the argument's kind, with more digits.
@@ -288,7 +288,7 @@ pub(super) fn discrete_of_own_type(given: &Given) -> Result<Signature> {
 pub(super) fn list(given: &Given) -> Result<Signature> {
     let first = given.first();
     let output = given.list(first.clone(), given.modifiers.respect_nulls || encoded(&first));
-    Ok(Signature { nullable: false, ..unary(first, output, Algebra::Positional) })
+    Ok(Signature { nullable: false, ..unary(first, output, gathered(given)) })
 }
 
 /// A list of the different values.
@@ -309,7 +309,12 @@ pub(super) fn text(given: &Given) -> Result<Signature> {
         DataType::LargeUtf8 => DataType::LargeUtf8,
         _ => DataType::Utf8,
     };
-    Ok(unary(given.first(), output, Algebra::Positional))
+    Ok(unary(given.first(), output, gathered(given)))
+}
+
+/// Runs of rows, or values that come and go in an order of their own.
+fn gathered(given: &Given) -> Algebra {
+    if given.modifiers.argument_order { Algebra::Counted } else { Algebra::Positional }
 }
 
 /// A list of values and heights. Bins that are merged are not those of their values one after another.

@@ -48,10 +48,12 @@ pub(crate) fn retractable<A: Aggregate<Accumulator: Removable> + 'static>(
 }
 
 /// The strategies of [`mergeable_directly`].
-pub(crate) const DIRECTLY_MERGEABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
+pub(crate) const DIRECTLY_MERGEABLE: [Strategy; 4] =
+    [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
 
 /// The strategies of [`retractable_directly`].
-pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::Prefix];
+pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 4] =
+    [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
 /// As [`mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
 /// each aggregate.
@@ -64,7 +66,7 @@ pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
+        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
         Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::TwoStacks => Ok(Folded::boxed(aggregate, two_stacks::TwoStacks, section)),
         other => Err(unserved(other)),
@@ -81,7 +83,9 @@ pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'stati
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: A::Accumulator::EXACT }, section)),
+        Strategy::Grouped | Strategy::Whole => {
+            Ok(Folded::boxed(aggregate, whole::Whole { exact: A::Accumulator::EXACT }, section))
+        }
         Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
         other => Err(unserved(other)),
@@ -99,7 +103,7 @@ pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
-        Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
+        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
         other => mergeable(aggregate, other, section),
     }
 }

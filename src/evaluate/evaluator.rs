@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
 use crate::sort::sort_column::SortColumn;
-use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
@@ -120,6 +119,4 @@ pub(crate) struct FrameTraits {
     pub(crate) strategy: Strategy,
     /// Neither end of a frame moves back from one row to the next.
     pub(crate) monotone: bool,
-    /// The rows that EXCLUDE takes out.
-    pub(crate) exclude: Exclude,
 }

@@ -33,6 +33,8 @@ pub(crate) struct Refold<A> {
     aggregate: A,
     /// Rows are read in an order of their own.
     ordered: bool,
+    /// Each frame is folded from its first row, whatever the one before was.
+    anew: bool,
     /// The place of each row in that order; `None`: it is the window's.
     places: Option<Vec<u32>>,
     first_partition_end: usize,
@@ -66,7 +68,14 @@ impl<A: Aggregate> Refold<A> {
         };
         let (first_partition_end, last_partition_begin) =
             (section.first_partition_end(), section.last_partition_begin());
-        Ok(Self { aggregate, ordered: !order.is_empty(), places, first_partition_end, last_partition_begin })
+        let ordered = !order.is_empty();
+        Ok(Self { aggregate, ordered, anew: false, places, first_partition_end, last_partition_begin })
+    }
+
+    /// Folds each frame from its first row, by its definition.
+    #[must_use]
+    pub(crate) fn naive(self) -> Self {
+        Self { anew: true, ..self }
     }
 
     /// Appends rows to the fold, unless some of them belong before rows that are in it: then says no.
@@ -100,7 +109,7 @@ impl<A: Aggregate> Refold<A> {
         carried: Option<&A::State>,
     ) -> Result<Folded<A::State>> {
         let pieces: Vec<_> = frame.filter(|piece| !piece.is_empty()).collect();
-        if let Some(mut folded) = before.filter(|folded| folded.carried == carried.is_some())
+        if let Some(mut folded) = before.filter(|folded| !self.anew && folded.carried == carried.is_some())
             && let Some(entering) = entering(&folded.pieces, &pieces)
             && self.append(&mut folded, &entering)?
         {

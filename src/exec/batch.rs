@@ -19,8 +19,7 @@ use arrow_schema::DataType;
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use super::ranges::{BLOCK, ranges};
-use crate::catalog::algebra::Algebra;
-use crate::catalog::function::{Family, FrameEnd, OrderSensitivity};
+use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
@@ -29,12 +28,10 @@ use crate::model::section::Section;
 use crate::permute::column_reader::Source;
 use crate::permute::decluster::Route;
 use crate::permute::{broadcast, gather};
-use crate::plan::planned::{Digits, Order, Plan, PlannedArg, PlannedCall};
+use crate::plan::planned::{Order, Plan, PlannedArg, PlannedCall};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{self, Arranged};
-use crate::spec::call::Nulls;
-use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
 use crate::util::boundaries::Edges;
 use crate::util::cancel::Cancel;
@@ -129,31 +126,6 @@ struct Work<'a> {
     threads: &'a Threads,
 }
 
-/// Whether each partition has one answer, for which its rows need not be brought together.
-fn answers_groups(order: &Order, call: &PlannedCall) -> bool {
-    let frame = call.frame.frame();
-    let entire = frame.shape() == Shape::Entire;
-    let answers = match (call.strategy, call.function.picks) {
-        (Strategy::Whole, _) if entire && order.order_by.is_empty() => {
-            matches!(call.signature.algebra, Algebra::Mergeable | Algebra::Retractable | Algebra::Selective)
-        }
-        (Strategy::Whole, _) if entire => call.takes_any_order() == Some(Digits::All),
-        (Strategy::Index, Some(FrameEnd::First)) => entire || has_one_end(call, Shape::Growing),
-        (Strategy::Index, Some(FrameEnd::Last)) => entire || has_one_end(call, Shape::Shrinking),
-        _ => false,
-    };
-    answers && frame.exclude == Exclude::NoOthers && !call.distinct && call.min_rows.is_none()
-}
-
-/// Whether all frames of a partition have the same row at the end that they share with the partition.
-fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
-    let frame = call.frame.frame();
-    // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
-    let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
-    let all_rows = call.nulls != Nulls::Ignore && call.filter.is_none();
-    frame.shape() == shape && holds_its_row && all_rows
-}
-
 impl<'a> Work<'a> {
     /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
     fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
@@ -171,7 +143,7 @@ impl<'a> Work<'a> {
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
-                if !answers_groups(self.order, plan.leader(pass)) {
+                if plan.leader(pass).strategy != Strategy::Grouped {
                     return Ok(None);
                 }
                 let evaluator = build::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
@@ -187,13 +159,9 @@ impl<'a> Work<'a> {
         Ok(left)
     }
 
-    /// Each row's partition, and the plan by which there is one answer for each: for some call at least, and for all where
-    /// rows have an order, since once they are sorted for one they are so for all.
+    /// Each row's partition, and the plan by which there is one answer for each: for some call at least.
     fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, Groups)>> {
-        let worth = |plan: &Plan| {
-            let mut answered = passes.iter().map(|pass| answers_groups(self.order, plan.leader(pass)));
-            if self.order.order_by.is_empty() { answered.any(|one| one) } else { answered.all(|one| one) }
-        };
+        let worth = |plan: &Plan| passes.iter().any(|pass| plan.leader(pass).strategy == Strategy::Grouped);
         if worth(self.plan) {
             let groups = assign::number(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::catalog::algebra::Algebra;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
@@ -19,6 +20,8 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
     let frame = call.frame.frame();
     let begins_anywhere = match call.strategy {
         Strategy::Index => true,
+        // A row of each partition, where partitions could not be numbered.
+        Strategy::Grouped => call.signature.algebra == Algebra::Positional,
         // The first frame's rows are folded once a piece.
         Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
             frame.width().is_some_and(|width| width <= BLOCK as i128 / 8)

@@ -1,26 +1,52 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::planned::{Plan, PlannedArg, offset_of};
+use super::planned::{Digits, Order, Plan, PlannedArg, PlannedCall, offset_of};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function::{Family, Function, Looks};
+use crate::catalog::function::{Family, FrameEnd, Function, Looks};
 use crate::catalog::shared_state::SharedState;
-use crate::catalog::signature::Signature;
 use crate::model::physical_type::Native;
 use crate::model::reach::Reach;
 use crate::spec::call::{Call, Nulls};
-use crate::spec::frame::{Exclude, Shape};
+use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
 
 /// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
 /// (`benches/kernels.rs`). Sums and means are not, unless EXCLUDE makes holes in frames: many at a time cost less still.
 const TINY_FRAME: i128 = 4;
 
+/// The strategies that can answer the call.
+pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
+    let algebra = call.signature.algebra;
+    let excludes = call.frame.frame().exclude != Exclude::NoOthers;
+    let applies = |strategy: Strategy| match strategy {
+        Strategy::Grouped => has_one_answer(order, call),
+        // Of what EXCLUDE leaves there may be several pieces.
+        Strategy::Sweep => !excludes,
+        Strategy::Prefix if algebra == Algebra::Sliding => !excludes,
+        _ => true,
+    };
+    // Of all other aggregates states are small, and merged as fast as rows are updated with.
+    let by_updates = call.user.is_some() && matches!(algebra, Algebra::Mergeable | Algebra::Retractable);
+    let strategies = algebra.strategies().iter().copied().filter(|&strategy| applies(strategy));
+    strategies.chain(by_updates.then_some(Strategy::Refold)).collect()
+}
+
 /// The strategy that costs least, and why.
-pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePlan) -> (Strategy, &'static str) {
+pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static str) {
+    if has_one_answer(order, call) {
+        return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
+    }
+    choose_sorted(call)
+}
+
+/// As [`choose`], where rows come in their order.
+fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
+    let PlannedCall { function, signature, frame, .. } = call;
     // A value that is chosen by itself.
     let native = matches!(signature.inputs.as_slice(), [input] if Native::of(input).is_some());
     let excludes = frame.frame().exclude != Exclude::NoOthers;
+    let grows = frame.shape() == Shape::Growing && !excludes && frame.monotone();
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
     let totals = function.shared_state == Some(SharedState::Totals);
     match (signature.algebra, frame.shape()) {
@@ -35,21 +61,37 @@ pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePl
         (Algebra::Quantile, _) => {
             (Strategy::Wavelet, "frames may jump: places among their values are counted bit by bit")
         }
-        (Algebra::Counted, _) => (Strategy::Codes, "how often each value is in the frame is kept as rows come and go"),
+        (Algebra::Distinct, _) if !frame.monotone() && !excludes => {
+            (Strategy::Sweep, "frames may jump: each value's last place is swept along their ends")
+        }
+        (Algebra::Counted | Algebra::Distinct, _) if !frame.monotone() => {
+            (Strategy::Codes, "frames may jump: how often each value is there is kept from one frame to a near one")
+        }
+        (Algebra::Counted | Algebra::Distinct, _) => {
+            (Strategy::Codes, "how often each value is in the frame is kept as rows come and go")
+        }
         (Algebra::Blocks, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
-        (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
-        (_, Shape::Growing) if !excludes && frame.monotone() => (Strategy::Scan, "rows only enter the frame"),
+        (Algebra::Foldable { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
+            (Strategy::Refold, "every row of a partition has the same frame, which is folded once")
+        }
+        (Algebra::Foldable { .. } | Algebra::Sliding, _) if grows => {
+            (Strategy::Refold, "rows only enter the frame, and the fold goes on")
+        }
         (Algebra::Foldable { ordered: true }, _) => (
-            Strategy::Naive,
+            Strategy::Refold,
             "rows are read in an order of their own: a moving frame is folded anew, an update per row",
         ),
         (Algebra::Foldable { ordered: false }, _) => {
-            (Strategy::Naive, "there is no merge: each frame is folded anew, an update for every row in it")
+            (Strategy::Refold, "there is no merge: a moving frame is folded anew, an update for every row in it")
         }
         (Algebra::Sliding, _) if excludes || !frame.monotone() => {
-            (Strategy::Naive, "there is no merge, and frames may jump or have holes: each is folded anew")
+            (Strategy::Refold, "there is no merge, and frames may jump or have holes: such are folded anew")
         }
         (Algebra::Sliding, _) => (Strategy::Prefix, "what leaves the frame is retracted row by row"),
+        (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
+        // To merge a state of the user's into each row's answer would copy it for each row.
+        _ if grows && call.user.is_some() => (Strategy::Refold, "rows only enter the frame, and the fold goes on"),
+        _ if grows => (Strategy::Scan, "rows only enter the frame"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
         _ if tiny && (excludes || !totals) => (Strategy::Naive, "the frame is a few rows"),
         (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
@@ -59,6 +101,31 @@ pub(super) fn choose(function: &Function, signature: &Signature, frame: &FramePl
         (Algebra::Selective, _) if !native => (Strategy::Deque, "only rows that may still be chosen are kept"),
         _ => (Strategy::TwoStacks, "states merge and cannot be subtracted"),
     }
+}
+
+/// Whether each partition has one answer, for which its rows need not be brought together.
+fn has_one_answer(order: &Order, call: &PlannedCall) -> bool {
+    let frame = call.frame.frame();
+    let entire = frame.shape() == Shape::Entire;
+    let answers = match (call.signature.algebra, call.function.picks) {
+        (Algebra::Mergeable | Algebra::Retractable | Algebra::Selective, _) if entire => {
+            order.order_by.is_empty() || call.takes_any_order() == Some(Digits::All)
+        }
+        (Algebra::Positional, Some(FrameEnd::First)) => entire || has_one_end(call, Shape::Growing),
+        (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_one_end(call, Shape::Shrinking),
+        _ => false,
+    };
+    let plain = frame.exclude == Exclude::NoOthers && call.min_rows.is_none() && call.user.is_none();
+    answers && plain
+}
+
+/// Whether all frames of a partition have the same row at the end that they share with the partition.
+fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
+    let frame = call.frame.frame();
+    // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
+    let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
+    let all_rows = call.nulls != Nulls::Ignore && call.filter.is_none();
+    frame.shape() == shape && holds_its_row && all_rows
 }
 
 /// How far the call looks.
@@ -106,6 +173,7 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
         Algebra::Ordered
         | Algebra::Quantile
         | Algebra::Counted
+        | Algebra::Distinct
         | Algebra::Blocks
         | Algebra::Foldable { ordered: true } => false,
         Algebra::Positional => {
@@ -121,6 +189,36 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
 }
 
 impl Plan {
+    /// The strategies that can answer the call of this number.
+    #[must_use]
+    pub fn strategies(&self, call: usize) -> Vec<Strategy> {
+        self.calls.get(call).map_or_else(Vec::new, |call| able(&self.orders[call.order], call))
+    }
+
+    /// The plan for rows that come sorted: there is none to be spared a sort.
+    pub(super) fn over_sorted_rows(&self) -> Self {
+        let mut plan = self.clone();
+        plan.sort_for(|_| true);
+        plan
+    }
+
+    /// Chooses for calls of these orders what they cost least by over rows in their order.
+    fn sort_for(&mut self, orders: impl Fn(usize) -> bool) {
+        for call in self.calls.iter_mut().filter(|call| call.strategy == Strategy::Grouped && orders(call.order)) {
+            (call.strategy, call.reason) = choose_sorted(call);
+        }
+    }
+
+    /// Rows that are sorted for one call are so for all calls of its order, and those that need no sort go along.
+    pub(super) fn settle(&mut self) {
+        let sorted = |&order: &usize| {
+            let mut leaders = self.passes.iter().map(|pass| self.leader(pass)).filter(|call| call.order == order);
+            !self.orders[order].order_by.is_empty() && leaders.any(|call| call.strategy != Strategy::Grouped)
+        };
+        let sorted: Vec<_> = (0..self.orders.len()).filter(sorted).collect();
+        self.sort_for(|order| sorted.contains(&order));
+    }
+
     /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
     /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
     pub(crate) fn widened(&self) -> Option<Self> {
@@ -131,10 +229,11 @@ impl Plan {
         let mut any = false;
         for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
             if let Some((frame, _)) = call.frame.widened() {
-                (call.strategy, call.reason) = choose(call.function, &call.signature, &frame);
                 (call.frame, any) = (frame, true);
             }
+            (call.strategy, call.reason) = choose(&plan.orders[call.order], call);
         }
+        plan.settle();
         any.then_some(plan)
     }
 }

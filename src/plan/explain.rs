@@ -53,15 +53,21 @@ pub struct Explanation {
 }
 
 impl Plan {
-    /// How each call will be answered.
+    /// How each call will be answered over a batch.
     #[must_use]
     pub fn explain(&self) -> Vec<Explanation> {
-        explain(self)
+        explain(self, self.widened().as_ref())
+    }
+
+    /// How each call will be answered over rows that come sorted, as those of a stream do.
+    #[must_use]
+    pub fn explain_sorted(&self) -> Vec<Explanation> {
+        explain(&self.over_sorted_rows(), None)
     }
 }
 
-/// How each call of `plan` will be answered.
-pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
+/// How each call of `plan` will be answered; `wide` is the plan for partitions that no frame ends within.
+fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
     let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns
         .map(|(number, (field, call))| {
@@ -77,10 +83,13 @@ pub(crate) fn explain(plan: &Plan) -> Vec<Explanation> {
                 frame: framed.then(|| frame(call.frame.frame())),
                 shape: framed.then(|| call.frame.shape()),
                 strategy: leader.unwrap_or(call).strategy,
-                reason: leader.map_or_else(
-                    || call.reason.to_string(),
-                    |leader| format!("read off the states of {}", leader.display),
-                ),
+                reason: match (leader, wide.map(|wide| wide.calls[number].strategy), call.frame.widened()) {
+                    (Some(leader), ..) => format!("read off the states of {}", leader.display),
+                    (None, Some(other), Some((_, most))) if other != call.strategy => {
+                        format!("{}; partitions of up to {most} rows by {other}", call.reason)
+                    }
+                    _ => call.reason.to_string(),
+                },
                 reach_before: reach(call.before),
                 reach_after: reach(call.after),
                 sort: call.order,

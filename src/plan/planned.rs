@@ -66,7 +66,7 @@ impl PlannedCall {
     /// What an evaluator needs to know of its frames.
     pub(crate) fn frame_traits(&self) -> FrameTraits {
         let Self { strategy, frame, .. } = self;
-        FrameTraits { strategy: *strategy, monotone: frame.monotone(), exclude: frame.frame().exclude }
+        FrameTraits { strategy: *strategy, monotone: frame.monotone() }
     }
 
     /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
@@ -98,7 +98,9 @@ impl PlannedCall {
             Family::Aggregate => {
                 // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
                 let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
-                let by_value = matches!(self.signature.algebra, Algebra::Counted | Algebra::Quantile);
+                let by_value =
+                    matches!(self.signature.algebra, Algebra::Counted | Algebra::Distinct | Algebra::Quantile)
+                        && self.function.order_sensitivity != OrderSensitivity::Rows;
                 whole_peers && (by_value || self.takes_any_order().is_some())
             }
             Family::Value | Family::Offset | Family::Running => false,

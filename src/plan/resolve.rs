@@ -11,7 +11,7 @@ use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::function::{ArgumentOrder, Distinct, Family, Frames, Function, OwnFrame, WindowOrder};
 use crate::catalog::functions;
-use crate::catalog::signature::{self, Modifiers, Signature};
+use crate::catalog::signature::{self, Modifiers};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
@@ -44,7 +44,8 @@ impl Plan {
         let mut fields = Vec::new();
         for spec in specs {
             for call in &spec.calls {
-                let display = display(spec, call);
+                let star = call.user.is_none() && functions::find(&call.function).is_some_and(|function| function.star);
+                let display = display(spec, call, star);
                 let planned = plan.resolve(spec, call, &display).map_err(|error| error.of_call(&display))?;
                 validate::result(&planned.signature.output).map_err(|error| error.of_call(&display))?;
                 fields.push(Field::new(&call.name, planned.signature.output.clone(), planned.signature.nullable));
@@ -53,6 +54,7 @@ impl Plan {
         }
         plan.output = Arc::new(Schema::new(fields));
         plan.passes = passes(&plan);
+        plan.settle();
         Ok(plan)
     }
 
@@ -85,10 +87,9 @@ impl Plan {
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::line(function, &self.orders[order].order_by)?;
-        let (strategy, reason) = self.strategy(function, &signature, &frame)?;
         let joins = choose::joins(signature.algebra);
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
-        Ok(PlannedCall {
+        let mut planned = PlannedCall {
             order,
             function,
             user: call.user.clone(),
@@ -100,13 +101,15 @@ impl Plan {
             nulls: call.nulls,
             min_rows: call.min_rows,
             frame,
-            strategy,
-            reason,
+            strategy: Strategy::Naive,
+            reason: "it was not chosen yet",
             before,
             after,
             joins,
             display: display.to_string(),
-        })
+        };
+        (planned.strategy, planned.reason) = self.strategy(&planned)?;
+        Ok(planned)
     }
 
     /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
@@ -184,16 +187,7 @@ impl Plan {
         function: &Function,
         call: &Call,
     ) -> Result<(Vec<PlannedArg>, Vec<DataType>)> {
-        let (least, most) = function.argument_count();
-        if call.args.len() < least || call.args.len() > most {
-            let takes = match (least, most) {
-                (0, 0) => "no argument".into(),
-                (least, usize::MAX) => format!("at least {least} arguments"),
-                (least, most) if least == most => format!("{least} argument{}", if least == 1 { "" } else { "s" }),
-                (least, most) => format!("{least} to {most} arguments"),
-            };
-            return Err(Error::spec(format!("{} takes {takes}, and got {}", function.name, call.args.len())));
-        }
+        function.check_count(call.args.len())?;
         let (mut args, mut types) = (Vec::new(), Vec::new());
         for (index, arg) in call.args.iter().enumerate() {
             let (arg, data_type) = match arg {
@@ -281,26 +275,22 @@ impl Plan {
         FramePlan::resolve(asked, &keys, &column, &options.timezone)
     }
 
-    fn strategy(
-        &self,
-        function: &Function,
-        signature: &Signature,
-        frame: &FramePlan,
-    ) -> Result<(Strategy, &'static str)> {
-        let able = signature.algebra.strategies();
-        match self.options.strategy {
-            None => Ok(choose::choose(function, signature, frame)),
-            Some(forced) if able.contains(&forced) => Ok((forced, "asked for by the strategy option")),
-            Some(forced) => {
-                let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
-                Err(Error::spec(format!(
-                    "the strategy option asks for {forced}, and {} over {} can be computed by {}",
-                    function.name,
-                    signature.inputs.first().unwrap_or(&DataType::Null),
-                    names.join(", ")
-                )))
-            }
+    fn strategy(&self, call: &PlannedCall) -> Result<(Strategy, &'static str)> {
+        let order = &self.orders[call.order];
+        let Some(forced) = self.options.strategy else {
+            return Ok(choose::choose(order, call));
+        };
+        let able = choose::able(order, call);
+        if able.contains(&forced) {
+            return Ok((forced, "asked for by the strategy option"));
         }
+        let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
+        Err(Error::spec(format!(
+            "the strategy option asks for {forced}, and {} over {} with this frame can be computed by {}",
+            call.function.name,
+            call.signature.inputs.first().unwrap_or(&DataType::Null),
+            names.join(", ")
+        )))
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     if call.filter.is_some() && !function.filter {
         return refuse("FILTER");
     }
-    if call.nulls == Nulls::Ignore && !function.ignore_nulls {
+    if call.nulls == Nulls::Ignore && !function.takes_ignore_nulls() {
         return refuse("IGNORE NULLS");
     }
     if call.min_rows.is_some() && !function.takes_frame(!call.argument_order.is_empty()) {

@@ -11,13 +11,13 @@ use super::literal::Literal;
 use super::order_key::OrderKey;
 use super::window::WindowSpec;
 
-/// The call as SQL: what the user wrote where that is known.
-pub(crate) fn display(spec: &WindowSpec, call: &Call) -> String {
+/// The call as SQL: what the user wrote where that is known. `star`: without arguments it is of the rows themselves.
+pub(crate) fn display(spec: &WindowSpec, call: &Call, star: bool) -> String {
     if !call.display.is_empty() {
         return call.display.clone();
     }
     let args: Vec<_> = call.args.iter().map(arg).collect();
-    let args = if call.function == "count" && args.is_empty() { "*".into() } else { args.join(", ") };
+    let args = if star && args.is_empty() { "*".into() } else { args.join(", ") };
     let mut text = format!("{}({}{args}", call.function, if call.distinct { "DISTINCT " } else { "" });
     if !call.argument_order.is_empty() {
         let space = if args.is_empty() { "" } else { " " };

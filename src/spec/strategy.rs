@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 /// How a call is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
+    /// One answer per partition, by the partitions' numbers: rows are not sorted.
+    Grouped,
     /// One state per partition, repeated.
     Whole,
     /// One loop that appends rows, forwards for growing frames, backwards for shrinking ones.
@@ -22,19 +24,24 @@ pub enum Strategy {
     TwoStacks,
     /// A tree of states over the rows.
     SegmentTree,
+    /// Updates alone: a frame goes on from the one before where it begins with it, and is folded anew elsewhere.
+    Refold,
     /// Each frame folded anew.
     Naive,
     /// A wavelet tree over the values' places in their order.
     Wavelet,
     /// How often each value is in the frame.
     Codes,
+    /// Each value's last place, swept along the ends of frames.
+    Sweep,
     /// A user's function that answers blocks of frames, or whole partitions.
     Blocks,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
+        Self::Grouped,
         Self::Whole,
         Self::Scan,
         Self::Prefix,
@@ -42,9 +49,11 @@ impl Strategy {
         Self::Deque,
         Self::TwoStacks,
         Self::SegmentTree,
+        Self::Refold,
         Self::Naive,
         Self::Wavelet,
         Self::Codes,
+        Self::Sweep,
         Self::Blocks,
     ];
 
@@ -52,6 +61,7 @@ impl Strategy {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Grouped => "grouped",
             Self::Whole => "whole",
             Self::Scan => "scan",
             Self::Prefix => "prefix",
@@ -59,9 +69,11 @@ impl Strategy {
             Self::Deque => "deque",
             Self::TwoStacks => "two_stacks",
             Self::SegmentTree => "segment_tree",
+            Self::Refold => "refold",
             Self::Naive => "naive",
             Self::Wavelet => "wavelet",
             Self::Codes => "codes",
+            Self::Sweep => "sweep",
             Self::Blocks => "blocks",
         }
     }

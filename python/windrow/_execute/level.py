@@ -108,9 +108,9 @@ class Level:
         """The schema of the batches that leave."""
         return self._schema(self.input_schema)
 
-    def explain_rows(self) -> list[dict[str, Any]]:
-        """Say how each call is computed: one dict per call, in their order."""
-        return list(self._plan().explain())
+    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
+        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
+        return list(self._plan().explain(streamed))
 
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""

@@ -145,9 +145,9 @@ class Operator:
     def _end(self) -> Level | Last:
         return self.levels[-1] if self.last is None else self.last
 
-    def explain_rows(self) -> list[dict[str, Any]]:
-        """Say how each call is computed: one dict per call, in their order."""
-        return [row for level in self.levels for row in level.explain_rows()]
+    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
+        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
+        return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:
         """Show the calls."""

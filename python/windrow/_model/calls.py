@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from ..exceptions import SpecError, shown
-from .catalog import function_of
+from .catalog import Function, function_of
 from .checks import is_tuple_of, refuse_field
 from .expressions import (
     EXPRESSIONS,
@@ -287,6 +287,14 @@ class Call(Item):
 def call(function: str, *args: IntoExpr) -> Call:
     """Make a call of what a user wrote as its arguments."""
     return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
+
+
+def without_default(known: Function, args: list[Expr], index: int) -> list[Expr]:
+    """Take the argument of an index off the end, where it is what stands for it anyway."""
+    last = args[-1] if len(args) == index + 1 else None
+    if isinstance(last, Literal) and (last.text is None or last.value is None):
+        return args[:-1] if known.arguments[index].is_default(last.value) else args
+    return args
 
 
 def flag(value: Any, what: str) -> bool:

@@ -106,11 +106,6 @@ class Function:
             return True
         return self.is_setting(index) or index in self.positions("default", "frequency")
 
-    def without_default(self, values: list[Any], index: int, value: Any) -> list[Any]:
-        """Take an argument off the end that says what stands for it anyway; ``value`` is the literal that it is."""
-        given = len(values) == index + 1 and index < len(self.arguments)
-        return values[:-1] if given and self.arguments[index].is_default(value) else values
-
 
 @cache
 def _functions() -> dict[str, Function]:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .._model.calls import Call, Derived, literal_flag
+from .._model.calls import Call, Derived, literal_flag, without_default
 from .._model.catalog import function_names, function_of, functions_within_group
 from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
@@ -224,8 +224,7 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
             modifiers["nulls_ignored"] = True
     if known is not None and known.family == "offset":  # Spark spells the defaults out
         for index in (2, 1):
-            if args and isinstance(args[-1], Literal):
-                args = known.without_default(args, index, args[-1].value)
+            args = without_default(known, args, index)
     return Call(name, tuple(args), **modifiers)
 
 

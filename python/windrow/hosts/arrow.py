@@ -61,6 +61,10 @@ class ArrowHost(MemoryHost):
             return _batch(_run_table(pa.Table.from_batches([frame]), plan, presorted=sort is False))
         return _run_table(frame, plan, presorted=sort is False)
 
+    def streams(self, frame: Any) -> bool:
+        """Whether a frame's rows come batch by batch, and are not all there at once."""
+        return isinstance(frame, pa.RecordBatchReader)
+
     def finish(self, result: Any) -> None:
         """Read a reader to its end."""
         if isinstance(result, pa.RecordBatchReader):

@@ -141,9 +141,13 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
+    def streams(self, frame: Any) -> bool:
+        """Whether a frame's rows come batch by batch, and are not all there at once."""
+        return False
+
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
-        explained = explain_plan(plan, self.schema(frame).arrow)
+        explained = explain_plan(plan, self.schema(frame).arrow, streamed=self.streams(frame))
         if not metrics:
             return explained
         begun = perf_counter()

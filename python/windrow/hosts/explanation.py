@@ -22,7 +22,7 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain_plan(plan: StepPlan, schema: pa.Schema) -> Explanation:
+def explain_plan(plan: StepPlan, schema: pa.Schema, *, streamed: bool = False) -> Explanation:
     """Say how the steps of a plan would be run over rows of an Arrow schema.
 
     Parameters
@@ -31,6 +31,8 @@ def explain_plan(plan: StepPlan, schema: pa.Schema) -> Explanation:
         The plan.
     schema
         The schema.
+    streamed
+        Whether the rows come sorted, batch by batch, and not all at once.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def explain_plan(plan: StepPlan, schema: pa.Schema) -> Explanation:
     steps: list[str] = []
     for number, step in enumerate(plan.steps):
         if isinstance(step, Compute):
-            for row in next(levels).explain_rows():
+            for row in next(levels).explain_rows(streamed=streamed):
                 level = 1 + sum(isinstance(s, Compute) for s in plan.steps[:number])
                 sort = row.get("sort") if computes == 1 else f"level {level}, sort {row.get('sort')}"
                 rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
@@ -63,7 +65,9 @@ class Explanation:
     ----------
     rows
         One dict per call: ``name``, ``call``, ``partition_by``, ``order_by``, ``frame``, ``shape``, ``strategy``,
-        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``.
+        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``. The strategy is one of those that
+        :func:`windrow.config` names, or ``"spark"``; ``"grouped"`` sorts no rows, unless partitions cannot be numbered
+        without a sort: by text keys of rows in no order, or where there are about as many as rows.
     steps
         What the host does around the calls.
     metrics

@@ -19,7 +19,6 @@ use crate::error::Result;
 use crate::evaluate::evaluator::{Evaluator, FrameTraits};
 use crate::evaluate::state_tree::StateTree;
 use crate::model::aggregate::{Accumulator, Aggregate, Readout, Retractable};
-use crate::spec::frame::Exclude;
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate over the different values of frames of these traits.
@@ -28,7 +27,7 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
     frames: FrameTraits,
     values: Values,
 ) -> Box<dyn Evaluator> {
-    if sweeps(frames) {
+    if frames.strategy == Strategy::Sweep {
         Box::new(Sweep::new(aggregate, values))
     } else {
         Codes::boxed(frames, values, Merged(aggregate))
@@ -41,17 +40,11 @@ pub(crate) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
     frames: FrameTraits,
     values: Values,
 ) -> Box<dyn Evaluator> {
-    if sweeps(frames) {
+    if frames.strategy == Strategy::Sweep {
         Box::new(Sweep::new(aggregate, values))
     } else {
         Codes::boxed(frames, values, Retracted(aggregate))
     }
-}
-
-/// Whether frames jump and are of one piece each.
-fn sweeps(frames: FrameTraits) -> bool {
-    let jumps = !frames.monotone && frames.strategy != Strategy::Naive;
-    jumps && frames.exclude == Exclude::NoOthers
 }
 
 /// Appends the aggregate of one row of each value.

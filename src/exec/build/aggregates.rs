@@ -42,7 +42,8 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::HistogramNumeric => {
             let most = usize::try_from(inputs.constant(1, 0)?).unwrap_or(0);
             let bins = BinList::over(first, inclusion, most, call.signature.output.clone())?;
-            Ok(Box::new(Refold::new(bins, inputs.section, &[])?))
+            let bins = Refold::new(bins, inputs.section, &[])?;
+            Ok(Box::new(if inputs.naive() { bins.naive() } else { bins }))
         }
         Kernel::EwmMean => {
             let alpha = inputs.number(1)?;

@@ -207,7 +207,7 @@ impl<'a> Inputs<'a> {
 /// The arguments whose nulls keep a row from taking part.
 fn values_of(call: &PlannedCall, args: &[ArrayRef]) -> Vec<ArrayRef> {
     let kept = match call.function.nulls {
-        NullHandling::Skipped => false,
+        NullHandling::Skipped | NullHandling::SkippedInPlace => false,
         NullHandling::SkippedUnlessRespected => call.nulls == Nulls::Respect,
         NullHandling::KeptUnlessIgnored => call.nulls != Nulls::Ignore,
         NullHandling::Kept => true,

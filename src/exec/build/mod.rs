@@ -78,9 +78,13 @@ pub(crate) fn evaluator(
         None => Ok(evaluator),
         Some(rows) => {
             let strategy = match inputs.call.strategy {
-                Strategy::Index | Strategy::Deque | Strategy::Wavelet | Strategy::Codes | Strategy::Blocks => {
-                    Strategy::Prefix
-                }
+                Strategy::Index
+                | Strategy::Deque
+                | Strategy::Wavelet
+                | Strategy::Codes
+                | Strategy::Sweep
+                | Strategy::Refold
+                | Strategy::Blocks => Strategy::Prefix,
                 other => other,
             };
             let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;

@@ -19,7 +19,7 @@ use crate::functions::native::canonical;
 /// The evaluator of a call of this family; `None`: it is none.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     let Inputs { call, inclusion, .. } = inputs;
-    if call.signature.algebra != Algebra::Counted {
+    if !matches!(call.signature.algebra, Algebra::Counted | Algebra::Distinct) {
         return Ok(None);
     }
     let frames = call.frame_traits();

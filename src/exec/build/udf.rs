@@ -15,7 +15,6 @@ use crate::evaluate::refold::Refold;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
 use crate::functions::aggregate::udf::Folds;
 use crate::model::carry::Carry;
-use crate::spec::frame::{Exclude, Shape};
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::{UserAggregate, UserFunction};
 use crate::util::cancel::Cancel;
@@ -37,15 +36,11 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
     let folds = Folds::new(aggregate.bind(&inputs.args)?, inclusion.clone());
-    let excludes = call.frame.frame().exclude != Exclude::NoOthers;
-    // What grows goes on from a carry by updates: to merge it into each row's answer would copy it for each row.
-    let grows = matches!(call.frame.shape(), Shape::Entire | Shape::Growing) && !excludes;
-    match (call.signature.algebra, call.strategy) {
-        (Algebra::Sliding, Strategy::Prefix) if !excludes => retractable(folds, Strategy::Prefix, section),
-        (Algebra::Mergeable | Algebra::Retractable, strategy) if !(grows && strategy == Strategy::Scan) => {
-            retractable(folds, strategy, section)
-        }
-        _ => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
+    let merges = !matches!(call.signature.algebra, Algebra::Sliding | Algebra::Foldable { .. });
+    match call.strategy {
+        Strategy::Refold => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
+        Strategy::Naive if !merges => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?.naive())),
+        strategy => retractable(folds, strategy, section),
     }
 }
 

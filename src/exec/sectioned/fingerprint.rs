@@ -9,7 +9,7 @@ impl Plan {
         let columns = self.columns().into_iter().map(|number| self.schema.field(number));
         let mut parts = vec![env!("CARGO_PKG_VERSION").to_string()];
         parts.extend(columns.map(|field| format!("{:?}: {}", field.name(), field.data_type())));
-        for (call, told) in self.calls.iter().zip(self.explain()) {
+        for (call, told) in self.calls.iter().zip(self.explain_sorted()) {
             let order = &self.orders[call.order];
             let column = |&place: &usize| self.schema.field(order.columns[place]).name();
             parts.push(format!(

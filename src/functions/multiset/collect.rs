@@ -486,7 +486,7 @@ mod tests {
             let column: ArrayRef = Arc::new((0..rows).map(|_| Some(next(7) as i64)).collect::<Int64Array>());
             let keys = [SortColumn::ascending(column)];
             let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
-            let traits = FrameTraits { strategy, monotone: true, exclude };
+            let traits = FrameTraits { strategy, monotone: true };
             let threads = Threads::new(1, &Cancel::default());
             let written = Written {
                 lengths: (0..rows).map(|_| next(4) as usize).collect(),

@@ -11,11 +11,11 @@ import windrow as wr
 from support.comparison import same
 from support.paths import ROOT
 from windrow._windrow import Plan
+from windrow.settings import STRATEGIES
 
 DIRECTORY = ROOT / "tests" / "cases"
 CASES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(DIRECTORY.glob("*.json"))}
 CALLS = [(name, i) for name, case in CASES.items() for i in range(len(case["calls"]))]
-STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "wavelet", "codes", "naive"]
 
 
 def arrow_type(text):

@@ -11,8 +11,163 @@ import windrow as wr
 from support.comparison import alike, listed, same
 from support.random_calls import FUZZ, NUMERIC, SEED, make_ask, make_spec, make_table
 from support.tables import big
+from windrow.settings import STRATEGIES
 
-STRATEGIES = ["whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "naive"]
+# ---- strategies by name
+
+MOVING = "OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING)"
+GROWING = "OVER (PARTITION BY k ORDER BY id)"
+JUMPING = "OVER (PARTITION BY k ORDER BY id ROWS BETWEEN back PRECEDING AND ahead FOLLOWING)"
+HOLES = "OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)"
+
+
+class Updates:
+    """A fold whose answer is another one where rows come in another order."""
+
+    def initialize(self):
+        return 0
+
+    def update(self, state, x):
+        return state * 3 % 1009 + (x or 0)
+
+    def evaluate(self, state):
+        return state
+
+
+#: Each strategy with calls for which it is chosen, and calls that cannot be computed by it.
+BY_NAME = {
+    "grouped": (
+        ["sum(x) OVER (PARTITION BY k)", "first_value(x) OVER (PARTITION BY k ORDER BY id)"],
+        [f"sum(x) {MOVING}"],
+    ),
+    "whole": (
+        ["sum(y) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"],
+        [f"rank() {GROWING}"],
+    ),
+    "scan": ([f"sum(y) {GROWING}"], [f"mode(x) {MOVING}"]),
+    "prefix": ([f"sum(x) {MOVING}"], [f"max(x) {MOVING}", f"sum(y) {MOVING}"]),
+    "index": ([f"row_number() {GROWING}", f"lag(x) {GROWING}", f"last_value(x) {MOVING}"], [f"sum(x) {MOVING}"]),
+    "deque": ([f"max(text) {MOVING}", f"max_by(x, y) {MOVING}"], [f"sum(x) {MOVING}"]),
+    "two_stacks": ([f"stddev_samp(y) {MOVING}", f"min(x) {MOVING}"], [f"last_value(x) {MOVING}"]),
+    "segment_tree": ([f"max(x) {JUMPING}", f"sum(y) {JUMPING}"], [f"median(x) {MOVING}"]),
+    "refold": ([f"histogram_numeric(x, 4) {w}" for w in (MOVING, GROWING, HOLES)], [f"sum(x) {MOVING}"]),
+    "naive": (["sum(y) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES)"], []),
+    "wavelet": ([f"median(x) {JUMPING}", f"first_value(x ORDER BY y) {MOVING}"], [f"mode(x) {MOVING}"]),
+    "codes": (
+        [
+            *(f"mode(x) {w}" for w in (MOVING, JUMPING, HOLES)),
+            f"count(DISTINCT x) {MOVING}",
+            f"collect_list(DISTINCT x) {MOVING}",
+            f"collect_list(x ORDER BY y) {MOVING}",
+        ],
+        [f"sum(x) {MOVING}", f"collect_list(x) {MOVING}"],
+    ),
+    "sweep": (
+        [f"{f}(DISTINCT x) {JUMPING}" for f in ("count", "sum", "stddev_samp")]
+        + [f"approx_count_distinct(x) {JUMPING}"],
+        [f"count(DISTINCT x) {HOLES}", f"count(x) {JUMPING}", f"mode(x) {JUMPING}"],
+    ),
+    "blocks": ([], [f"sum(x) {MOVING}"]),
+}
+
+
+def rows(rng, count):
+    return pa.table(
+        {
+            "id": rng.sample(range(count), count),
+            "k": [rng.randint(0, 3) for _ in range(count)],
+            "x": [rng.choice([None, *range(9)]) for _ in range(count)],
+            "y": [rng.choice([None, rng.uniform(-5, 5)]) for _ in range(count)],
+            "text": [rng.choice([None, *"abcdef"]) for _ in range(count)],
+            "back": [rng.randint(0, 7) for _ in range(count)],
+            "ahead": [rng.randint(0, 4) for _ in range(count)],
+        },
+        schema=pa.schema(
+            [(n, pa.int64()) for n in ("id", "k", "x")]
+            + [("y", pa.float64()), ("text", pa.string()), ("back", pa.int64()), ("ahead", pa.int64())]
+        ),
+    )
+
+
+def test_every_strategy_has_a_name():
+    assert sorted(BY_NAME) == sorted(STRATEGIES)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_strategy_by_its_name(strategy):
+    """Explain tells the strategy that is chosen, or asked for; it answers as the naive one, or says why it cannot."""
+    rng = random.Random(STRATEGIES.index(strategy))
+    chosen, refused = BY_NAME[strategy]
+    compared = 0
+    for table in [rows(rng, size) for size in (0, 1, 70)]:
+        for text in chosen:
+            assert [row["strategy"] for row in wr.explain(table, c=text).rows] == [strategy], text
+            with wr.config(strategy="naive"):
+                expected = wr.select(table, c=text)["c"].to_pylist()
+            with wr.config(strategy=strategy):
+                plan = wr.explain(table, c=text).rows[0]
+                found = wr.select(table, c=text)["c"].to_pylist()
+            assert (plan["strategy"], plan["reason"]) == (strategy, "asked for by the strategy option")
+            assert all(same(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), text
+            compared += len(found)
+        for text in refused:
+            with (
+                wr.config(strategy=strategy),
+                pytest.raises(wr.SpecError, match=f"strategy option asks for {strategy}, and"),
+            ):
+                wr.select(table, c=text)
+    assert compared == 71 * len(chosen)
+
+
+def test_each_strategy_of_any_call():
+    """Of the calls above each by each strategy: it answers as the naive one, or is refused before any work."""
+    rng = random.Random(SEED)
+    table = rows(rng, 60)
+    answered = dict.fromkeys(STRATEGIES, 0)
+    for text in [text for calls in BY_NAME.values() for texts in calls for text in texts]:
+        with wr.config(strategy="naive"):
+            expected = wr.select(table, c=text)["c"].to_pylist()
+        for strategy in STRATEGIES:
+            with wr.config(strategy=strategy):
+                try:
+                    found = wr.select(table, c=text)["c"].to_pylist()
+                except wr.SpecError as error:
+                    assert f"the strategy option asks for {strategy}, and" in str(error)  # noqa: PT017
+                    continue
+            answered[strategy] += 1
+            assert all(same(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), (text, strategy)
+    assert all(answered[strategy] for strategy in STRATEGIES if strategy != "blocks"), answered
+
+
+def test_a_stream_is_not_grouped():
+    table = rows(random.Random(3), 50)
+    text = "sum(x) OVER (PARTITION BY k)"
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    assert wr.explain(table, s=text).rows[0]["strategy"] == "grouped"
+    assert wr.explain(reader, s=text).rows[0]["strategy"] == "whole"
+
+
+def test_what_is_sorted_for_one_call_is_so_for_its_order():
+    """A total goes along with a running total in the same order; without one, no row is sorted for it."""
+    table = rows(random.Random(4), 80)
+    total = "sum(x) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+    told = [wr.explain(table, *calls).rows[0]["strategy"] for calls in ([total], [total, f"sum(x) {GROWING}"])]
+    assert told == ["grouped", "whole"]
+    alone, beside = wr.select(table, s=total)["s"], wr.select(table, s=total, r=f"sum(x) {GROWING}")["s"]
+    assert alone.equals(beside)
+    assert alone.null_count < 80
+
+
+@pytest.mark.parametrize("where", [GROWING, MOVING, HOLES, "OVER (PARTITION BY k)"])
+def test_a_users_fold_is_refolded(where):
+    table = rows(random.Random(5), 60)
+    window = wr.expr(f"count(*) {where}").window
+    call = wr.aggregate(Updates, "x", returns=pa.int64()).over(window)
+    assert wr.explain(table, f=call).rows[0]["strategy"] == "refold"
+    with wr.config(strategy="naive"):
+        expected = wr.select(table, f=call)["f"]
+    assert wr.select(table, f=call)["f"].equals(expected)
+    assert len(set(expected.to_pylist())) > 3
 
 
 # ---- strategies and threads
@@ -55,6 +210,8 @@ def test_threads_change_nothing(strategy):
         wr.last_value("x").over(wr.window("p", "k", rows=(-3, 3))),
         wr.sum("y").over(wr.window(order_by="id", rows=(-9, 9))),
     ]
+    if strategy in (None, "grouped", "whole"):
+        calls += [wr.sum("x").over(wr.window("p")), wr.avg("y").over(wr.window("p"))]
     table = table.append_column("y", pa.compute.divide(table["x"].cast(pa.float64()), 3.0))
     for call in calls:
         answers = []

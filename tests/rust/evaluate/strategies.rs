@@ -10,7 +10,7 @@ use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::{Distinct, FUNCTIONS, Family, Function};
-use windrow::internals::{Kernel, Modifiers, SortColumn, gather, literal_array, sort};
+use windrow::internals::{Kernel, Modifiers, SortColumn, gather, sort};
 use windrow::{
     Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, Summary, WindowSpec,
     catalog,
@@ -82,12 +82,12 @@ impl Window {
                 .iter()
                 .filter(|name| {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
-                    let types = [data_type.clone(), DataType::Float64];
+                    let types = [data_type.clone(), DataType::Float64, DataType::Float64];
                     // Text is read as a boolean too, but these texts are numbers.
                     let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
                     (!logic || data_type == DataType::Boolean)
                         && function
-                            .signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default())
+                            .signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default())
                             .is_ok()
                 })
                 .flat_map(|&name| {
@@ -162,7 +162,7 @@ impl Window {
             if function.filter && self.filtered {
                 call.filter = Some("flag".into());
             }
-            if function.ignore_nulls && self.ignore_nulls {
+            if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
             } else if function.kernel == Kernel::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;
@@ -181,8 +181,9 @@ impl Window {
     /// The calls of `function` whose arguments have an order of their own, or constants beside them.
     fn ordered(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let takes = |name: &&str| {
-            let types = [schema.column_by_name(name).unwrap().data_type().clone(), DataType::Float64];
-            function.signature(&types[..function.argument_count().0.clamp(1, 2)], Modifiers::default()).is_ok()
+            let data_type = schema.column_by_name(name).unwrap().data_type().clone();
+            let types = [data_type, DataType::Float64, DataType::Float64];
+            function.signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default()).is_ok()
         };
         let columns = || VALUES.iter().copied().filter(takes);
         let key = |column: &str| OrderKey {
@@ -240,24 +241,15 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
 }
 
-fn modifiers(call: &Call) -> Modifiers {
-    Modifiers {
-        distinct: call.distinct,
-        argument_order: !call.argument_order.is_empty(),
-        respect_nulls: call.nulls == Nulls::Respect,
-        ..Modifiers::default()
-    }
-}
-
 /// Quantiles, whose calls need a share or more.
 fn quantile(kernel: Kernel) -> bool {
     use Kernel::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
     matches!(kernel, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
-/// The distinct functions: `any_value` is `first_value` by another name.
+/// The distinct functions: `any_value` is `first_value` by another name, and `percentile_cont` is `percentile`.
 fn functions() -> impl Iterator<Item = &'static Function> {
-    FUNCTIONS.iter().filter(|function| function.name != "any_value")
+    FUNCTIONS.iter().filter(|function| !["any_value", "percentile_cont"].contains(&function.name))
 }
 
 /// What rounding may leave where the exact answer is 0: products of distances cancel out to it.
@@ -389,12 +381,7 @@ fn agree_on(
 ) -> Result<(), TestCaseError> {
     let spec = window.spec();
     for call in window.calls(function, batch) {
-        let types = call.args.iter().map(|arg| match arg {
-            Arg::Column(name) => batch.column_by_name(name).unwrap().data_type().clone(),
-            Arg::Literal(value) => literal_array::natural(value).unwrap().data_type().clone(),
-        });
-        let types: Vec<_> = types.collect();
-        let able = function.signature(&types, modifiers(&call)).unwrap().algebra.strategies();
+        let able = plan(batch, &spec, &call, None).strategies(0);
         let naive = plan(batch, &spec, &call, Some(windrow::Strategy::Naive)).compute(batch).unwrap();
         for strategy in able.iter().copied().map(Some).chain([None]) {
             let found = plan(batch, &spec, &call, strategy).compute(batch).unwrap();

@@ -7,5 +7,6 @@ mod fuzz;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod catalog;
 mod shared_passes;
 mod sorts;

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...._model.calls import Call, Derived
+from ...._model.calls import Call, Derived, without_default
 from ...._model.catalog import function_of
 from ...._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
 from ...._model.replace import replace
@@ -283,9 +283,9 @@ class _Reader:
         args = [self._argument(name, i, a) for i, a in enumerate(function.children, start=int(within))]
         if within:
             args.insert(0, order[0].key)
-        elif known is not None and args and isinstance(args[-1], Literal):
+        if known is not None:
             for index in known.positions("frequency"):  # PySpark spells the default out
-                args = known.without_default(args, index, args[-1].value)
+                args = without_default(known, args, index)
         return call_of_parts(
             name,
             [a for a in args if a is not None],
