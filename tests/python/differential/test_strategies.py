@@ -42,8 +42,8 @@ def test_strategies_and_threads_agree(number):
                     continue
                 tried += 1
                 assert all(same(a, b, rel=rel) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
-    assert answered >= len(asks) // 2
-    assert tried > 4 * answered  # two of them are what was expected, by one thread and by two
+    assert answered >= len(asks) // 3
+    assert tried > 2 * answered  # one strategy is what was expected, by one thread and by two
 
 
 @pytest.mark.parametrize("strategy", [None, *[s for s in STRATEGIES if s != "scan"]])
