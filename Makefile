@@ -150,9 +150,10 @@ imports: $(INSTALLED)
 stubs: build
 	"$(PY)" -m mypy.stubtest --mypy-config-file pyproject.toml windrow._windrow
 
-## table: writes the tables of functions in README.md and docs/functions.md from the catalog
+## table: writes what the package exports of the functions, and their tables in README.md and docs/functions.md
 .PHONY: table
 table: build
+	"$(PY)" tools/reexports.py
 	"$(PY)" tools/function_table.py
 
 ## deny: licences, advisories and bans of the dependencies (needs cargo-deny and the network)
