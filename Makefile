@@ -167,9 +167,10 @@ sanitize:
 	cargo test $(LOCKED) --target "$$host" --package windrow-allocator --lib
 	cargo test $(LOCKED) --target "$$host" --package windrow --lib -- $(or $(ARGS),$$modules)
 
-## table: writes the tables of functions in README.md and docs/functions.md from the catalog
+## table: writes what the package exports of the functions, and their tables in README.md and docs/functions.md
 .PHONY: table
 table: build
+	"$(PY)" tools/reexports.py
 	"$(PY)" tools/function_table.py
 
 ## deny: licences, advisories and bans of the dependencies (needs cargo-deny and the network)

@@ -210,15 +210,16 @@ class _Layer:
     __slots__ = ("at", "block", "entered", "settings", "shared", "thread")
 
     def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None, at: tuple[int, int] = (0, 0)) -> None:
-        self.settings = settings
+        self.settings: Mapping[str, Any] = settings
         #: The block that it was set in, and ends with.
-        self.block = block
+        self.block: _Layer | None = block
         #: It is a block.
-        self.entered = False
+        self.entered: bool = False
         #: It is in force for the whole process.
-        self.shared = False
+        self.shared: bool = False
         #: The thread that set it, and where: the frame, and the instruction in it.
-        self.thread, self.at = threading.get_ident(), at
+        self.thread: int = threading.get_ident()
+        self.at: tuple[int, int] = at
 
     def may_be_entered(self) -> bool:
         """Whether the thread that set it has not gone on yet, so that it may be about to enter it as a block."""

@@ -84,14 +84,37 @@ mod linux {
             assert_eq!(sched_getaffinity(None).unwrap(), only);
         }
 
+        /// How many threads run, as the kernel says: a number in a line whose other numbers are known by their shape.
+        fn running() -> usize {
+            let load = std::fs::read_to_string("/proc/loadavg").unwrap();
+            let (running, _) = load.split_whitespace().find_map(|word| word.split_once('/')).unwrap();
+            running.parse().unwrap()
+        }
+
+        /// Where as many run before and after it is asked, the answer is what that number says.
+        fn agrees(times: usize) -> bool {
+            let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+            let mut seen = 0;
+            while seen < times && std::time::Instant::now() < until {
+                let (before, answer, after) = (running(), Processor::only_one_is_busy(), running());
+                if before == after {
+                    assert_eq!(answer, before == 1, "{before} threads run");
+                    seen += 1;
+                }
+            }
+            seen == times
+        }
+
         #[test]
         fn two_busy_threads_are_seen() {
+            assert!(agrees(20));
             let (go, going) = std::sync::mpsc::channel::<()>();
             std::thread::scope(|scope| {
                 scope.spawn(move || while going.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {});
                 let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
                 while Processor::only_one_is_busy() && std::time::Instant::now() < until {}
                 assert!(!Processor::only_one_is_busy());
+                assert!(agrees(20));
                 drop(go);
             });
         }

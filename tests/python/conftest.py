@@ -16,6 +16,18 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 if os.environ.get("CI"):
     pytest.importorskip = lambda name, *_, **__: importlib.import_module(name)
 
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Fail what says that it needs something, and is skipped, in CI."""
+    report = yield
+    if os.environ.get("CI") and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if reason.startswith("needs "):
+            report.outcome, report.longrepr = "failed", f"skipped in CI, where everything is installed: {reason}"
+    return report
+
+
 # The Spark that answers are compared with interprets its plans: small data, many different queries.
 ORACLE_SETTINGS = {
     "spark.sql.shuffle.partitions": "1",

@@ -83,9 +83,9 @@ class Explanation:
         metrics: Sequence[Measured] = (),
         seconds: float | None = None,
     ) -> None:
-        self.rows = [dict(r) for r in rows]
-        self.steps = list(steps)
-        self.metrics = list(metrics)
+        self.rows: list[dict[str, Any]] = [dict(r) for r in rows]
+        self.steps: list[str] = list(steps)
+        self.metrics: list[Measured] = list(metrics)
         self.seconds = seconds
 
     def __repr__(self) -> str:

@@ -1,8 +1,10 @@
 """What windrow shows of itself: names, annotations, and both where no library of frames is installed."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
+import shutil
 import subprocess
 import typing
 from typing import Any, get_args
@@ -11,6 +13,7 @@ import pytest
 
 import windrow as wr
 from support.paths import ROOT
+from tools import reexports
 from tools.check_typing import OWN, make_environment
 from windrow import functions, settings
 
@@ -35,6 +38,28 @@ def test_all_is_written_out():
         assert "import *" not in text
         assert "__all__ +=" not in text
         assert "__all__ = [\n" in text
+
+
+def test_what_is_exported_again_is_what_each_file_exports():
+    for path, text in reexports.written().items():
+        assert path.read_text(encoding="utf-8") == text, f"python tools/reexports.py writes {path.name} anew"
+
+
+def test_a_function_is_exported_by_naming_it_once(tmp_path, monkeypatch):
+    package = tmp_path / "python" / "windrow"
+    shutil.copytree(reexports.PACKAGE / "functions", package / "functions")
+    shutil.copy(reexports.PACKAGE / "__init__.py", package)
+    monkeypatch.setattr(reexports, "PACKAGE", package)
+    file = package / "functions" / "running.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"counter_diff"', '"another", "zz"'), encoding="utf-8")
+    for path, made in reexports.written().items():
+        exported = {n.name for node in ast.parse(made).body if isinstance(node, ast.ImportFrom) for n in node.names}
+        assert {"another", "zz", "fill", "sum"} <= exported
+        assert "counter_diff" not in made
+        path.write_text(made, encoding="utf-8")
+        assert {"another", "zz", "fill", "sum"} <= set(reexports.names_of(path)) <= {*exported, "functions"}
+        assert reexports.names_of(path) == sorted(reexports.names_of(path))
 
 
 def test_no_module_bears_the_name_of_what_its_package_makes_public():
@@ -78,6 +103,7 @@ def test_every_parameter_of_a_function_has_a_type():
 
 
 def test_literals_are_what_settings_take():
+    assert get_args(settings.Strategy) == tuple(settings.STRATEGIES)
     for literal, name in ((settings.Strategy, "strategy"), (settings.Engine, "engine"), (settings.Spread, "spread")):
         for value in get_args(literal):
             with wr.config(**{name: value}):

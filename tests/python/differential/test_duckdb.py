@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import Answers, listed, same
+from support.comparison import Answers, listed, same, scales_by
 from support.random_calls import INF, NAN, Ask, rounds
 from support.random_calls_more import over_duckdb
 
@@ -254,10 +254,20 @@ def compare(answers, ask, ours, theirs, t, ids):
     answers.check(ask, plain(ours), plain(theirs), t, ids)
 
 
-def agrees(ask, ours, theirs, t, ids):
-    answers = Answers("DuckDB")
+def scales_of(connection):
+    """Have DuckDB say what frames hold."""
+
+    def run(table, items):
+        connection.register("scaled", table)
+        return connection.sql(f"SELECT {', '.join(items)} FROM scaled").to_arrow_table()
+
+    return scales_by(run)
+
+
+def agrees(scales, ask, ours, theirs, t, ids):
+    answers = Answers("DuckDB", scales)
     compare(answers, ask, ours, theirs, t, ids)
-    return not answers.faults
+    return not answers.conclude()
 
 
 def run_round(number):
@@ -267,7 +277,8 @@ def run_round(number):
     windows = [make_window(rng) for _ in range(WINDOWS)]
     asks = [make_ask(rng, window) for window in windows for _ in range(CALLS)]
     ids = sorted(t["id"].to_pylist())
-    answers = Answers("DuckDB")
+    scales = scales_of(connection)
+    answers = Answers("DuckDB", scales)
     for ask, theirs, ours in zip(asks, duckdb_answers(connection, asks), our_answers(t, asks), strict=True):
         if isinstance(ours, wr.WindrowError):
             error = ours
@@ -281,12 +292,12 @@ def run_round(number):
             answers.fault(ask, f"DuckDB refuses: {theirs}")
             continue
         for _ in range(AGAIN):
-            if agrees(ask, ours, theirs, t, ids):
+            if agrees(scales, ask, ours, theirs, t, ids):
                 break
             (theirs,) = duckdb_answers(connected(t), [ask])
         compare(answers, ask, ours, theirs, t, ids)
-    connection.close()
     answers.settle(len(asks) // 2)
+    connection.close()
     return answers
 
 

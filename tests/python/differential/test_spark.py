@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import Answers, listed
+from support.comparison import Answers, listed, scales_by
 from support.random_calls import FUZZ, SEED, Ask, make_ask, make_spec, make_table
 from support.random_calls_more import make_further
 
@@ -102,6 +102,11 @@ def spark_frame(spark, table):
     return spark.createDataFrame(table, StructType(fields))
 
 
+def scales_of(spark):
+    """Have Spark say what frames hold."""
+    return scales_by(lambda table, items: spark_frame(spark, table).selectExpr(*items).toArrow())
+
+
 def filter_lost(ask):
     """Whether Spark's optimizer drops the call's FILTER.
 
@@ -150,7 +155,7 @@ def run_round(spark, number):
     good = [ask for ask in asks if refusals[ask] is None]
     theirs = dict(zip(good, spark_answers(frame, good), strict=True))
     ids = sorted(table["id"].to_pylist())
-    answers = Answers("Spark")
+    answers = Answers("Spark", scales_of(spark))
     with wr.config(timezone=zone):
         ours = dict(zip(asks, our_answers(table, asks), strict=True))
         for ask in asks:
@@ -251,7 +256,7 @@ def test_overflow(oracle_spark, ansi):
     oracle_spark.conf.set("spark.sql.session.timeZone", "UTC")
     oracle_spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     frame = spark_frame(oracle_spark, BRINK)
-    answers = Answers("Spark")
+    answers = Answers("Spark", scales_of(oracle_spark))
     for window in BRINK_FRAMES:
         asks = [Ask(f"{f}({c}) OVER {window}", f, c, f"OVER {window}") for f, c in BRINK_CALLS]
         refusals = {ask: spark_analysis(frame, ask.text) for ask in asks}
@@ -313,7 +318,7 @@ def test_nested_keys_and_values(oracle_spark, seed):
         table = table.append_column(name, pa.array(values, data_type))
     frame = spark_frame(oracle_spark, table)
     asks = [Ask(call.format(k=k), call.split("(")[0], k) for k in columns for call in NESTED_CALLS]
-    answers = Answers("Spark")
+    answers = Answers("Spark", scales_of(oracle_spark))
     for ask, theirs in zip(asks, spark_answers(frame, asks), strict=True):
         ours = our_answer(table, ask)
         if isinstance(theirs, Refused) or isinstance(ours, wr.WindrowError):

@@ -179,12 +179,13 @@ def test_strategies_and_threads_agree(number):
     rng = random.Random(number)
     table = make_table(rng, rng.choice([1, 30, 100]))
     asks = [make_ask(rng, spec) for spec in [make_spec(rng) for _ in range(5)] for _ in range(6)]
-    tried = 0
+    answered = tried = 0
     for ask in asks:
         try:
             expected = listed(wr.select(table, {"c": ask.text})["c"])
         except wr.WindrowError:
             continue
+        answered += 1
         rel = 1e-9 if ask.argument.removeprefix("v_") in [*NUMERIC, "numeral"] else 0.0
         for strategy in STRATEGIES:
             for threads in (1, 2):
@@ -196,7 +197,8 @@ def test_strategies_and_threads_agree(number):
                     continue
                 tried += 1
                 assert all(same(a, b, rel=rel) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
-    assert tried > 50
+    assert answered >= len(asks) // 3
+    assert tried > 2 * answered  # one strategy is what was expected, by one thread and by two
 
 
 @pytest.mark.parametrize("strategy", [None, *[s for s in STRATEGIES if s != "scan"]])

@@ -77,3 +77,16 @@ def test_flights(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"flights.parquet", "spark.log", "windrow"}
     wide = [line for line in done.stdout.splitlines() if len(line) > 100]
     assert all(line.startswith("  ") or str(tmp_path) in line for line in wide), "only the plan's lines may be wider"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ci", [False, True])
+def test_what_is_missing_fails_in_ci(ci):
+    """Without Java the tests that need Spark are skipped, and fail where everything is installed."""
+    environment = {n: v for n, v in os.environ.items() if n not in ("CI", "JAVA_HOME") and not n.startswith("PYTEST")}
+    environment |= {"PATH": os.devnull} | ({"CI": "true"} if ci else {})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "test_flights"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, cwd=ROOT, check=False)
+    assert done.returncode == int(ci), done.stdout + done.stderr
+    assert ("1 error" if ci else "1 skipped") in done.stdout
+    assert not ci or "skipped in CI, where everything is installed: needs PySpark and Java" in done.stdout

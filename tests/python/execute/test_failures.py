@@ -454,4 +454,4 @@ def test_one_answer_however_rows_come(number, monkeypatch, tmp_path):
             out = pa.Table.from_batches(list(op(table.to_batches(batch))), op.schema)
         told = f"batches of {batch}, sections of {section}, {threads} threads, memory_limit={limit}"
         hold_against(answers, table, asks_now, out, told)
-    answers.settle(4)
+    answers.settle(16)

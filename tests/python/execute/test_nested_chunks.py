@@ -39,7 +39,7 @@ def chunked(rng, column):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nested_columns_of_other_chunks(seed):
-    rng, structs = random.Random(seed), 0
+    rng, structs, keys = random.Random(seed), 0, 0
     for number in range(60):
         kind, value = drawn(rng, rng.randrange(1, 5))
         values = [value() for _ in range(ROWS)]
@@ -63,4 +63,6 @@ def test_nested_columns_of_other_chunks(seed):
             except wr.SpecError:
                 continue  # a map is no key
             assert counted == [expected.count(v) for v in expected], (seed, number, kind)
+            keys += 1
     assert structs > 30
+    assert keys > 3

@@ -17,7 +17,7 @@ NOTHING_READ = [
     "max(count(*) OVER ()) OVER ()", "collect_list(0) OVER (ORDER BY 1 ROWS 2 PRECEDING)",
     "sum(row_number() OVER (ORDER BY 1)) OVER (ORDER BY 1 ROWS UNBOUNDED PRECEDING)",
     "mode(3) OVER ()", "count(*) OVER () + 1",
-    "count(*) FILTER (WHERE true) OVER (ORDER BY 1 ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)",
+    "count(*) FILTER (WHERE row_number() OVER (ORDER BY 1) < 3) OVER (ORDER BY 1 ROWS 1 PRECEDING)",
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -64,26 +65,53 @@ def close(a: Any, b: Any, function: str, scale: tuple[int, float]) -> bool:
     return abs(a - b) <= 4 * ulp * rows * greatest * greatest
 
 
-def tolerances(ask: Ask, data: pa.Table) -> dict[int, tuple[int, float]]:
-    """Give each row's number of values in the frame and the greatest magnitude among them, by ``id``."""
-    values = data[ask.argument]
-    if pa.types.is_string(values.type):
-        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
-    elif pa.types.is_timestamp(values.type):
-        numbers = [None if v is None else abs(v / 1e6) for v in values.cast(pa.int64()).to_pylist()]
-    elif pa.types.is_duration(values.type):
-        return dict.fromkeys(data["id"].to_pylist(), (0, 0.0))
-    else:
-        numbers = [None if v is None else abs(float(v)) for v in values.to_pylist()]
-    table = data.append_column("magnitude", pa.array(numbers, pa.float64()))
-    condition = f" FILTER (WHERE {ask.filtered})" if ask.filtered else ""
-    out = wr.select(
-        table,
-        "id",
-        {"n": f"count(magnitude){condition} {ask.window}", "m": f"max(magnitude){condition} {ask.window}"},
-    )
-    rows = zip(out["id"].to_pylist(), out["n"].to_pylist(), out["m"].to_pylist(), strict=True)
-    return {i: (n, 0.0 if m is None else m) for i, n, m in rows}
+def magnitudes(values: pa.ChunkedArray) -> list[float | None]:
+    """Give how far from zero the numbers are that are added up; those of times in seconds."""
+    if pa.types.is_timestamp(values.type):
+        return [None if v is None else abs(v / 1e6) for v in values.cast(pa.int64()).to_pylist()]
+    return [None if v is None else abs(float(v)) for v in values.to_pylist()]
+
+
+#: For each row, by ``id``: how many values its frame has at most, and how great they are at most.
+Scale = dict[int, tuple[int, float]]
+#: Gives that for each of some calls over a table, without windrow.
+Scales = Callable[[list["Ask"], pa.Table], list[Scale]]
+
+
+def scales_by(run: Callable[[pa.Table, list[str]], pa.Table]) -> Scales:
+    """Have the other engine say what the frames hold: ``run`` answers SQL items over a table, by their names."""
+
+    def scales(asks: list[Ask], data: pa.Table) -> list[Scale]:
+        items = []
+        for i, ask in enumerate(asks):
+            data = data.append_column(f"magnitude{i}", pa.array(magnitudes(data[ask.argument]), pa.float64()))
+            where = f" FILTER (WHERE {ask.filtered})" if ask.filtered else ""
+            items += [f"{f}(magnitude{i}){where} {ask.window} AS {f}{i}" for f in ("count", "max")]
+        out = run(data, ["id", *items]).to_pydict()
+        return [
+            {row: (n, m or 0.0) for row, n, m in zip(out["id"], out[f"count{i}"], out[f"max{i}"], strict=True)}
+            for i in range(len(asks))
+        ]
+
+    return scales
+
+
+def partition_scales(asks: list[Ask], data: pa.Table) -> list[Scale]:
+    """Say what each row's whole partition holds, where no other engine is at hand."""
+    made = []
+    for ask in asks:
+        found = re.search(r"PARTITION BY (.+?)(?= ORDER BY | ROWS | RANGE | GROUPS |\)\Z)", ask.window)
+        columns = [data[name].to_pylist() for name in found[1].split(", ")] if found else []
+        # zeros of either sign are one key, and so are NaNs
+        keys = [repr([v + 0.0 if isinstance(v, float) else v for v in key]) for key in zip(*columns, strict=True)]
+        keys = keys or [""] * data.num_rows
+        sizes = dict.fromkeys(keys, (0, 0.0))
+        for key, magnitude in zip(keys, magnitudes(data[ask.argument]), strict=True):
+            if magnitude is not None and math.isfinite(magnitude):
+                rows, greatest = sizes[key]
+                sizes[key] = rows + 1, max(greatest, magnitude)
+        made.append(dict(zip(data["id"].to_pylist(), map(sizes.__getitem__, keys), strict=True)))
+    return made
 
 
 def near(a: Any, b: Any, *, share: float = 1e-7) -> bool:
@@ -135,12 +163,15 @@ class Answers:
     #: Calls compared and found different, by engine, over the whole run.
     totals: ClassVar[dict[str, list[int]]] = {}
 
-    def __init__(self, engine: str) -> None:
+    def __init__(self, engine: str, scales: Scales = partition_scales) -> None:
         self.engine = engine
+        self.scales = scales
         self.compared = 0
         self.answered = 0
         self.values = 0
         self.faults: list[str] = []
+        #: Sums that are not the very same, and the rows in question: what their frames hold is asked once, at the end.
+        self.apart: list[tuple[Ask, list[Any], list[Any], pa.Table, list[int], list[int]]] = []
 
     def fault(self, ask: Ask, what: str) -> None:
         self.faults.append(f"{ask.text}\n    {what}")
@@ -152,12 +183,27 @@ class Answers:
         self.values += len(ours)
         agree = RULES.get(ask.rule) or partial(same, signed_zeros=ask.total)
         wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not agree(a, b)]
-        if wrong and ask.function in (*SUMS, *SPREADS):
-            allowed = tolerances(ask, data)
-            wrong = [i for i in wrong if not close(ours[i], theirs[i], ask.function, allowed[ids[i]])]
-        if wrong:
-            shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
-            self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
+        floats = all(isinstance(v, float) for i in wrong for v in (ours[i], theirs[i]))
+        if wrong and floats and ask.function in (*SUMS, *SPREADS):
+            self.apart.append((ask, ours, theirs, data, ids, wrong))
+        elif wrong:
+            self._differ(ask, ours, theirs, ids, wrong)
+
+    def _differ(self, ask: Ask, ours: list[Any], theirs: list[Any], ids: list[int], wrong: list[int]) -> None:
+        shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
+        self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
+
+    def conclude(self) -> list[str]:
+        """Give what differs, once sums have been looked at that are not the very same."""
+        apart, self.apart = self.apart, []
+        for data in {id(data): data for _, _, _, data, _, _ in apart}.values():
+            of_data = [each for each in apart if each[3] is data]
+            scales = self.scales([ask for ask, *_ in of_data], data)
+            for (ask, ours, theirs, _, ids, wrong), scale in zip(of_data, scales, strict=True):
+                left = [i for i in wrong if not close(ours[i], theirs[i], ask.function, scale[ids[i]])]
+                if left:
+                    self._differ(ask, ours, theirs, ids, left)
+        return self.faults
 
     @classmethod
     def add(cls, engine: str, compared: int, different: int) -> None:
@@ -168,7 +214,7 @@ class Answers:
 
     def settle(self, least: int) -> None:
         """Add up what was compared; fail where anything differs, or both answer fewer than ``least`` calls."""
-        self.add(self.engine, self.compared, len(self.faults))
+        self.add(self.engine, self.compared, len(self.conclude()))
         assert not self.faults, self.report()
         assert self.answered >= least, f"{self.answered} of {self.compared} calls were answered by both"
 
