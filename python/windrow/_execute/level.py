@@ -97,11 +97,11 @@ class Level:
         self._ordered = dict(ordered or {})
         columns = self._columns(empty_table(schema), learn=self._ordered)
         self._empty = self._input(columns, 0, Checker()).schema
+        #: The columns that the calls read and that hold ordered categories, each with what a message calls it.
+        self._categories = {**ordered_columns(self._empty), **self._ordered}
         self.new_fields = output_fields(self._plan())
         #: The columns behind this level that hold ordered categories, though their types do not say so.
-        self.ordered = self._ordered | carried_order(
-            step.calls, self.new_fields, self._ordered | ordered_columns(self._empty)
-        )
+        self.ordered = self._ordered | carried_order(step.calls, self.new_fields, self._categories)
 
     @property
     def schema(self) -> pa.Schema:
@@ -125,7 +125,7 @@ class Level:
         return self._plan().sorts()
 
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
-        return make_plan(schema or self._empty, self.step.calls, options or self._options, self._ordered)
+        return make_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
 
     def summarised(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
         """Sum rows up for those who answer further ones of the same partitions: a summary per section, in order."""

@@ -156,8 +156,10 @@ class Operator:
     def _calls(self) -> str:
         if self._shown is not None:
             return self._shown
-        calls = [c for level in self.levels for c in level.step.calls]
-        return ", ".join(c.display if c.name.startswith(HIDDEN) else f"{c.display} AS {c.name}" for c in calls)
+        step, project = self.levels[-1].step, self.levels[-1].project
+        names = {i: name for name, i in project.columns}
+        shown = [(c.display, names.get(i, HIDDEN)) for i, c in enumerate(step.calls, len(step.names))]
+        return ", ".join(call if name.startswith(HIDDEN) else f"{call} AS {name}" for call, name in shown)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute over batches.
@@ -288,7 +290,8 @@ class _StreamRunner:
         made = {o.name for o in plan.outputs if o.item is not None}
         places = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
         new = [places[o.name] for o in plan.outputs if o.name in made and o.item is not None]
-        return self._kind(working.levels, last, self._options, self._host_schema, shown=plan.shown(), new=new)
+        shown = None if last is None and len(working.levels) == 1 else plan.shown()
+        return self._kind(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
 
 
 def stream_operator(
