@@ -16,7 +16,7 @@ from .._model.names import Names, ambiguous, fresh, unique_names, unknown
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
-from .._parse.sql_text import columns_of
+from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
 from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey
 from .layout import arrange
@@ -249,7 +249,9 @@ class _Planner:
         else:
             assert not isinstance(expression, Item)
             scalar = expression
-            if isinstance(scalar, Literal):
+            if isinstance(scalar, Sql) and (name := column_in_parentheses(scalar.text)) is not None:
+                scalar = Column(name)
+            elif isinstance(scalar, Literal):
                 scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
         if isinstance(scalar, Host):
