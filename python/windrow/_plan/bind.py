@@ -268,7 +268,7 @@ class _Planner:
             if index is None:
                 other = self.resolver.unknown_name(scalar.name)
                 if other is None:
-                    unknown(scalar.name, self.columns.columns, self.display)
+                    unknown(scalar.name, self.columns.columns[: self.width], self.display)
                 else:
                     scalar = other
         if index is None:
