@@ -91,6 +91,8 @@ class Level:
         self._position = position
         self._numbers = numbers
         self._width = len(schema)
+        #: The schema of the batches as they come, which may be without the rows' numbers.
+        self.came = pa.schema(list(schema)[:-1], metadata=schema.metadata) if numbers else schema
         self._compared = names_compared(step.calls)
         refuse_neighbours(self.scalars, "one batch of the stream at a time")
         refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
@@ -336,7 +338,7 @@ class Level:
         for batch in batches:
             self._check(batch, checker)
             if schema is None:
-                came = self.came()
+                came = self.came
                 read = set(self.step.reads)
                 fields = [
                     f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
@@ -354,13 +356,8 @@ class Level:
             checker.passed(batch.num_rows)
             yield batch
 
-    def came(self) -> list[pa.Field]:
-        """Give the fields of the batches that come."""
-        fields = list(self.input_schema)
-        return fields[:-1] if self._numbers else fields
-
     def _check(self, batch: pa.RecordBatch, checker: Checker) -> None:
-        fields = self.came()
+        fields = list(self.came)
         names = [f.name for f in fields]
         if batch.schema.names != names:
             raise DataError(

@@ -111,6 +111,7 @@ class Operator:
         shown: str | None = None,
         new: Sequence[int] = (),
     ) -> None:
+        """Join levels of calls and what comes last; ``new`` says which columns of the result are new."""
         self.__name__ = "windrow"  # what Spark shows in its plan
         self.levels = list(levels)
         self.last = last
@@ -123,7 +124,7 @@ class Operator:
     @property
     def input_schema(self) -> pa.Schema:
         """The schema of the batches that come."""
-        return pa.schema(self.levels[0].came()) if self.levels else self._end.input_schema
+        return self.levels[0].came if self.levels else self._end.input_schema
 
     @property
     def names_read(self) -> list[str]:
@@ -287,9 +288,8 @@ class _StreamRunner:
             names = [working.position or "" if i < 0 else plan.names[i] for i in working.present]
             project = Project(tuple((name, local[i]) for name, i in step.columns))
             last = Last(scalars, project, names, working.schema, self._options, working.ordered)
-        made = {o.name for o in plan.outputs if o.item is not None}
         places = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
-        new = [places[o.name] for o in plan.outputs if o.name in made and o.item is not None]
+        new = [places[o.name] for o in plan.outputs if o.item is not None]
         shown = None if last is None and len(working.levels) == 1 else plan.shown()
         return self._kind(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
 
