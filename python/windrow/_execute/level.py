@@ -62,6 +62,8 @@ class Level:
         Whether that is not there yet, and comes last.
     ordered
         The columns that hold ordered categories, though their types do not say so.
+    unread
+        Which of the columns that come neither this level reads nor what comes behind it: NULL takes their place.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Level:
         position: str | None = None,
         numbers: bool = False,
         ordered: Mapping[str, str] | None = None,
+        unread: frozenset[int] = frozenset(),
     ) -> None:
         self.step = step
         self.scalars = tuple(scalars)
@@ -90,6 +93,7 @@ class Level:
         self._trusted = trusted
         self._position = position
         self._numbers = numbers
+        self._unread = unread
         self._width = len(schema)
         #: The schema of the batches as they come, which may be without the rows' numbers.
         self.came = pa.schema(list(schema)[:-1], metadata=schema.metadata) if numbers else schema
@@ -341,12 +345,14 @@ class Level:
                 came = self.came
                 read = set(self.step.reads)
                 fields = [
-                    f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
+                    pa.field(f.name, pa.null())
+                    if i in self._unread
+                    else f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
                     for i, (f, d) in enumerate(zip(batch.schema, came, strict=True))
                 ]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
             given = batch.columns
-            columns = [with_buffers(c) for c in given]
+            columns = [pa.nulls(batch.num_rows) if i in self._unread else with_buffers(c) for i, c in enumerate(given)]
             if not batch.schema.equals(schema) or any(a is not b for a, b in zip(columns, given, strict=True)):
                 columns = [
                     c if c.type == f.type else self._cast(c, i, f.type, checker)

@@ -214,8 +214,9 @@ class Operator:
 class _Stream:
     """The levels so far, and the batches that leave the last of them."""
 
-    def __init__(self, schema: pa.Schema, position: str | None) -> None:
+    def __init__(self, schema: pa.Schema, position: str | None, read: Sequence[int]) -> None:
         self.levels: list[Level] = []
+        self.unread = frozenset(range(len(schema))).difference(read)
         self.schema = schema if position is None else schema.append(pa.field(position, pa.int64(), nullable=False))
         self.position = position
         #: Which working columns the batches have, in order.
@@ -269,6 +270,7 @@ class _StreamRunner:
             position=working.position,
             numbers=working.position is not None and not working.levels,
             ordered=working.ordered,
+            unread=frozenset() if working.levels else working.unread,
         )
         working.trusted |= {step.names[i] for i in step.reads} | {c.name for c in step.calls}
         working.levels.append(level)
@@ -333,4 +335,4 @@ def stream_operator(
     ):  # ties keep the order in which rows came, whatever a level sorts by
         position = fresh(POSITION, {n.lower() for n in schema.names})
     runner = _StreamRunner(plan, options, sort, host_schema, kind)
-    return run_steps(runner, _Stream(schema, position), plan)
+    return run_steps(runner, _Stream(schema, position, plan.frame_columns()), plan)

@@ -7,9 +7,11 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow._execute.stream import stream_operator
 from windrow._parse.items import read_items
 from windrow._plan.bind import plan_steps
 from windrow._plan.steps import Compute, Evaluate
+from windrow.settings import current
 
 COLUMNS = ["k", "x", "y", "z"]
 ITEMS = [
@@ -80,6 +82,22 @@ def test_batches_between_levels_have_what_is_read():
     reader = wr.select(table.to_reader(), ITEMS[3], sort=True)
     assert reader.read_all().equals(wr.select(table, ITEMS[3]))
     assert plan.steps[0].keeps == (2, 3, 4)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+def test_a_reader_carries_what_is_read(sort):
+    rows = 3000
+    table = pa.table({"k": range(rows), "x": [i % 7 for i in range(rows)], "wide": ["w" * 500] * rows})
+    items = ["x", "sum(x) OVER (ORDER BY k ROWS 5 PRECEDING) AS s", "x - lag(x) OVER (ORDER BY k) AS d"]
+    expected = wr.select(table, items)
+    assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
+    with wr.config(memory_limit=1 << 20):  # all in files
+        assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
+    plan = plan_steps(read_items(items, {}, table.column_names, selecting=True), table.column_names, selecting=True)
+    [level] = stream_operator(plan, table.schema, current(), sort).levels
+    [batch] = level._alike(table.slice(0, 9).to_batches())
+    assert batch.nbytes < 200
+    assert batch.schema.names == table.column_names
 
 
 def test_lazy_frames_scan_what_is_read(tmp_path):
