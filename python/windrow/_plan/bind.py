@@ -111,6 +111,8 @@ class _Planner:
         self.pending: list[NamedScalar] = []
         self.made: dict[Any, str] = {}
         self.taken: set[str] | None = None
+        #: Hidden columns of whose names the frame has a column, too.
+        self.twice: set[str] = set()
 
     def evaluate(self, scalars: Sequence[NamedScalar]) -> None:
         """Add a step that evaluates scalars."""
@@ -175,11 +177,15 @@ class _Planner:
             if names is None:
                 return set(range(there))
             read |= names
+            for at in self.twice.intersection(names):
+                ambiguous(at, self.columns.named(at), scalar.text)
             if isinstance(scalar.expression, Host):  # which says of the frame's columns alone which it reads
                 found.update(range(self.width, there))
         return found.union(i for i in range(there) if self.columns.columns[i].lower() in read)
 
     def _add(self, name: str) -> None:
+        if self.columns.named(name):
+            self.twice.add(name.lower())
         self.names.append(self._own_name(name))
         self.columns.add(name)
 

@@ -8,6 +8,7 @@ import pytest
 
 import windrow as wr
 from windrow._execute.stream import stream_operator
+from windrow._model.result_columns import place
 from windrow._parse.items import read_items
 from windrow._plan.bind import plan_steps
 from windrow._plan.steps import Compute, Evaluate
@@ -70,6 +71,16 @@ def test_the_columns_that_a_frame_must_bring():
     assert nested.frame_columns() == [0, 1, 2, 3]
     # what an expression in a call reads gives the result no type
     assert nested.columns_read(nested.outputs[0].item) == [0, 2]
+
+
+def test_a_frame_with_a_column_called_as_a_hidden_one():
+    call = wr.lag("x").over(wr.window(order_by="y"))
+    table = pa.table({"x": [1, 2, 3], "y": [3, 2, 1], place(call): [9, 9, 9], "__windrow_0": [7, 7, 7]})
+    assert wr.select(table, a=call)["a"].to_pylist() == [2, 3, None]
+    assert wr.select(table, a=wr.sum(wr.expr("x + y")).over(wr.window()))["a"].to_pylist() == [12] * 3
+    for read in ("x - lag(x) OVER (ORDER BY y)", "sum(lag(x) OVER (ORDER BY y)) OVER ()"):
+        with pytest.raises(wr.SpecError, match="ambiguous, 2 columns"):
+            wr.select(table, a=read)
 
 
 def test_batches_between_levels_have_what_is_read():
