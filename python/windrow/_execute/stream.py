@@ -246,13 +246,14 @@ class _StreamRunner:
     def compute(self, working: _Stream, step: Compute) -> _Stream:
         """Add a level, whose batches have what later steps read."""
         after = self._plan.steps[self._plan.steps.index(step) + 1]
-        kept = [i for i in working.present if i < 0 or i in step.keeps]
+        keeps = set(step.keeps)
+        kept = [i for i in working.present if i < 0 or i in keeps]
         results = range(len(step.names), len(step.names) + len(step.calls))
         if isinstance(after, Project):
             chosen = after.columns
         else:
             all_names = [*self._plan.names, working.position or ""]
-            chosen = tuple((all_names[i], i) for i in [*kept, *(i for i in results if i in step.keeps)])
+            chosen = tuple((all_names[i], i) for i in [*kept, *(i for i in results if i in keeps)])
         scalars = working.pending.scalars if working.pending is not None else ()
         first = len(step.names) - len(scalars)
         there = [*working.present, *range(first, len(step.names)), *results]
