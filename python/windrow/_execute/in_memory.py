@@ -108,9 +108,7 @@ class ArrowRunner(Generic[R]):
             checker=working.checker,
         )
         ordered = ordered_columns(table.schema) | working.ordered
-        fields, columns = window_columns(
-            table, step.calls, self._options, presorted=self._presorted, ordered=working.ordered
-        )
+        fields, columns = window_columns(table, step.calls, self._options, presorted=self._presorted, ordered=ordered)
         if ordered:
             carried = carried_order(step.calls, fields, ordered)
             working.ordered |= carried

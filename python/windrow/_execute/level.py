@@ -62,6 +62,8 @@ class Level:
         Whether that is not there yet, and comes last.
     ordered
         The columns that hold ordered categories, though their types do not say so.
+    unread
+        Which of the columns that come neither this level reads nor what comes behind it: NULL takes their place.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Level:
         position: str | None = None,
         numbers: bool = False,
         ordered: Mapping[str, str] | None = None,
+        unread: frozenset[int] = frozenset(),
     ) -> None:
         self.step = step
         self.scalars = tuple(scalars)
@@ -90,18 +93,21 @@ class Level:
         self._trusted = trusted
         self._position = position
         self._numbers = numbers
+        self._unread = unread
         self._width = len(schema)
+        #: The schema of the batches as they come, which may be without the rows' numbers.
+        self.came = pa.schema(list(schema)[:-1], metadata=schema.metadata) if numbers else schema
         self._compared = names_compared(step.calls)
         refuse_neighbours(self.scalars, "one batch of the stream at a time")
         refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
         self._ordered = dict(ordered or {})
         columns = self._columns(empty_table(schema), learn=self._ordered)
         self._empty = self._input(columns, 0, Checker()).schema
+        #: The columns that the calls read and that hold ordered categories, each with what a message calls it.
+        self._categories = {**ordered_columns(self._empty), **self._ordered}
         self.new_fields = output_fields(self._plan())
         #: The columns behind this level that hold ordered categories, though their types do not say so.
-        self.ordered = self._ordered | carried_order(
-            step.calls, self.new_fields, self._ordered | ordered_columns(self._empty)
-        )
+        self.ordered = self._ordered | carried_order(step.calls, self.new_fields, self._categories)
 
     @property
     def schema(self) -> pa.Schema:
@@ -125,7 +131,7 @@ class Level:
         return self._plan().sorts()
 
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
-        return make_plan(schema or self._empty, self.step.calls, options or self._options, self._ordered)
+        return make_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
 
     def summarised(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
         """Sum rows up for those who answer further ones of the same partitions: a summary per section, in order."""
@@ -336,15 +342,17 @@ class Level:
         for batch in batches:
             self._check(batch, checker)
             if schema is None:
-                came = self.came()
+                came = self.came
                 read = set(self.step.reads)
                 fields = [
-                    f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
+                    pa.field(f.name, pa.null())
+                    if i in self._unread
+                    else f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
                     for i, (f, d) in enumerate(zip(batch.schema, came, strict=True))
                 ]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
             given = batch.columns
-            columns = [with_buffers(c) for c in given]
+            columns = [pa.nulls(batch.num_rows) if i in self._unread else with_buffers(c) for i, c in enumerate(given)]
             if not batch.schema.equals(schema) or any(a is not b for a, b in zip(columns, given, strict=True)):
                 columns = [
                     c if c.type == f.type else self._cast(c, i, f.type, checker)
@@ -354,13 +362,8 @@ class Level:
             checker.passed(batch.num_rows)
             yield batch
 
-    def came(self) -> list[pa.Field]:
-        """Give the fields of the batches that come."""
-        fields = list(self.input_schema)
-        return fields[:-1] if self._numbers else fields
-
     def _check(self, batch: pa.RecordBatch, checker: Checker) -> None:
-        fields = self.came()
+        fields = list(self.came)
         names = [f.name for f in fields]
         if batch.schema.names != names:
             raise DataError(

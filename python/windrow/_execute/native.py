@@ -50,17 +50,18 @@ def make_plan(
     options
         The settings in force.
     ordered
-        The columns that hold ordered categories, though their types do not say so.
+        The columns that hold ordered categories, where others do than those whose types say so.
 
     Returns
     -------
     Plan
         The native plan.
     """
-    categories = {**ordered_columns(schema), **(ordered or {})}
+    if ordered is None:
+        ordered = ordered_columns(schema)
     for call in calls:
         _check_default(schema, call)
-        refuse_comparison(categories, call)
+        refuse_comparison(ordered, call)
     return Plan(schema, list(map(_native, calls)), options.native())
 
 

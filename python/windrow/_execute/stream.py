@@ -111,6 +111,7 @@ class Operator:
         shown: str | None = None,
         new: Sequence[int] = (),
     ) -> None:
+        """Join levels of calls and what comes last; ``new`` says which columns of the result are new."""
         self.__name__ = "windrow"  # what Spark shows in its plan
         self.levels = list(levels)
         self.last = last
@@ -123,7 +124,7 @@ class Operator:
     @property
     def input_schema(self) -> pa.Schema:
         """The schema of the batches that come."""
-        return pa.schema(self.levels[0].came()) if self.levels else self._end.input_schema
+        return self.levels[0].came if self.levels else self._end.input_schema
 
     @property
     def names_read(self) -> list[str]:
@@ -156,8 +157,10 @@ class Operator:
     def _calls(self) -> str:
         if self._shown is not None:
             return self._shown
-        calls = [c for level in self.levels for c in level.step.calls]
-        return ", ".join(c.display if c.name.startswith(HIDDEN) else f"{c.display} AS {c.name}" for c in calls)
+        step, project = self.levels[-1].step, self.levels[-1].project
+        names = {i: name for name, i in project.columns}
+        shown = [(c.display, names.get(i, HIDDEN)) for i, c in enumerate(step.calls, len(step.names))]
+        return ", ".join(call if name.startswith(HIDDEN) else f"{call} AS {name}" for call, name in shown)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute over batches.
@@ -211,8 +214,9 @@ class Operator:
 class _Stream:
     """The levels so far, and the batches that leave the last of them."""
 
-    def __init__(self, schema: pa.Schema, position: str | None) -> None:
+    def __init__(self, schema: pa.Schema, position: str | None, read: Sequence[int]) -> None:
         self.levels: list[Level] = []
+        self.unread = frozenset(range(len(schema))).difference(read)
         self.schema = schema if position is None else schema.append(pa.field(position, pa.int64(), nullable=False))
         self.position = position
         #: Which working columns the batches have, in order.
@@ -242,13 +246,14 @@ class _StreamRunner:
     def compute(self, working: _Stream, step: Compute) -> _Stream:
         """Add a level, whose batches have what later steps read."""
         after = self._plan.steps[self._plan.steps.index(step) + 1]
-        kept = [i for i in working.present if i < 0 or i in step.keeps]
+        keeps = set(step.keeps)
+        kept = [i for i in working.present if i < 0 or i in keeps]
         results = range(len(step.names), len(step.names) + len(step.calls))
         if isinstance(after, Project):
             chosen = after.columns
         else:
             all_names = [*self._plan.names, working.position or ""]
-            chosen = tuple((all_names[i], i) for i in [*kept, *(i for i in results if i in step.keeps)])
+            chosen = tuple((all_names[i], i) for i in [*kept, *(i for i in results if i in keeps)])
         scalars = working.pending.scalars if working.pending is not None else ()
         first = len(step.names) - len(scalars)
         there = [*working.present, *range(first, len(step.names)), *results]
@@ -266,6 +271,7 @@ class _StreamRunner:
             position=working.position,
             numbers=working.position is not None and not working.levels,
             ordered=working.ordered,
+            unread=frozenset() if working.levels else working.unread,
         )
         working.trusted |= {step.names[i] for i in step.reads} | {c.name for c in step.calls}
         working.levels.append(level)
@@ -285,10 +291,10 @@ class _StreamRunner:
             names = [working.position or "" if i < 0 else plan.names[i] for i in working.present]
             project = Project(tuple((name, local[i]) for name, i in step.columns))
             last = Last(scalars, project, names, working.schema, self._options, working.ordered)
-        made = {o.name for o in plan.outputs if o.item is not None}
         places = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
-        new = [places[o.name] for o in plan.outputs if o.name in made and o.item is not None]
-        return self._kind(working.levels, last, self._options, self._host_schema, shown=plan.shown(), new=new)
+        new = [places[o.name] for o in plan.outputs if o.item is not None]
+        shown = None if last is None and len(working.levels) == 1 else plan.shown()
+        return self._kind(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
 
 
 def stream_operator(
@@ -330,4 +336,4 @@ def stream_operator(
     ):  # ties keep the order in which rows came, whatever a level sorts by
         position = fresh(POSITION, {n.lower() for n in schema.names})
     runner = _StreamRunner(plan, options, sort, host_schema, kind)
-    return run_steps(runner, _Stream(schema, position), plan)
+    return run_steps(runner, _Stream(schema, position, plan.frame_columns()), plan)

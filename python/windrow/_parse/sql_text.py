@@ -24,6 +24,7 @@ from .literals import NO_VALUE, has_own_type, value_of
 
 __all__ = [
     "call_of_parts",
+    "column_in_parentheses",
     "columns_of",
     "expr",
     "functions_in",
@@ -191,6 +192,17 @@ def _names_in(text: str) -> frozenset[str] | None:
     if tree.find(exp.Star) is not None:
         return None
     return frozenset(i.name.lower() for i in tree.find_all(exp.Identifier))
+
+
+@lru_cache(maxsize=1024)
+def column_in_parentheses(text: str) -> str | None:
+    """Give the name of the column that SQL text is and nothing more, but for parentheses around it."""
+    if not text.startswith("("):
+        return None
+    exp, node = syntax(), parse(text)
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node.name if isinstance(node, exp.Column) and not node.table else None
 
 
 def functions_in(text: str) -> set[str]:
@@ -362,11 +374,8 @@ def _expression(node: Any) -> Expr:
         while isinstance(node, exp.Paren):
             node = node.this
         return _window_call(node) if isinstance(node, exp.Window) else _derived(node)
-    bare = node
-    while isinstance(bare, exp.Paren):
-        bare = bare.this
-    if isinstance(bare, exp.Column) and not bare.table:
-        return Column(bare.name)
+    if isinstance(node, exp.Column) and not node.table:
+        return Column(node.name)
     if (value := value_of(node)) is not NO_VALUE:
         return Literal(value, text_of(node) if has_own_type(node, value) else None)
     return Sql(text_of(node))

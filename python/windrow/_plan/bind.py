@@ -5,7 +5,7 @@ Nothing here depends on the kind of frame. A host says how it finds columns by a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,10 +15,9 @@ from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scal
 from .._model.intervals import Interval
 from .._model.names import Names, ambiguous, fresh, unique_names, unknown
 from .._model.outputs import Output
-from .._model.replace import replace
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
-from .._parse.sql_text import columns_of
+from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
 from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey
 from .layout import arrange
@@ -103,7 +102,8 @@ class _Planner:
         self.width = len(columns)
         self.columns = Names(columns, folded=resolver.case_insensitive)
         self.names = unique_names(columns, folded=resolver.case_insensitive, without=resolver.forbidden)
-        self.steps: list[Evaluate | Compute] = []
+        #: The steps but for what later ones read: how many columns are before each, what it adds, what it reads.
+        self.steps: list[tuple[int, tuple[NamedScalar, ...], tuple[BoundCall, ...], Collection[int]]] = []
         self.places: dict[str, int] = {}
         self.scalars = 0
         self.read: set[int] = set()
@@ -112,10 +112,12 @@ class _Planner:
         self.pending: list[NamedScalar] = []
         self.made: dict[Any, str] = {}
         self.taken: set[str] | None = None
+        #: Hidden columns of whose names the frame has a column, too.
+        self.twice: set[str] = set()
 
     def evaluate(self, scalars: Sequence[NamedScalar]) -> None:
         """Add a step that evaluates scalars."""
-        self.steps.append(Evaluate(tuple(scalars), tuple(self.names), (), ()))
+        self.steps.append((len(self.names), tuple(scalars), (), ()))
         for scalar in scalars:
             self._add(scalar.name)
 
@@ -127,7 +129,7 @@ class _Planner:
         if self.pending:
             self.read.update(range(len(self.names), len(self.names) + len(self.pending)))
             self.evaluate(self.pending)
-        self.steps.append(Compute(tuple(bound), tuple(self.names), tuple(sorted(self.read))))
+        self.steps.append((len(self.names), (), tuple(bound), self.read))
         for at in calls:
             self.places[at] = len(self.names)
             self._add(at)
@@ -154,33 +156,37 @@ class _Planner:
         """Give the plan, in which each step knows what it reads and what later ones read."""
         steps: list[Evaluate | Compute | Project] = [project]
         keeps = {i for _, i in project.columns}
-        for step in reversed(self.steps):
+        names = tuple(self.names)
+        for there, scalars, calls, read in reversed(self.steps):
             kept = tuple(sorted(keeps))
-            keeps = keeps.difference(range(len(step.names), len(step.names) + _added(step)))
-            if isinstance(step, Compute):
-                steps.append(replace(step, keeps=kept))
-                keeps = keeps.union(step.reads)
+            keeps.difference_update(range(there, there + len(scalars) + len(calls)))
+            if calls:
+                steps.append(Compute(calls, names[:there], tuple(sorted(read)), kept))
             else:
-                read = self._read_by(step)
-                steps.append(replace(step, keeps=kept, reads=tuple(sorted(read))))
-                keeps |= read
-        columns, names = tuple(self.columns.columns), tuple(self.names)
-        return StepPlan(self.width, columns, names, tuple(outputs), tuple(reversed(steps)))
+                read = self._read_by(scalars, there)
+                steps.append(Evaluate(scalars, names[:there], tuple(sorted(read)), kept))
+            keeps.update(read)
+        steps.reverse()
+        return StepPlan(self.width, tuple(self.columns.columns), names, tuple(outputs), tuple(steps))
 
-    def _read_by(self, step: Evaluate) -> set[int]:
-        """List the columns that scalars may read; a name may be found regardless of case."""
+    def _read_by(self, scalars: Sequence[NamedScalar], there: int) -> set[int]:
+        """List which of the first columns scalars may read; a name may be found regardless of case."""
         read: set[str] = set()
         found: set[int] = set()
-        for scalar in step.scalars:
+        for scalar in scalars:
             names = columns_of(scalar.expression)
             if names is None:
-                return set(range(len(step.names)))
+                return set(range(there))
             read |= names
+            for at in self.twice.intersection(names):
+                ambiguous(at, self.columns.named(at), scalar.text)
             if isinstance(scalar.expression, Host):  # which says of the frame's columns alone which it reads
-                found.update(range(self.width, len(step.names)))
-        return found.union(i for i in range(len(step.names)) if self.columns.columns[i].lower() in read)
+                found.update(range(self.width, there))
+        return found.union(i for i in range(there) if self.columns.columns[i].lower() in read)
 
     def _add(self, name: str) -> None:
+        if self.columns.named(name):
+            self.twice.add(name.lower())
         self.names.append(self._own_name(name))
         self.columns.add(name)
 
@@ -196,21 +202,19 @@ class _Planner:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
         known = function_of(call.function) if call.user is None else None
+        first = known is not None and not known.is_setting(0)
         return BoundCall(
             function=call.function,
-            args=tuple(
-                self._argument(a, value=not i and known is not None and not known.is_setting(0))
-                for i, a in enumerate(call.args)
-            ),
-            partition_by=tuple(self._column(k, key=True) for k in window.partition_by),
-            order_by=tuple(map(self._order, window.order_by)),
+            args=tuple([self._argument(a, value=first and not i) for i, a in enumerate(call.args)]),
+            partition_by=tuple([self._column(k, key=True) for k in window.partition_by]),
+            order_by=tuple([self._order(o) for o in window.order_by]),
             frame=None
             if frame is None
             else BoundFrame(frame.units, self._bound(frame.start), self._bound(frame.end), frame.exclude),
             filter=None if call.condition is None else self._column(call.condition),
             distinct=call.is_distinct,
             ignore_nulls=call.nulls_ignored,
-            argument_order=tuple(map(self._order, call.argument_order)),
+            argument_order=tuple([self._order(o) for o in call.argument_order]),
             min_rows=window.min_rows,
             user=call.user,
             name=name,
@@ -253,7 +257,9 @@ class _Planner:
         else:
             assert not isinstance(expression, Item)
             scalar = expression
-            if isinstance(scalar, Literal):
+            if isinstance(scalar, Sql) and (name := column_in_parentheses(scalar.text)) is not None:
+                scalar = Column(name)
+            elif isinstance(scalar, Literal):
                 scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
         if isinstance(scalar, Host):
@@ -270,7 +276,7 @@ class _Planner:
             if index is None:
                 other = self.resolver.unknown_name(scalar.name)
                 if other is None:
-                    unknown(scalar.name, self.columns.columns, self.display)
+                    unknown(scalar.name, self.columns.columns[: self.width], self.display)
                 else:
                     scalar = other
         if index is None:
@@ -311,10 +317,6 @@ class _Planner:
             f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
             "write wr.expr('SQL') or a Polars expression"
         )
-
-
-def _added(step: Evaluate | Compute) -> int:
-    return len(step.scalars) if isinstance(step, Evaluate) else len(step.calls)
 
 
 def _is_decimal(value: Decimal) -> bool:

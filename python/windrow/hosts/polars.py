@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from .._execute.evaluate import ColumnTypes, Expressions, evaluating
 from .._execute.native import input_table, window_columns
-from .._execute.ordered_categories import carried_order, ordered_type
+from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
 from .._execute.steps import run_steps
 from .._model.catalog import function_of
@@ -230,9 +230,8 @@ class _PolarsRunner:
         schema = frame.schema
         with self._run.stage("evaluate"):
             table, calls = _read(working, step)
-        fields, columns = window_columns(
-            table, calls, self._options, presorted=self._presorted, ordered=working.ordered
-        )
+        known = {**ordered_columns(table.schema), **working.ordered}
+        fields, columns = window_columns(table, calls, self._options, presorted=self._presorted, ordered=known)
         ordered = working.ordered | carried_order(calls, fields, working.ordered)
         self._run.metrics.sections += 1
         made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]

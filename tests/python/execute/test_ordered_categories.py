@@ -132,7 +132,7 @@ def test_what_is_ordered_stays_known_through_levels(host):
         return wr.select(frame, x=call)["x"]
 
     answered, refused = 0, 0
-    for _ in range(120):
+    for _ in range(80):
         one = rng.choice(INNER).replace("{e}", rng.choice(EXPRESSIONS)) + " OVER (PARTITION BY k ORDER BY i)"
         between = rng.choice(BETWEEN).replace("{i}", one)
         key = rng.choice(KEYS) if "array" not in one else "i"
@@ -147,8 +147,8 @@ def test_what_is_ordered_stays_known_through_levels(host):
         made = computed(call, other)
         assert (made.to_pylist() if host != "polars" else made.to_list()) == expected, call
         answered += 1
-    assert answered > 20, answered
-    assert refused > 15, refused
+    assert answered > 12, answered
+    assert refused > 10, refused
 
 
 def test_polars_orders_expressions_of_enums_by_position():

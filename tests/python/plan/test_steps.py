@@ -7,9 +7,12 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow._execute.stream import stream_operator
+from windrow._model.result_columns import place
 from windrow._parse.items import read_items
 from windrow._plan.bind import plan_steps
 from windrow._plan.steps import Compute, Evaluate
+from windrow.settings import current
 
 COLUMNS = ["k", "x", "y", "z"]
 ITEMS = [
@@ -70,6 +73,16 @@ def test_the_columns_that_a_frame_must_bring():
     assert nested.columns_read(nested.outputs[0].item) == [0, 2]
 
 
+def test_a_frame_with_a_column_called_as_a_hidden_one():
+    call = wr.lag("x").over(wr.window(order_by="y"))
+    table = pa.table({"x": [1, 2, 3], "y": [3, 2, 1], place(call): [9, 9, 9], "__windrow_0": [7, 7, 7]})
+    assert wr.select(table, a=call)["a"].to_pylist() == [2, 3, None]
+    assert wr.select(table, a=wr.sum(wr.expr("x + y")).over(wr.window()))["a"].to_pylist() == [12] * 3
+    for read in ("x - lag(x) OVER (ORDER BY y)", "sum(lag(x) OVER (ORDER BY y)) OVER ()"):
+        with pytest.raises(wr.SpecError, match="ambiguous, 2 columns"):
+            wr.select(table, a=read)
+
+
 def test_batches_between_levels_have_what_is_read():
     rows = 200
     table = pa.table({n: [(i * 7 + j) % 11 for i in range(rows)] for j, n in enumerate(COLUMNS)})
@@ -80,6 +93,22 @@ def test_batches_between_levels_have_what_is_read():
     reader = wr.select(table.to_reader(), ITEMS[3], sort=True)
     assert reader.read_all().equals(wr.select(table, ITEMS[3]))
     assert plan.steps[0].keeps == (2, 3, 4)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+def test_a_reader_carries_what_is_read(sort):
+    rows = 3000
+    table = pa.table({"k": range(rows), "x": [i % 7 for i in range(rows)], "wide": ["w" * 500] * rows})
+    items = ["x", "sum(x) OVER (ORDER BY k ROWS 5 PRECEDING) AS s", "x - lag(x) OVER (ORDER BY k) AS d"]
+    expected = wr.select(table, items)
+    assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
+    with wr.config(memory_limit=1 << 20):  # all in files
+        assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
+    plan = plan_steps(read_items(items, {}, table.column_names, selecting=True), table.column_names, selecting=True)
+    [level] = stream_operator(plan, table.schema, current(), sort).levels
+    [batch] = level._alike(table.slice(0, 9).to_batches())
+    assert batch.nbytes < 200
+    assert batch.schema.names == table.column_names
 
 
 def test_lazy_frames_scan_what_is_read(tmp_path):

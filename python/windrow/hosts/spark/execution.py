@@ -144,7 +144,8 @@ class SparkRunner:
         names = [self.plan.names[i] for i in working.present]
         working.renamed(names)
         first = len(step.names)
-        passing = [self.plan.names[i] for i in working.present if i in step.keeps]
+        keeps = set(step.keeps)
+        passing = [self.plan.names[i] for i in working.present if i in keeps]
         calls = step.calls
         schema = working.frame.schema
         # what the result's columns are, where Arrow and so mapInArrow knows less
@@ -179,7 +180,7 @@ class SparkRunner:
         kept = [typed(n).alias(n) for n in passing]
         new = [typed(results[i]).alias(call.name) for i, call in enumerate(calls)]
         working.frame = working.frame.select(*kept, *new)
-        working.present = [*(i for i in working.present if i in step.keeps), *range(first, first + len(calls))]
+        working.present = [*(i for i in working.present if i in keeps), *range(first, first + len(calls))]
         return working
 
     def project(self, working: _Working, step: Project) -> Any:

@@ -93,7 +93,8 @@ class _Summaries:
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        rows, summaries = self._operator.summarised(batch.select(self._operator.names_read) for batch in batches)
+        names = self._operator.names_read
+        rows, summaries = self._operator.summarised(batch.select(names) for batch in batches)
         if rows and task is not None:
             told = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
             yield pa.RecordBatch.from_pydict(told, schema=_TOLD_ARROW)
