@@ -6,9 +6,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_cast::display::array_value_to_string;
-use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+use windrow::arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use windrow::calls::{avg, lag, sum};
+use windrow::{Bound, Frame, Options, Plan, WindowSpec};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let batch = RecordBatch::try_from_iter([
@@ -20,21 +21,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     // PARTITION BY player ORDER BY round
     let spec = WindowSpec::new()
         .partition_by(["player"])
-        .order_by([OrderKey::asc("round")])
-        .call(Call::new("sum", [Arg::column("points")]).alias("total")) // no frame: from the first row to this one
-        .call(
-            Call::new("avg", [Arg::column("points")])
-                .over(Frame::range(Bound::preceding(2), Bound::CurrentRow)) // this round and the two before it
-                .alias("recent"),
-        )
-        .call(Call::new("lag", [Arg::column("points"), Arg::from(1), Arg::from(0)]).alias("before"));
+        .order_by(["round"])
+        .call(sum("points").alias("total")) // no frame: from the first row to this one
+        .call(avg("points").over(Frame::range(Bound::preceding(2), Bound::CurrentRow)).alias("recent")) // three rounds
+        .call(lag("points", 1).arg(0).alias("before"));
 
     let plan = Plan::new(batch.schema(), &[spec], Options::default())?;
-    let answers = plan.compute(&batch)?; // one column per call, rows in the batch's order
+    let rows = plan.append(&batch)?; // one more column per call, rows in the batch's order
 
     println!("player  round  points  total  recent  before");
-    for row in 0..batch.num_rows() {
-        for column in batch.columns().iter().chain(answers.columns()) {
+    for row in 0..rows.num_rows() {
+        for column in rows.columns() {
             print!("{:<8}", array_value_to_string(column, row)?);
         }
         println!();

@@ -6,10 +6,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::arrow_array::cast::AsArray;
+use windrow::arrow_array::types::Int64Type;
+use windrow::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use windrow::{Bound, Frame, Options, Plan, Stream, WindowSpec, calls::max};
 
 const BATCH: i64 = 1_000;
 
@@ -26,9 +26,7 @@ fn batch(from: i64) -> Result<RecordBatch, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     // The highest level among the 50 rows before each row, the row, and the 50 rows behind it.
     let around = Frame::rows(Bound::preceding(50), Bound::following(50));
-    let spec = WindowSpec::new()
-        .order_by([OrderKey::asc("second")])
-        .call(Call::new("max", [Arg::column("level")]).over(around).alias("peak"));
+    let spec = WindowSpec::new().order_by(["second"]).call(max("level").over(around).alias("peak"));
     let plan = Plan::new(batch(0)?.schema(), &[spec], Options::default())?;
 
     let mut stream = Stream::new(Arc::new(plan))?;

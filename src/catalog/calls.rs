@@ -113,6 +113,8 @@ constructors! {
     median(value);
     /// Value at a share of the frame's ordered values, interpolated.
     percentile(value, share);
+    /// Value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what.
+    percentile_cont(value, share);
     /// First of the frame's ordered values at or beyond a share.
     percentile_disc(value, share);
     /// Value at a share of the frame's ordered values; exact.
