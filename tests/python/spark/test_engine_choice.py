@@ -38,6 +38,7 @@ LEFT = [
     f"first_value(l) {OVER_KT}", f"last_value(`a.b`) IGNORE NULLS {OVER_KT}", f"nth_value(f, 3) {OVER_KT}",
     f"any_value(`back``tick`) {OVER_KT}", f"sum(`a.b`) {OVER_KT}", f"sum(m) {OVER_KT}", f"sum(i) {OVER_K}",
     f"sum(small) FILTER (WHERE flag) {OVER_KT}", f"count(*) {OVER_K}", f"count(`a.b`, i) {OVER_KT}",
+    f"regr_count(i, `a.b`) {OVER_KT}",
     f"count_if(flag) {OVER_KT}", f"min(f) {OVER_KT}", f"max(f) {OVER_KT}", f"max(s) {OVER_K}", f"min(ts) {OVER_KT}",
     f"bool_and(flag) {OVER_KT}", f"every(flag) {OVER_KT}", f"any(flag) {OVER_KT}", f"bit_xor(i) {OVER_KT}",
     "sum(low) OVER (PARTITION BY k ORDER BY id ROWS UNBOUNDED PRECEDING)",
