@@ -64,6 +64,9 @@ pub(crate) struct Share {
     pub(crate) groups: Range<usize>,
 }
 
+/// Puts the states of groups in later rows behind those of as many groups in earlier ones.
+type Merge<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
+
 impl Groups {
     /// The rows' numbers.
     pub(crate) fn ids(&self) -> &GroupIds {
@@ -128,7 +131,7 @@ impl Groups {
         shares: Vec<Share>,
         init: &S,
         fill: &(dyn Fn(&Share, &mut [S]) -> Result<()> + Send + Sync),
-        merge: &mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>,
+        merge: Merge<S>,
         threads: &Threads,
     ) -> Result<Vec<S>> {
         let filled = threads.map(shares, |share: Share| {
