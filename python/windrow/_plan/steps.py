@@ -131,12 +131,16 @@ class StepPlan:
         read = {i for _, i in first.columns} if isinstance(first, Project) else {*first.reads, *first.keeps}
         return sorted(i for i in read if i < self.width)
 
-    def columns_read(self, item: Call | Derived) -> list[int]:
-        """List the frame's columns that the calls of an item read, however deep they stand."""
+    def columns_read(self) -> dict[str, list[int]]:
+        """List the frame's columns that the calls of each item read, however deep they stand, by the item's name."""
         calls = self._calls()
-        positions = {n: i for i, n in enumerate(self.names)}
-        read = {positions[n] for at in _places(item, set()) for n in calls[at].columns_read()}
-        return sorted(i for i in read if i < self.width)
+        positions = {n: i for i, n in enumerate(self.names[: self.width])}
+        found = {}
+        for output in self.outputs:
+            if output.item is not None:
+                names = {n for at in _places(output.item, set()) for n in calls[at].columns_read()}
+                found[output.name] = sorted(positions[n] for n in names if n in positions)
+        return found
 
     def display_names(self) -> dict[str, str | None]:
         """Give the name by which to show each call: that of its column, None where it is only part of other items."""

@@ -117,12 +117,11 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
         result: pd.DataFrame = frame.iloc[:, [i for _, i in old]]
         if any(name != names[i] for name, i in old):
             result.columns = [frame.columns[i] if name == names[i] else name for name, i in old]
-        items = {o.name: o.item for o in plan.outputs if o.item is not None}
+        reads = plan.columns_read()
         labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
         for position, (name, i) in enumerate(step.columns):
             if i >= plan.width:
-                read = plan.columns_read(items[name])
-                values = _series(working[i], [frame.dtypes.iloc[r] for r in read])
+                values = _series(working[i], [frame.dtypes.iloc[r] for r in reads[name]])
                 values.index = frame.index
                 result.insert(position, labels.get(name, name), values, allow_duplicates=True)
         return result

@@ -70,7 +70,7 @@ def test_the_columns_that_a_frame_must_bring():
     nested = plan_of([ITEMS[4]], selecting=True)
     assert nested.frame_columns() == [0, 1, 2, 3]
     # what an expression in a call reads gives the result no type
-    assert nested.columns_read(nested.outputs[0].item) == [0, 2]
+    assert nested.columns_read() == {"i4": [0, 2]}
 
 
 def test_a_frame_with_a_column_called_as_a_hidden_one():
