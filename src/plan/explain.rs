@@ -20,7 +20,7 @@ use crate::spec::strategy::Strategy;
 /// let spec = WindowSpec::new().order_by(["level"]).call(max("level").over(near));
 /// let plan = Plan::new(schema, &[spec], Options::default())?;
 /// let told = &plan.explain()[0];
-/// assert_eq!((told.strategy, &told.data_type), (Strategy::Deque, &DataType::Int32));
+/// assert_eq!((told.strategy, &told.data_type), (Strategy::TwoStacks, &DataType::Int32));
 /// # Ok::<(), windrow::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use arrow_schema::SortOptions;
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use windrow::internals::{SortColumn, gather, sort};
-use windrow::{Cancel, ErrorKind, ExternalSort, SortKey};
+use windrow::{Cancel, ErrorKind, ExternalSort, Remedy, SortKey};
 
 use crate::support::{Row, VALUES, batch, row};
 
@@ -121,7 +121,8 @@ fn a_disk_that_takes_nothing_is_named() {
     let mut sort = ExternalSort::new(batch.schema(), key, 1, Some(directory), 1, &Cancel::default());
     let error = sort.push(batch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Spill);
-    assert!(error.message().contains("/no/such/directory") && error.message().contains("spill_dir"), "{error}");
+    assert!(error.message().contains("/no/such/directory"), "{error}");
+    assert_eq!(error.remedy(), Some(Remedy::SpillDirectory));
 }
 
 #[test]
