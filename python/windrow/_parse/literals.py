@@ -46,7 +46,9 @@ def value_of(node: Any) -> Any:
         value = value_of(node.this)
         if not isinstance(value, (int, float, Decimal, Interval)):
             return NO_VALUE
-        return _in_bits(negated(value), node, f"of -({value})") if type(value) is int else negated(value)
+        if type(value) is int and -(2**63) <= value < 2**63:  # beyond it is a decimal in Spark
+            return _in_bits(negated(value), node, f"of -({value})")
+        return negated(value)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
