@@ -102,7 +102,7 @@ fn offset(zone: Tz, instant: i64) -> Option<i64> {
     Some(seconds(&zone.offset_from_utc_datetime(&reading(instant)?)))
 }
 
-fn seconds(offset: &<Tz as TimeZone>::Offset) -> i64 {
+fn seconds(offset: &impl Offset) -> i64 {
     offset.fix().local_minus_utc().into()
 }
 

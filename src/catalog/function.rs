@@ -170,7 +170,6 @@ pub enum FrameEnd {
 /// A function as the catalog has it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "a row of a table: each says yes or no to a word of SQL")]
 pub struct Function {
     /// Spark SQL's name, in lower case.
     pub name: &'static str,
