@@ -28,9 +28,10 @@ macro_rules! constructors {
             }
         )+
 
-        /// The names of the constructors, and how many arguments each takes.
+        /// The names of the constructors, how many arguments each takes, and the lines of its documentation.
         #[cfg(test)]
-        const CONSTRUCTORS: &[(&str, usize)] = &[$((stringify!($name), <[&str]>::len(&[$(stringify!($argument)),*]))),+];
+        const CONSTRUCTORS: &[(&str, usize, &[&str])] =
+            &[$((stringify!($name), <[&str]>::len(&[$(stringify!($argument)),*]), &[$($doc),+])),+];
     };
 }
 
@@ -182,11 +183,13 @@ mod tests {
 
     #[test]
     fn every_function_has_a_constructor_of_its_name() {
-        let names: Vec<_> = CONSTRUCTORS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = CONSTRUCTORS.iter().map(|(name, ..)| *name).collect();
         assert_eq!(names, FUNCTIONS.iter().map(|function| function.name).collect::<Vec<_>>());
-        for (function, (name, arguments)) in FUNCTIONS.iter().zip(CONSTRUCTORS) {
+        for (function, (name, arguments, lines)) in FUNCTIONS.iter().zip(CONSTRUCTORS) {
             let (least, most) = function.argument_count();
             assert!((least..=most).contains(arguments), "{name} takes {least} to {most} arguments");
+            let said = lines[0].replace('`', "").to_lowercase();
+            assert_eq!(said, format!(" {}.", function.doc.to_lowercase()), "{name}: the row says something else");
         }
     }
 }

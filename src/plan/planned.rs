@@ -207,6 +207,8 @@ impl Plan {
     }
 
     /// The schema's numbers of the columns that a section of the call of this number holds, in their order.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
     #[must_use]
     pub fn section_columns(&self, call: usize) -> &[usize] {
         self.calls.get(call).map_or(&[], |call| &self.orders[call.order].columns)

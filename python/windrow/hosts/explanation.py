@@ -39,17 +39,17 @@ def explain_plan(plan: StepPlan, schema: pa.Schema, *, streamed: bool = False) -
     Explanation
         The native plans, and what Polars evaluates around them.
     """
-    levels = iter(stream_operator(plan, schema, current(), None).levels)
-    computes = len(plan.computes())
+    levels = stream_operator(plan, schema, current(), None).levels
+    numbered = enumerate(levels, 1)
     shown = plan.display_names()
     results = {i: name for name, i in plan.project.columns}
     rows: list[dict[str, Any]] = []
     steps: list[str] = []
-    for number, step in enumerate(plan.steps):
+    for step in plan.steps:
         if isinstance(step, Compute):
-            for row in next(levels).explain_rows(streamed=streamed):
-                level = 1 + sum(isinstance(s, Compute) for s in plan.steps[:number])
-                sort = row.get("sort") if computes == 1 else f"level {level}, sort {row.get('sort')}"
+            number, level = next(numbered)
+            for row in level.explain_rows(streamed=streamed):
+                sort = row.get("sort") if len(levels) == 1 else f"level {number}, sort {row.get('sort')}"
                 rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
         elif isinstance(step, Evaluate):
             for index, scalar in enumerate(step.scalars, len(step.names)):

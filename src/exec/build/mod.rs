@@ -16,7 +16,7 @@ use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::Kernel;
 use crate::catalog::shared_state::SharedState;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::retractable;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::min_rows::AtLeast;
@@ -28,7 +28,6 @@ use crate::functions::positional::rank::{self, Rank};
 use crate::model::section::Section;
 use crate::plan::planned::Plan;
 use crate::spec::strategy::Strategy;
-use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 impl Plan {
@@ -37,11 +36,14 @@ impl Plan {
     ///
     /// # Errors
     /// No such call, a section that lacks columns, values that cannot be read.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
     pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
         if call >= self.calls.len() {
-            return Err(Error::spec(format!("the plan has no call {call}")));
+            return Err(crate::error::Error::spec(format!("the plan has no call {call}")));
         }
-        let threads = Threads::new(self.options.threads, &Cancel::default()).at_most_for(section.partitions.len());
+        let cancel = crate::util::cancel::Cancel::default();
+        let threads = Threads::new(self.options.threads, &cancel).at_most_for(section.partitions.len());
         self.pass(&[call], section, 0, &threads)
     }
 
