@@ -10,7 +10,7 @@ from ._execute.stream import Operator as _Operator, stream_operator
 from ._model.names import columns_named
 from ._model.replace import replace
 from ._parse.items import read_items
-from ._parse.query import read_query, read_select
+from ._parse.query import read_select
 from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, shown, suggest
 from .hosts.base import ComputeArguments, opened, schema_of
@@ -350,7 +350,7 @@ def sql(
     except UnsupportedError as error:
         raise (refused or error) from None
     host, frame = opened(_frame(tree.args["from_"].this, frames, spark))
-    return host.answer(frame, read_query(tree, host.columns(frame), folded=host.folded(frame)))
+    return host.answer(frame, host.query(frame, tree))
 
 
 def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:

@@ -31,8 +31,11 @@ class WindrowError(Exception):
 class SpecError(WindrowError, ValueError):
     """The question is wrong: an unknown column or function, a frame that cannot be, arguments that do not fit.
 
-    Raised when the plan is made, before any row is read.
+    Raised when the plan is made, before any row is read. ``column`` is the name of the column that is unknown, if that
+    is what is wrong.
     """
+
+    column: str | None = None
 
 
 class UnsupportedError(WindrowError, NotImplementedError):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.expressions import Host, Literal, smallest_decimal
-from .._model.names import fresh
+from .._model.names import fresh, unknown
 from .._model.result_columns import without_places
 from .._parse.limits import excerpt
 from .._plan.steps import NamedScalar
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
-from ..exceptions import SpecError, UnsupportedError, WindrowError, suggest
+from ..exceptions import SpecError, UnsupportedError, WindrowError
 from ..settings import Options
 from .arrow_columns import shown_values
 from .native import refuse_extension
@@ -140,7 +140,7 @@ class Expressions:
                 roots = value.expr.meta.root_names()
             for name in roots:
                 if name not in kinds:
-                    raise SpecError(f"expression {scalar.text}: column {name!r} is unknown{suggest(name, kinds)}")
+                    unknown(name, list(kinds), f"expression {scalar.text}")
                 needed[name] = None
             self.made.append(value.expr.alias(scalar.name))
             self.failures += value.failures

@@ -110,4 +110,6 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
 def unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
     """Refuse a name that no column has."""
     where = f"{display}: " if display else ""
-    raise SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")
+    error = SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")
+    error.column = name
+    raise error

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from .._model.intervals import Interval
+from .._model.names import unknown
 from .._model.result_columns import is_place, without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
 from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
 from .._parse.sql_text import refuse_bare_functions
-from ..exceptions import SpecError, UnsupportedError, suggest
+from ..exceptions import SpecError, UnsupportedError
 from . import texts, times
 from .calls import called
 from .casts import beyond_nanoseconds, cast, date_of_text, named_type, null_of, plain, timestamp_of_text
@@ -113,8 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        near = suggest(error.name, (k for k in kinds if not is_place(k)))
-        raise SpecError(f"expression {without_places(text)}: column {error.name!r} is unknown{near}") from None
+        name = error.name
+    unknown(name, [k for k in kinds if not is_place(k)], f"expression {without_places(text)}")
 
 
 class _UnknownError(Exception):

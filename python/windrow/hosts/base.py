@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
-from .._parse.query import Query
+from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan
 from ..exceptions import DataError, SpecError, shown
@@ -90,9 +90,6 @@ class Host(Protocol):
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
 
-    def folded(self, frame: Any) -> bool:
-        """Whether a frame's columns are found regardless of case."""
-
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan what :func:`windrow.with_columns` or (``selecting``) :func:`windrow.select` was given."""
 
@@ -102,8 +99,11 @@ class Host(Protocol):
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how that would be done; with ``metrics`` do it, and give the figures."""
 
+    def query(self, frame: Any, tree: Any) -> Query:
+        """Read the tree of a query of :func:`windrow.sql`, which sqlglot has parsed."""
+
     def answer(self, frame: Any, query: Query) -> Any:
-        """Answer a query of :func:`windrow.sql`."""
+        """Answer a query."""
 
 
 class MemoryHost:
@@ -120,10 +120,6 @@ class MemoryHost:
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
         raise NotImplementedError
-
-    def folded(self, frame: Any) -> bool:
-        """Whether a frame's columns are found regardless of case: in memory they are not."""
-        return False
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
@@ -156,6 +152,10 @@ class MemoryHost:
         seconds = perf_counter() - begun
         measured = Measured(", ".join(o.name for o in plan.outputs), runs)
         return Explanation(explained.rows, explained.steps, [measured], seconds)
+
+    def query(self, frame: Any, tree: Any) -> Query:
+        """Read the tree of a query over a frame."""
+        return read_query(tree, self.columns(frame), folded=False)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

@@ -75,6 +75,11 @@ class PandasHost(MemoryHost):
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
 
+    def query(self, frame: Any, tree: Any) -> Query:
+        """Read the tree of a query over a frame."""
+        with _index_levels_told(frame):
+            return super().query(frame, tree)
+
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
         with _index_levels_told(frame):
@@ -133,11 +138,10 @@ def _index_levels_told(frame: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except SpecError as error:
-        level = next((n for n in frame.index.names if n and f"column {n!r} is unknown" in str(error)), None)
-        if level is None:
+        if error.column is None or error.column not in frame.index.names:
             raise
         raise SpecError(
-            f"{str(error).partition(';')[0]}; {level!r} is a level of the index, and calls read columns: write "
+            f"{str(error).partition(';')[0]}; {error.column!r} is a level of the index, and calls read columns: write "
             "frame.reset_index()"
         ) from None
 

@@ -81,3 +81,19 @@ def test_frames_that_are_none_say_what_to_write() -> None:
             wr.with_columns(frame, y=wr.sum("x").over())
     with pytest.raises(wr.SpecError, match="several columns"):
         wr.with_columns(pl.from_arrow(TABLE), z=wr.max(pl.col("x", "y")).over())
+
+
+def test_a_level_of_the_index_is_told_in_queries() -> None:
+    frame = pd.DataFrame({"v": [1, 2]}, index=pd.Index([1, 2], name="day"))
+    for query in (
+        "SELECT day FROM frame",
+        "SELECT day + 1 FROM frame",
+        "SELECT v FROM frame WHERE day > 1",
+        "SELECT v FROM frame ORDER BY day",
+        "SELECT sum(v) OVER (PARTITION BY day) FROM frame",
+        "SELECT v FROM frame QUALIFY row_number() OVER (ORDER BY day) = 1",
+    ):
+        with pytest.raises(wr.SpecError, match=r"reset_index\(\)"):
+            wr.sql(query, frame=frame)
+    with pytest.raises(wr.SpecError, match="'nowhere' is unknown; there is"):
+        wr.sql("SELECT nowhere FROM frame", frame=frame)

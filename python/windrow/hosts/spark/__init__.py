@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._model.expressions import Expr, Item, is_instance
-from ..._parse.query import Query
+from ..._parse.query import Query, read_query
 from ..._plan.steps import StepPlan
 from ...exceptions import UnsupportedError
 from ...settings import current
@@ -110,12 +110,6 @@ class SparkHost:
         """Give what steps run over: the frame."""
         return frame
 
-    def folded(self, frame: Any) -> bool:
-        """Whether a frame's columns are found regardless of case: what the session says."""
-        from .planning import folded
-
-        return folded(frame)
-
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items."""
         from .jvm import depth_limited
@@ -143,6 +137,12 @@ class SparkHost:
         way = Way(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
             return explain_spark(frame, plan, way, metrics=metrics)
+
+    def query(self, frame: Any, tree: Any) -> Query:
+        """Read the tree of a query over a frame, whose session says whether columns are found regardless of case."""
+        from .planning import folded
+
+        return read_query(tree, self.columns(frame), folded=folded(frame))
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
