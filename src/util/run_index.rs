@@ -181,11 +181,17 @@ impl Runs {
 
     #[inline(always)]
     fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
-        let f = |run, rows| {
-            f(run, rows);
-            std::result::Result::<_, Infallible>::Ok(())
-        };
-        match self.try_each_within(around, rows, f) {
+        // A closure of its own function would be compiled without the vector instructions of its caller.
+        let walked = self.try_each_within(
+            around,
+            rows,
+            #[inline(always)]
+            |run, rows| {
+                f(run, rows);
+                std::result::Result::<_, Infallible>::Ok(())
+            },
+        );
+        match walked {
             Ok(()) => {}
         }
     }

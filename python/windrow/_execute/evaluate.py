@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._model.expressions import Host, Literal, smallest_decimal
-from .._model.names import fresh, unknown
+from .._model.names import fresh, unknown_column
 from .._model.result_columns import without_places
 from .._parse.limits import excerpt
 from .._plan.steps import NamedScalar
@@ -140,7 +140,7 @@ class Expressions:
                 roots = value.expr.meta.root_names()
             for name in roots:
                 if name not in kinds:
-                    unknown(name, list(kinds), f"expression {scalar.text}")
+                    raise unknown_column(name, list(kinds), f"expression {scalar.text}")
                 needed[name] = None
             self.made.append(value.expr.alias(scalar.name))
             self.failures += value.failures

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ..exceptions import SpecError, suggest
 
-__all__ = ["HIDDEN", "Names", "ambiguous", "check_text", "columns_named", "fresh", "unique_names", "unknown"]
+__all__ = ["HIDDEN", "Names", "ambiguous", "check_text", "columns_named", "fresh", "unique_names", "unknown_column"]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
@@ -90,7 +90,7 @@ class Names:
         """Find the one column of a name; a SpecError if there is none, or more than one."""
         found = self.named(name)
         if not found:
-            unknown(name, self.columns)
+            raise unknown_column(name, self.columns)
         if len(found) > 1:
             ambiguous(name, found)
         return found[0]
@@ -107,9 +107,9 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
     raise SpecError(f"{where}column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one")
 
 
-def unknown(name: str, columns: Sequence[str], display: str = "") -> NoReturn:
-    """Refuse a name that no column has."""
+def unknown_column(name: str, columns: Sequence[str], display: str = "") -> SpecError:
+    """Make the error for a name that no column has."""
     where = f"{display}: " if display else ""
     error = SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")
     error.column = name
-    raise error
+    return error

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, reader_of
-from .._model.names import Names, check_text, unknown
+from .._model.names import Names, check_text, unknown_column
 from .._model.outputs import Output
 from ..exceptions import SpecError, shown
 from .sql_text import parse_item
@@ -59,7 +59,7 @@ def read_items(
         elif names is not None and (plain := _plain_name(item, names)) is not None:
             found = names.named(plain)
             if not found:
-                unknown(plain, columns)
+                raise unknown_column(plain, columns)
             if name is not None:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))

@@ -31,7 +31,6 @@ __all__ = [
     "parse_call",
     "parse_expression",
     "parse_item",
-    "parse_order",
     "read_order",
     "read_tree",
     "refuse_bare_functions",
@@ -42,8 +41,9 @@ _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def parse_item(text: str) -> Call | Derived:
-    """Read one SQL select item that holds at least one window call.
+    """Read one SQL select item that holds at least one window call. Texts read lately are remembered.
 
     Parameters
     ----------
@@ -238,14 +238,6 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
         for index in (2, 1):
             args = without_default(known, args, index)
     return Call(name, tuple(args), **modifiers)
-
-
-def parse_order(text: str) -> Order:
-    """Read one SQL order key, such as ``x DESC NULLS FIRST``."""
-    exp = syntax()
-    order = parse(f"f() OVER (ORDER BY {text})").args["order"]
-    assert isinstance(order, exp.Order)
-    return read_order(order.expressions[0])
 
 
 def _window_call(tree: Any) -> Call:

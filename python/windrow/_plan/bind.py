@@ -13,7 +13,7 @@ from .._model.calls import Call, Derived
 from .._model.catalog import function_of
 from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import Names, ambiguous, fresh, unique_names, unknown
+from .._model.names import Names, ambiguous, fresh, unique_names, unknown_column
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
@@ -276,9 +276,8 @@ class _Planner:
             if index is None:
                 other = self.resolver.unknown_name(scalar.name)
                 if other is None:
-                    unknown(scalar.name, self.columns.columns[: self.width], self.display)
-                else:
-                    scalar = other
+                    raise unknown_column(scalar.name, self.columns.columns[: self.width], self.display)
+                scalar = other
         if index is None:
             return self._hidden(scalar, str(expression))
         self.read.add(index)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from .._model.intervals import Interval
-from .._model.names import unknown
+from .._model.names import unknown_column
 from .._model.result_columns import is_place, without_places
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
@@ -114,8 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        name = error.name
-    unknown(name, [k for k in kinds if not is_place(k)], f"expression {without_places(text)}")
+        columns = [k for k in kinds if not is_place(k)]
+        raise unknown_column(error.name, columns, f"expression {without_places(text)}") from None
 
 
 class _UnknownError(Exception):
