@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StructArray};
 use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
-use arrow_select::nullif::nullif;
 
 use super::evaluator::Evaluator;
+use super::positional::picks::null_where;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
@@ -41,8 +41,8 @@ impl Evaluator for AtLeast {
         let values = self.inner.evaluate(frames, rows.clone(), &carries[0], cancel)?;
         let counts = self.count.evaluate(frames, rows, &carries[1], cancel)?;
         let counts = counts.as_primitive::<Int64Type>().values();
-        let few = BooleanArray::from(BooleanBuffer::collect_bool(counts.len(), |row| counts[row] < self.rows));
-        Ok(nullif(&values, &few)?)
+        let few = BooleanBuffer::collect_bool(counts.len(), |row| counts[row] < self.rows);
+        null_where(values, few)
     }
 
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {

@@ -82,6 +82,18 @@ pub struct Stream {
     arrival: Option<Arrival>,
     /// The most bytes to hold.
     limit: Option<usize>,
+    phase: Phase,
+}
+
+/// What may become of a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Rows may come.
+    Open,
+    /// `finish` was called.
+    Finished,
+    /// An error came out of it.
+    Failed,
 }
 
 impl Stream {
@@ -112,6 +124,7 @@ impl Stream {
             begins: false,
             arrival,
             limit: None,
+            phase: Phase::Open,
             plan,
         })
     }
@@ -167,9 +180,25 @@ impl Stream {
     ///
     /// # Errors
     /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema; more rows to
-    /// hold than the limit has room for.
+    /// hold than the limit has room for. After all but another schema every further call is an error.
     pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
         check_schema(&self.plan, batch.schema_ref())?;
+        self.step(|stream| stream.take_in(batch))
+    }
+
+    /// Does what changes the stream. Where that fails rows are lost, so nothing may follow.
+    fn step<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        match self.phase {
+            Phase::Open => {}
+            Phase::Finished => return Err(Error::spec("the stream is finished; make a new one for further rows")),
+            Phase::Failed => {
+                return Err(Error::spec("the stream has failed, and rows that it held are lost; make a new one"));
+            }
+        }
+        step(self).inspect_err(|_| self.phase = Phase::Failed)
+    }
+
+    fn take_in(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(Vec::new());
         }
@@ -195,9 +224,8 @@ impl Stream {
         let everything = |call: &&PlannedCall| {
             call.before == Reach::Everything || [Reach::Everything, Reach::State].contains(&call.after)
         };
-        let (rows, mib) = (self.buffered_rows(), |bytes: usize| bytes.div_ceil(1 << 20));
-        let held =
-            format!("{rows} rows of one partition, {} MiB, are held where {} MiB may be", mib(bytes), mib(limit));
+        let rows = self.buffered_rows();
+        let held = format!("{rows} rows of one partition, {bytes} bytes, are held where {limit} bytes may be");
         let refused = match self.plan.calls.iter().find(everything) {
             Some(call) => Error::memory_limit(format!(
                 "{held}: a row's answer needs all of its partition at once; partition by more columns, ask for a frame that \
@@ -217,7 +245,9 @@ impl Stream {
     /// # Errors
     /// As for `push`.
     pub fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        self.answer(false)
+        let answered = self.step(|stream| stream.answer(false))?;
+        self.phase = Phase::Finished;
+        Ok(answered)
     }
 
     /// Answers what is settled: all rows unless more may come (`open`).

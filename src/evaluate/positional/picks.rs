@@ -1,11 +1,12 @@
 //! One source row for each result, gathered at once: from the column, a default, a carried value, or NULL.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, UInt32Array, new_empty_array, new_null_array};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array, new_empty_array, new_null_array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::interleave::interleave;
+use arrow_select::nullif::nullif;
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
@@ -120,7 +121,19 @@ impl Picks {
     }
 }
 
-/// Types whose arrays have no validity of their own, which `take` therefore gives no nulls.
+/// An array with NULL in place of the values at the bits set.
+pub(crate) fn null_where(values: ArrayRef, bits: BooleanBuffer) -> Result<ArrayRef> {
+    if !keeps_no_nulls(values.data_type()) {
+        return Ok(nullif(&values, &BooleanArray::from(bits))?);
+    }
+    let mut picks = Picks::with_capacity(values.len());
+    for row in 0..values.len() {
+        picks.push(if bits.value(row) { Pick::Null } else { Pick::Row(row) });
+    }
+    picks.gather(&values, None, None)
+}
+
+/// Types whose arrays have no validity of their own, to which `take` and `nullif` therefore give no nulls.
 fn keeps_no_nulls(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Union(..) | DataType::RunEndEncoded(..))
 }

@@ -309,14 +309,16 @@ impl Plan {
         // None of the rows before are needed any more.
         let end = before.rows.num_rows();
         let (passes, _) = self.over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+        // An evaluator may have states just wide enough for its own rows; that of rows which continue a partition does not.
+        let (joins, _) = self.over(before.rows.slice(0, 1).columns(), 1, 0..1, true, true, &[])?;
         let mut carries = Vec::with_capacity(passes.len());
-        for ((pass, old), new) in passes.iter().zip(&before.carries).zip(&summary.before.carries) {
+        for (((pass, join), old), new) in passes.iter().zip(joins).zip(&before.carries).zip(&summary.before.carries) {
             let Some(state) = &new.state else {
                 carries.push(new.clone());
                 continue;
             };
             let left = pass.of_call(pass.evaluator.advance(old.state.as_ref(), old.base..end))?;
-            let state = pass.of_call(pass.evaluator.join(&left, state))?;
+            let state = pass.of_call(join.evaluator.join(&left, state))?;
             carries.push(Carry { state: Some(state), ..new.clone() });
         }
         Ok(Before { carries, ..summary.before.clone() })

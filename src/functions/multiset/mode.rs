@@ -11,12 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use arrow_array::{ArrayRef, UInt32Array};
-use arrow_select::take::take;
+use arrow_array::ArrayRef;
 
 use crate::error::Result;
 use crate::evaluate::multiset::sliding::Tally;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::positional::picks::{Pick, Picks};
 use crate::util::reserve;
 
 /// The most frequent value.
@@ -94,7 +94,7 @@ impl Greatest {
 
 impl Tally for Mode {
     type Kept = Greatest;
-    type Builder = Vec<Option<u32>>;
+    type Builder = Picks;
 
     fn counts(&self) -> bool {
         !self.distinct
@@ -111,7 +111,7 @@ impl Tally for Mode {
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Vec::with_capacity(capacity)
+        Picks::with_capacity(capacity)
     }
 
     fn answer(
@@ -122,7 +122,7 @@ impl Tally for Mode {
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        out.push(kept.mode().map(|code| values.row(partition, code) as u32));
+        out.push(kept.mode().map_or(Pick::Null, |code| Pick::Row(values.row(partition, code))));
         Ok(())
     }
 
@@ -137,12 +137,12 @@ impl Tally for Mode {
         let count = |count: u32| if self.distinct { count.min(1) } else { count };
         let greatest = counts.values().copied().map(count).max();
         let mode = counts.iter().find(|(_, times)| Some(count(**times)) == greatest);
-        out.push(mode.map(|(&code, _)| values.row(partition, code as usize) as u32));
+        out.push(mode.map_or(Pick::Null, |(&code, _)| Pick::Row(values.row(partition, code as usize))));
         Ok(())
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        Ok(take(&self.column, &UInt32Array::from(out), None)?)
+        out.gather(&self.column, None, None)
     }
 }
 

@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use windrow::calls::{lead, sum};
-use windrow::{Bound, Error, ErrorKind, Frame, Options, Plan, WindowReader, WindowSpec};
+use windrow::{Bound, Error, ErrorKind, Frame, Options, Plan, Stream, WindowReader, WindowSpec};
 
 use crate::fuzz::cases;
 
@@ -68,4 +68,32 @@ fn a_reader_ends_after_an_error() {
     assert!(broken.next().is_none());
     let other = RecordBatchIterator::new([Ok(sorted.clone())], sorted.project(&[0, 1]).unwrap().schema());
     assert_eq!(WindowReader::new(plan(&sorted.schema()), other).unwrap_err().kind(), ErrorKind::Data);
+}
+
+#[test]
+fn nothing_follows_the_end_of_a_stream() {
+    let batch = rows(&[0, 0, 1], &[1, 2, 3]);
+    let stream = || Stream::new(Arc::new(plan(&batch.schema()))).unwrap();
+    let mut finished = stream();
+    finished.push(batch.clone()).unwrap();
+    finished.finish().unwrap();
+    for refused in [finished.push(batch.clone()), finished.finish()] {
+        assert!(refused.unwrap_err().message().contains("is finished"));
+    }
+    // More rows than may be held, although some have their answers.
+    let mut full = stream().with_limit(100);
+    assert_eq!(full.push(rows(&[0; 30], &[0; 30])).unwrap_err().kind(), ErrorKind::MemoryLimit);
+    let mut unsorted = stream();
+    unsorted.push(rows(&[1], &[0])).unwrap();
+    assert_eq!(unsorted.push(rows(&[0, 1], &[0, 0])).unwrap_err().kind(), ErrorKind::Order);
+    for mut failed in [full, unsorted] {
+        for refused in [failed.push(batch.clone()), failed.finish()] {
+            assert!(refused.unwrap_err().message().contains("has failed"));
+        }
+    }
+    let mut going_on = stream();
+    assert!(going_on.push(batch.project(&[0, 1]).unwrap()).is_err());
+    let mut found = going_on.push(batch.clone()).unwrap();
+    found.extend(going_on.finish().unwrap());
+    assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
 }

@@ -141,6 +141,52 @@ fn great_sums_come_to_small_ones() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(200), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Sections of any lengths, whose partitions begin and end anywhere, over values of which few sums fit 64 bits.
+    #[test]
+    fn sums_of_any_width(
+        values in prop::collection::vec(prop_oneof![Just(i64::MAX), Just(i64::MIN), -3..4_i64], 2..40),
+        new in prop::collection::vec(prop::bool::weighted(0.1), 40),
+        lengths in prop::collection::vec(1..5_usize, 40),
+        decimals in any::<bool>(),
+    ) {
+        let partitions: Int64Array = values.iter().zip(&new).scan(0, |p, (_, &new)| { *p += i64::from(new); Some(*p) }).collect();
+        let times: Int64Array = (0..values.len() as i64).collect();
+        let column: ArrayRef = if decimals {
+            let wide = values.iter().map(|&value| i128::from(value) * 10_i128.pow(15));
+            Arc::new(wide.collect::<Decimal128Array>().with_precision_and_scale(34, 0).unwrap())
+        } else {
+            Arc::new(values.iter().copied().collect::<Int64Array>())
+        };
+        let columns = [("p", Arc::new(partitions) as ArrayRef), ("t", Arc::new(times)), ("v", column)];
+        let all = RecordBatch::try_from_iter(columns).unwrap();
+        let frames = [
+            Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow),
+            Frame::rows(Bound::UnboundedPreceding, Bound::following(1)),
+            Frame::rows(Bound::preceding(1), Bound::UnboundedFollowing),
+            Frame::entire(),
+        ];
+        let names = ["avg", "try_sum"];
+        let calls = names.iter().flat_map(|name| frames.iter().map(|frame| Call::new(*name, v()).over(frame.clone())));
+        let spec = calls.fold(WindowSpec::new().partition_by(["p"]).order_by([OrderKey::asc("t")]), WindowSpec::call);
+        let plan = Plan::new(all.schema(), &[spec], Options::default().threads(1)).unwrap();
+        let whole = plan.compute(&all).unwrap();
+        let (mut sections, mut begin, mut lengths) = (Vec::new(), 0, lengths.into_iter());
+        while begin < all.num_rows() {
+            let length = lengths.next().unwrap().min(all.num_rows() - begin);
+            sections.push((begin, all.slice(begin, length)));
+            begin += length;
+        }
+        let summaries: Vec<_> = sections.iter().map(|(_, rows)| plan.summarise(rows).unwrap()).collect();
+        for ((begin, rows), around) in sections.iter().zip(plan.scan(&summaries).unwrap()) {
+            let found = plan.answer(rows, &around, &Cancel::default()).unwrap();
+            prop_assert_eq!(found, whole.slice(*begin, rows.num_rows()));
+        }
+    }
+}
+
 #[test]
 fn summaries_as_bytes() {
     let plan = plan(&[by_t(Call::new("sum", v()))]);

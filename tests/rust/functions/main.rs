@@ -5,5 +5,6 @@ mod cases;
 #[path = "../support/fuzz.rs"]
 mod fuzz;
 mod laws;
+mod null_results;
 mod positional;
 mod udf;
