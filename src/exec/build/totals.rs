@@ -73,33 +73,28 @@ impl Inputs<'_> {
 /// The evaluator of sums and averages of `values`.
 pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
     let inclusion = inputs.inclusion.clone();
-    let input = values.data_type();
-    // Evaluators are compiled for each pair of values and sums: rare ones are taken for others, or share what reads them.
+    // Evaluators are compiled for each pair of values and sums, of which rare ones are taken for others.
     macro_rules! integers {
         ($type:ty, in 64: $narrow:expr, in 128: $wide:expr) => {{
             let sums = sum::integers::<$type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i64>(!inputs.once, inputs.threads)? {
-                integers(inputs, $narrow(sums.summed_in::<i64>()), input)
+                integers(inputs, $narrow(sums.summed_in::<i64>()), values.data_type())
             } else {
-                $wide(sums)
+                integers(inputs, $wide(sums)?, values.data_type())
             }
         }};
     }
     match (Native::of(values.data_type()), values.data_type()) {
         // 64 bits hold the sums of any section; states that are carried hold those of more.
-        (Some(Native::I32), _) => {
-            integers!(Int32Type, in 64: identity, in 128: |sums: Sums<_, i128>| integers(inputs, sums.widened()?, input))
-        }
-        (Some(Native::I64), _) => integers!(Int64Type, in 64: identity, in 128: |sums| integers(inputs, sums, input)),
-        (Some(Native::U64), _) => {
-            integers!(UInt64Type, in 64: Sums::signed, in 128: |sums| shared_integers(inputs, sums, input))
-        }
+        (Some(Native::I32), _) => integers!(Int32Type, in 64: identity, in 128: Sums::widened),
+        (Some(Native::I64), _) => integers!(Int64Type, in 64: identity, in 128: Result::<_>::Ok),
+        (Some(Native::U64), _) => integers!(UInt64Type, in 64: Sums::signed, in 128: Result::<_>::Ok),
         (Some(Native::I128), DataType::Decimal128(_, scale)) => {
             let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i128>(true, inputs.threads)? {
                 decimals(inputs, sums.summed_in::<i128>(), *scale)
             } else {
-                shared_decimals(inputs, sums, *scale)
+                decimals(inputs, sums, *scale)
             }
         }
         (Some(Native::I256), DataType::Decimal256(_, scale)) => {
@@ -134,56 +129,30 @@ fn on_overflow(call: &PlannedCall, ansi: bool, otherwise: OnOverflow) -> OnOverf
     }
 }
 
-/// How integers are summed: an interval that does not fit is an error in either mode.
-fn integer_sum(inputs: &Inputs, call: &PlannedCall, input: &DataType) -> IntegerSum {
-    let otherwise = if is_interval(input) { OnOverflow::Error } else { OnOverflow::Wrap };
-    IntegerSum::new(call.signature.output.clone(), on_overflow(call, inputs.ansi, otherwise))
-}
-
-fn is_interval(input: &DataType) -> bool {
-    matches!(input, DataType::Interval(_) | DataType::Duration(_))
-}
-
 fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
     inputs: &Inputs,
     sums: Sums<N, S>,
     input: &DataType,
 ) -> Result<Box<dyn Evaluator>> {
-    if inputs.is_direct(&DIRECTLY_RETRACTABLE) && !is_interval(input) {
+    let ansi = inputs.ansi;
+    // Intervals that do not fit are an error in either mode.
+    let intervals = matches!(input, DataType::Interval(_) | DataType::Duration(_));
+    let otherwise = if intervals { OnOverflow::Error } else { OnOverflow::Wrap };
+    let sum = |call: &PlannedCall| IntegerSum::new(call.signature.output.clone(), on_overflow(call, ansi, otherwise));
+    if inputs.is_direct(&DIRECTLY_RETRACTABLE) && !intervals {
         return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, integer_sum(inputs, inputs.call, input)),
+            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, sum(inputs.call)),
             _ => inputs.retracted(sums, FloatAverage),
         };
     }
-    shared_integers(inputs, sums, input)
-}
-
-/// As [`integers`], read by what all strategies and readouts share: for sums that are rare.
-fn shared_integers<N: Summand, S: Integer + Adds<N> + 'static>(
-    inputs: &Inputs,
-    sums: Sums<N, S>,
-    input: &DataType,
-) -> Result<Box<dyn Evaluator>> {
     inputs.retractable(inputs.several(sums, |call| {
         Ok(match call.function.kernel {
             Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(integer_sum(inputs, call, input)),
-            _ if is_interval(input) => {
-                Arc::new(IntervalAverage::new(input, on_overflow(call, inputs.ansi, OnOverflow::Error)))
-            }
+            Kernel::Sum | Kernel::TrySum => Arc::new(sum(call)),
+            _ if intervals => Arc::new(IntervalAverage::new(input, on_overflow(call, ansi, OnOverflow::Error))),
             _ => Arc::new(FloatAverage),
         })
     })?)
-}
-
-/// How the decimals of a call are summed.
-fn decimal_sum<N: Unscaled + Summand>(inputs: &Inputs, call: &PlannedCall) -> Result<DecimalSum<N>> {
-    DecimalSum::new(call.signature.output.clone(), on_overflow(call, inputs.ansi, OnOverflow::Null))
-}
-
-/// How the decimals of a call are averaged.
-fn decimal_average<N: Unscaled + Summand>(inputs: &Inputs, call: &PlannedCall, scale: i8) -> Result<DecimalAverage<N>> {
-    DecimalAverage::new(scale, call.signature.output.clone(), on_overflow(call, inputs.ansi, OnOverflow::Null))
 }
 
 fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
@@ -191,26 +160,22 @@ fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
     sums: Sums<N, S>,
     scale: i8,
 ) -> Result<Box<dyn Evaluator>> {
+    let ansi = inputs.ansi;
+    let on_overflow = |call: &PlannedCall| on_overflow(call, ansi, OnOverflow::Null);
+    let sum = |call: &PlannedCall| DecimalSum::<N>::new(call.signature.output.clone(), on_overflow(call));
+    let average =
+        |call: &PlannedCall| DecimalAverage::<N>::new(scale, call.signature.output.clone(), on_overflow(call));
     if inputs.is_direct(&DIRECTLY_RETRACTABLE) {
         return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, decimal_sum::<N>(inputs, inputs.call)?),
-            _ => inputs.retracted(sums, decimal_average::<N>(inputs, inputs.call, scale)?),
+            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, sum(inputs.call)?),
+            _ => inputs.retracted(sums, average(inputs.call)?),
         };
     }
-    shared_decimals(inputs, sums, scale)
-}
-
-/// As [`decimals`], read by what all strategies and readouts share: for sums that are rare.
-fn shared_decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
-    inputs: &Inputs,
-    sums: Sums<N, S>,
-    scale: i8,
-) -> Result<Box<dyn Evaluator>> {
     inputs.retractable(inputs.several(sums, |call| {
         Ok(match call.function.kernel {
             Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(decimal_sum::<N>(inputs, call)?),
-            _ => Arc::new(decimal_average::<N>(inputs, call, scale)?),
+            Kernel::Sum | Kernel::TrySum => Arc::new(sum(call)?),
+            _ => Arc::new(average(call)?),
         })
     })?)
 }
