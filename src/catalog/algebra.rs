@@ -33,6 +33,12 @@ pub enum Algebra {
 }
 
 impl Algebra {
+    /// Whether the states of two parts of a partition can be merged: a user's may have no merge.
+    #[must_use]
+    pub const fn merges(self) -> bool {
+        !matches!(self, Self::Sliding | Self::Foldable { .. })
+    }
+
     /// The strategies that serve it, over some frames at least.
     #[must_use]
     pub fn strategies(self) -> &'static [Strategy] {

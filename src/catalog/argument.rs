@@ -1,5 +1,7 @@
 //! What a function takes: its arguments, what each is for, and what stands for one that is left out.
 
+use crate::spec::literal::Literal;
+
 /// An argument as the catalog has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Argument {
@@ -80,6 +82,17 @@ pub enum Constant {
     Int(i64),
     /// A floating point number.
     Float(f64),
+}
+
+impl From<Constant> for Literal {
+    fn from(constant: Constant) -> Self {
+        match constant {
+            Constant::Null => Self::Null,
+            Constant::Boolean(value) => Self::Boolean(value),
+            Constant::Int(value) => Self::Int(value),
+            Constant::Float(value) => Self::Float(value),
+        }
+    }
 }
 
 impl Argument {

@@ -2,10 +2,11 @@
 
 use super::evaluator::Evaluator;
 use super::fold::Folded;
-use super::{deque, naive, prefix, scan, segment_tree, two_stacks, whole};
+use super::{deque, naive, prefix, refold, scan, segment_tree, two_stacks, whole};
 use crate::error::{Error, Result};
 use crate::model::aggregate::{Aggregate, Removable, Selective};
 use crate::model::section::Section;
+use crate::sort::sort_column::SortColumn;
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate.
@@ -105,5 +106,23 @@ pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
         Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
         Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
         other => mergeable(aggregate, other, section),
+    }
+}
+
+/// The evaluator of an aggregate whose states take rows in and nothing else, in an order of their own if there are keys.
+///
+/// # Errors
+/// The strategy asks more of the aggregate than that; the memory for the order.
+pub(crate) fn foldable<A: Aggregate + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+    order: &[SortColumn],
+) -> Result<Box<dyn Evaluator>> {
+    let refold = refold::Refold::new(aggregate, section, order)?;
+    match strategy {
+        Strategy::Refold => Ok(Box::new(refold)),
+        Strategy::Naive => Ok(Box::new(refold.naive())),
+        other => Err(unserved(other)),
     }
 }

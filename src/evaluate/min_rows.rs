@@ -42,7 +42,7 @@ impl Evaluator for AtLeast {
         let counts = self.count.evaluate(frames, rows, &carries[1], cancel)?;
         let counts = counts.as_primitive::<Int64Type>().values();
         let few = BooleanBuffer::collect_bool(counts.len(), |row| counts[row] < self.rows);
-        null_where(values, few)
+        null_where(&values, few)
     }
 
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {

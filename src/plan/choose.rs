@@ -142,7 +142,7 @@ pub(super) fn reach(
         Looks::Frame => {
             let (before, after) = frame.reach();
             let carries = carries(function, call, algebra, args);
-            (all(before, carries), all(after, carries && joins(algebra)))
+            (all(before, carries), all(after, carries && algebra.merges()))
         }
         Looks::Partition => (Reach::Everything, Reach::Everything),
         Looks::Before => (Reach::State, Reach::Nothing),
@@ -160,11 +160,6 @@ pub(super) fn reach(
             }
         }
     }
-}
-
-/// Whether the states of neighbouring rows can be joined: a user's states may have no merge.
-pub(super) fn joins(algebra: Algebra) -> bool {
-    !matches!(algebra, Algebra::Sliding | Algebra::Foldable { .. })
 }
 
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.

@@ -41,8 +41,6 @@ pub(crate) struct PlannedCall {
     pub(crate) reason: &'static str,
     pub(crate) before: Reach,
     pub(crate) after: Reach,
-    /// States of neighbouring rows can be joined.
-    pub(crate) joins: bool,
     pub(crate) display: String,
 }
 
@@ -108,15 +106,10 @@ impl PlannedCall {
     }
 }
 
-/// How many rows after its row a call looks that looks at one so far away, or so far `before`; negative: before; `None`:
-/// each row says so itself.
+/// How many rows after its row lag (`before`) or lead looks, negative: before it; `None` where each row has an offset.
 pub(crate) fn offset_of(before: bool, args: &[PlannedArg]) -> Option<i64> {
-    let offset = match args.get(1) {
-        Some(PlannedArg::Column(_)) => return None,
-        Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
-        None => 1,
-    };
-    Some(if before { offset.saturating_neg() } else { offset })
+    let Some(PlannedArg::Literal(value)) = args.get(1) else { return None };
+    integer(value).map(|offset| if before { offset.saturating_neg() } else { offset })
 }
 
 /// The whole number that a one-row array holds.

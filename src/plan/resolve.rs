@@ -9,6 +9,7 @@ use super::planned::{Order, Plan, PlannedArg, PlannedCall};
 use super::shared_passes::passes;
 use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
+use crate::catalog::argument::Presence;
 use crate::catalog::function::{ArgumentOrder, Distinct, Family, Frames, Function, OwnFrame, WindowOrder};
 use crate::catalog::functions;
 use crate::catalog::signature::{self, Modifiers};
@@ -87,7 +88,6 @@ impl Plan {
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::line(function, &self.orders[order].order_by)?;
-        let joins = choose::joins(signature.algebra);
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         let mut planned = PlannedCall {
             order,
@@ -105,7 +105,6 @@ impl Plan {
             reason: "it was not chosen yet",
             before,
             after,
-            joins,
             display: display.to_string(),
         };
         (planned.strategy, planned.reason) = self.strategy(&planned)?;
@@ -214,6 +213,15 @@ impl Plan {
         validate::settings(function, call, &types)?;
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
             validate::default(default, value)?;
+        }
+        // Settings that are left out; NULL says as much.
+        for argument in function.arguments.iter().skip(args.len()) {
+            match argument.presence {
+                Presence::Default(constant) if argument.role.is_setting() => {
+                    args.push(PlannedArg::Literal(literal_array::natural(&constant.into())?));
+                }
+                _ => break,
+            }
         }
         Ok((args, types))
     }

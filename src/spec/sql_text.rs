@@ -105,7 +105,8 @@ pub(crate) fn show(literal: &Literal) -> String {
             let digits = unscaled.to_string();
             let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
             match usize::try_from(*scale) {
-                Ok(0) | Err(_) => format!("{sign}{digits}"),
+                Ok(0) => format!("{sign}{digits}"),
+                Err(_) => format!("{sign}{digits}{}", "0".repeat(usize::from(scale.unsigned_abs()))),
                 Ok(scale) => {
                     let digits = format!("{digits:0>width$}", width = scale + 1);
                     let (whole, part) = digits.split_at(digits.len() - scale);

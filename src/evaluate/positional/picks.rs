@@ -122,15 +122,15 @@ impl Picks {
 }
 
 /// An array with NULL in place of the values at the bits set.
-pub(crate) fn null_where(values: ArrayRef, bits: BooleanBuffer) -> Result<ArrayRef> {
+pub(crate) fn null_where(values: &ArrayRef, bits: BooleanBuffer) -> Result<ArrayRef> {
     if !keeps_no_nulls(values.data_type()) {
-        return Ok(nullif(&values, &BooleanArray::from(bits))?);
+        return Ok(nullif(values, &BooleanArray::from(bits))?);
     }
     let mut picks = Picks::with_capacity(values.len());
     for row in 0..values.len() {
         picks.push(if bits.value(row) { Pick::Null } else { Pick::Row(row) });
     }
-    picks.gather(&values, None, None)
+    picks.gather(values, None, None)
 }
 
 /// Types whose arrays have no validity of their own, to which `take` and `nullif` therefore give no nulls.

@@ -1,7 +1,6 @@
 //! Aggregates of states of their own: products, bits, values picked by another, histograms, weighted means.
 
 use arrow_array::ArrayRef;
-use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 
@@ -9,9 +8,8 @@ use super::inputs::Inputs;
 use crate::bounds::range_key::{Keys, ordered};
 use crate::catalog::function_id::Kernel;
 use crate::error::Result;
-use crate::evaluate::aggregate_evaluator::{mergeable, selective};
+use crate::evaluate::aggregate_evaluator::{foldable, mergeable, selective};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::refold::Refold;
 use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
 use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
 use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
@@ -21,7 +19,6 @@ use crate::functions::aggregate::product::Product;
 use crate::functions::native::native;
 use crate::model::aggregate::Aggregate;
 use crate::model::physical_type::Native;
-use crate::plan::planned::PlannedArg;
 use crate::spec::call::Nulls;
 use crate::util::civil::{MICROS_PER_DAY, MICROS_PER_SECOND, per_second};
 
@@ -40,19 +37,14 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::MinBy => choice(inputs, first, second()?, Extremum::Min, Ties::Last),
         Kernel::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
         Kernel::HistogramNumeric => {
-            let most = usize::try_from(inputs.constant(1, 0)?).unwrap_or(0);
+            let most = usize::try_from(inputs.constant(1)?).unwrap_or(0);
             let bins = BinList::over(first, inclusion, most, call.signature.output.clone())?;
-            let bins = Refold::new(bins, inputs.section, &[])?;
-            Ok(Box::new(if inputs.naive() { bins.naive() } else { bins }))
+            foldable(bins, call.strategy, inputs.section, &[])
         }
         Kernel::EwmMean => {
             let alpha = inputs.number(1)?;
             let rows = if call.nulls == Nulls::Ignore { inclusion.clone() } else { inputs.passing.clone() };
-            let adjust = match call.args.get(2) {
-                Some(PlannedArg::Literal(adjust)) => adjust.as_boolean_opt().is_some_and(|adjust| adjust.value(0)),
-                _ => true,
-            };
-            if adjust {
+            if inputs.flag(2)? {
                 never_distinct(inputs, EwmMean::adjusted(first, inclusion, rows, alpha)?)
             } else {
                 never_distinct(inputs, EwmMean::recursive(first, inclusion, rows, alpha)?)

@@ -72,7 +72,7 @@ impl<'a> Inputs<'a> {
                     broadcast::copies(value, &[Run { group: 0, end: section.rows }], threads)?
                 }
             };
-            args.push(match call.signature.inputs.get(index) {
+            args.push(match call.signature.inputs.get(args.len()) {
                 Some(input) => read_as(&column, input, ansi)?,
                 None => column,
             });
@@ -146,21 +146,26 @@ impl<'a> Inputs<'a> {
     }
 
     /// The whole number given as the argument of this index.
-    pub(super) fn constant(&self, index: usize, missing: i64) -> Result<i64> {
-        match self.call.args.get(index) {
-            None => Ok(missing),
-            Some(PlannedArg::Literal(value)) => {
-                integer(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
-            }
-            Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
-        }
+    pub(super) fn constant(&self, index: usize) -> Result<i64> {
+        integer(self.setting(index)?).ok_or_else(|| Error::internal("a constant is not a whole number"))
+    }
+
+    /// The truth given as the argument of this index.
+    pub(super) fn flag(&self, index: usize) -> Result<bool> {
+        let flag = self.setting(index)?.as_boolean_opt().filter(|flag| flag.is_valid(0));
+        Ok(flag.ok_or_else(|| Error::internal("a flag is neither true nor false"))?.value(0))
     }
 
     /// The number given as the argument of this index.
     pub(super) fn number(&self, index: usize) -> Result<f64> {
+        literal_array::number(self.setting(index)?)
+    }
+
+    /// The constant given as the argument of this index, or that stands for it.
+    pub(super) fn setting(&self, index: usize) -> Result<&ArrayRef> {
         match self.call.args.get(index) {
-            Some(PlannedArg::Literal(value)) => Ok(literal_array::number(value)?),
-            _ => Err(Error::internal("a constant is a column")),
+            Some(PlannedArg::Literal(value)) => Ok(value),
+            _ => Err(Error::internal("a setting is no constant")),
         }
     }
 
@@ -190,7 +195,7 @@ impl<'a> Inputs<'a> {
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let before = call.function.looks == Looks::Distance { before: true };
         let by = match self.per_row(1)? {
-            None => By::Fixed(offset_of(before, &call.args).unwrap_or(1)),
+            None => By::Fixed(offset_of(before, &call.args).ok_or_else(|| self.unexpected())?),
             Some(by) if before => By::PerRow(by.unary(i64::saturating_neg)),
             Some(by) => By::PerRow(by),
         };

@@ -79,16 +79,9 @@ pub(crate) fn evaluator(
     match inputs.call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {
-            let strategy = match inputs.call.strategy {
-                Strategy::Index
-                | Strategy::Deque
-                | Strategy::Wavelet
-                | Strategy::Codes
-                | Strategy::Sweep
-                | Strategy::Refold
-                | Strategy::Blocks => Strategy::Prefix,
-                other => other,
-            };
+            let strategy = inputs.call.strategy;
+            let counts = Algebra::Retractable.strategies().contains(&strategy);
+            let strategy = if counts { strategy } else { Strategy::Prefix };
             let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
             Ok(Box::new(AtLeast::new(evaluator, count, rows)))
         }
@@ -133,7 +126,7 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::Last => value(nth::Which::Last),
         Kernel::Nth => value(match inputs.per_row(1)? {
             Some(n) => nth::Which::NthPerRow(n),
-            None => nth::Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+            None => nth::Which::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         }),
         Kernel::Lag | Kernel::Lead => inputs.offset(naive),
         Kernel::RowNumber => ranking(rank::Which::RowNumber),
@@ -141,7 +134,7 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::DenseRank => ranking(rank::Which::DenseRank),
         Kernel::PercentRank => ranking(rank::Which::PercentRank),
         Kernel::CumeDist => ranking(rank::Which::CumeDist),
-        Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0, 1)?).unwrap_or(1))),
+        Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
         Kernel::CollectList | Kernel::Listagg => lists::evaluator(inputs),
         Kernel::Fill | Kernel::CounterDiff => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),

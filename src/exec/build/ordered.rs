@@ -56,7 +56,7 @@ fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::RowNumber => arranged.read(inputs.call.frame_traits(), Place(Which::RowNumber)),
         Kernel::Rank => arranged.read(inputs.call.frame_traits(), Place(Which::Rank)),
         Kernel::Ntile => {
-            let buckets = u64::try_from(inputs.constant(0, 1)?).unwrap_or(1).max(1);
+            let buckets = u64::try_from(inputs.constant(0)?).unwrap_or(1).max(1);
             arranged.read(inputs.call.frame_traits(), Place(Which::Ntile(buckets)))
         }
         Kernel::PercentRank => arranged.read(inputs.call.frame_traits(), Share(Which::PercentRank)),
@@ -72,7 +72,7 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Kernel::Last => Which::Last,
         _ => match inputs.per_row(1)? {
             Some(n) => Which::NthPerRow(n),
-            None => Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+            None => Which::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         },
     };
     Ok(arranged.read(inputs.call.frame_traits(), NthByOrder { column: inputs.first()?.clone(), which }))
@@ -83,7 +83,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let descending = inputs.call.function.kernel == Kernel::MaxBy;
     let key = SortColumn { values, options: SortOptions::new(descending, false) };
     let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
-    let count = u32::try_from(inputs.constant(2, 1)?).map_err(|_| inputs.unexpected())?;
+    let count = u32::try_from(inputs.constant(2)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
     Ok(arranged.read(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }

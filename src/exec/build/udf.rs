@@ -6,12 +6,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use super::inputs::Inputs;
 use crate::bounds::frames::Frames;
-use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
-use crate::evaluate::aggregate_evaluator::retractable;
+use crate::evaluate::aggregate_evaluator::{foldable, retractable};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::Places;
-use crate::evaluate::refold::Refold;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
 use crate::functions::aggregate::udf::Folds;
 use crate::model::carry::Carry;
@@ -36,10 +34,11 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
     let folds = Folds::new(aggregate.bind(&inputs.args)?, inclusion.clone());
-    let merges = !matches!(call.signature.algebra, Algebra::Sliding | Algebra::Foldable { .. });
     match call.strategy {
-        Strategy::Refold => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
-        Strategy::Naive if !merges => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?.naive())),
+        Strategy::Naive if call.signature.algebra.merges() => retractable(folds, Strategy::Naive, section),
+        strategy @ (Strategy::Refold | Strategy::Naive) => {
+            foldable(folds, strategy, section, &inputs.argument_order()?)
+        }
         strategy => retractable(folds, strategy, section),
     }
 }

@@ -93,7 +93,7 @@ impl Plan {
             if reaches.contains(&Reach::Everything) {
                 return Some(format!("{}: each answer needs all rows of its partition at once", call.display));
             }
-            let state = reaches.contains(&Reach::State) && !call.joins;
+            let state = reaches.contains(&Reach::State) && !call.signature.algebra.merges();
             state.then(|| format!("{}: the states of two parts of a partition cannot be merged", call.display))
         })
     }
