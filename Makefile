@@ -167,7 +167,7 @@ sanitize:
 	cargo test $(LOCKED) --target "$$host" --package windrow-allocator --lib
 	cargo test $(LOCKED) --target "$$host" --package windrow --lib -- $(or $(ARGS),$$modules)
 
-## table: writes what the package exports of the functions, and their tables in README.md and docs/functions.md
+## table: writes what the package exports of the functions, and their tables in docs/functions.md
 .PHONY: table
 table: build
 	"$(PY)" tools/reexports.py

@@ -155,3 +155,8 @@ pub mod internals {
         pub use crate::functions::positional::rank::*;
     }
 }
+
+/// The README's example compiles, and says what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

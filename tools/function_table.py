@@ -1,4 +1,4 @@
-"""Write the tables of functions, made from the catalog: docs/functions.md, and the short one in README.md."""
+"""Write the tables of functions in docs/functions.md, made from the catalog."""
 
 from __future__ import annotations
 
@@ -96,32 +96,9 @@ def full() -> str:
     return "\n".join(parts) + "\n" + END
 
 
-def short() -> str:
-    """Give the README's table: the functions of which the same is claimed, together."""
-    groups: dict[tuple[str, frozenset[str]], list[Row]] = {}
-    for row in rows():
-        groups.setdefault((row.family if row.family == "ranking" else "", row.cells), []).append(row)
-    lines = ["| functions | frames | takes | hosts |", "|---|---|---|---|"]
-    for (_, cells), members in groups.items():
-        names = ", ".join(
-            f"`{row.title}`" + "".join(f" / `{alias}`" for alias in row.aliases if not row.ordered) for row in members
-        )
-        frames = "every one" if cells >= set(FRAMES) else "none; need an order"
-        takes = ", ".join(m for m in MODIFIERS if m in cells) or "-"
-        hosts = "every one" if cells >= set(HOSTS) else ", ".join(h for h in HOSTS if h in cells)
-        lines.append(f"| {names} | {frames} | {takes} | {hosts} |")
-    return "\n".join(lines) + "\n"
-
-
 def pages() -> dict[Path, str]:
     """Give the text of each page that holds a table."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    before, rest = readme.split(BEGIN)
-    after = rest.split(END)[1]
-    return {
-        ROOT / "docs" / "functions.md": full(),
-        ROOT / "README.md": before + BEGIN + "\n" + short() + "\n" + END + after,
-    }
+    return {ROOT / "docs" / "functions.md": full()}
 
 
 if __name__ == "__main__":

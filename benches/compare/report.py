@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from . import measure
+from . import measure, picture
 from .exactness import Errors
 
 __all__ = ["Line", "Record", "Target", "targets"]
@@ -309,13 +309,14 @@ class Record:
         }
 
     def write(self, directory: Path) -> None:
-        """Write ``latest.md`` and ``latest.svg``, and append to ``runs.jsonl``."""
+        """Write ``latest.md``, ``latest.svg`` and the README's picture, and append to ``runs.jsonl``."""
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "latest.md").write_text(self.text(), encoding="utf-8")
         with (directory / "runs.jsonl").open("a", encoding="utf-8") as runs:
             runs.write(json.dumps(self.row()) + "\n")
         if any(line.times for line in self.lines):
             self.plot(directory / "latest.svg")
+            picture.write(self.row(), directory)
 
     def plot(self, path: Path) -> None:
         """Draw the medians: a field per shape, a line per case, a dot per engine, time on a log scale."""
