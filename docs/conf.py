@@ -39,6 +39,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "tools.docs_examples",
+    "tools.docs_recipes",
     "tools.docs_reference",
 ]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]

@@ -1,13 +1,14 @@
 """A Sphinx extension that runs the examples of the pages while they are built, and shows what they give.
 
-Every fenced block of ``python`` or ``sql`` is run, page by page, in one process and so with one JVM at most. The blocks of
-a page share their names. What a block prints, and the value of its last expression, follow it. An example that fails is a
-warning, so with ``-W`` it fails the build. Classes of a ``code-block`` say what differs:
+Every fenced block of ``python`` or ``sql`` is run, page by page, in one process and so with one JVM at most. The blocks
+of a page share their names. What a block prints, and the value of its last expression, follow it. An example that fails
+is a warning, so with ``-W`` it fails the build. Classes of a ``code-block`` say what differs:
 
 - ``no-run``: it is only shown;
 - ``hidden``: it is run, and only what it gives is shown;
 - ``raises``: it must end in an exception, which is shown;
-- ``html``: its value is shown as HTML, as a notebook does.
+- ``html``: its value is shown as HTML, as a notebook does;
+- ``same``: its value is not shown, and has to equal that of the next block which says so: the two sides of a comparison.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import math
 import warnings
+from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -37,12 +41,17 @@ class ExampleError(Exception):
 def run_page(app: Sphinx, doctree: nodes.document) -> None:
     """Run the examples of a page, and put what they give behind them."""
     names: dict[str, Any] = {"__name__": "__main__", "wr": wr}
+    sides: list[Any] = []
     for block in list(doctree.findall(nodes.literal_block)):
         language, classes = block.get("language"), block["classes"]
         if language not in ("python", "sql") or "no-run" in classes:
             continue
         try:
-            shown = _shown(*_run(block.astext(), language, names, classes), html="html" in classes)
+            printed, value = _run(block.astext(), language, names, classes)
+            if "same" in classes:
+                _compare(sides, value)
+                continue
+            shown = _shown(printed, value, html="html" in classes)
         except Exception as error:
             told = str(error) if isinstance(error, ExampleError) else f"{type(error).__name__}: {error}"
             _LOG.warning("the example fails: %s\n%s", told, block.astext(), location=block)
@@ -51,6 +60,36 @@ def run_page(app: Sphinx, doctree: nodes.document) -> None:
         block.parent[place + 1 : place + 1] = shown
         if "hidden" in classes:
             block.parent.remove(block)
+
+
+def _compare(sides: list[Any], value: Any) -> None:
+    """Keep the first side of a comparison; hold the second against it."""
+    rows = _rows_of(value)
+    if not sides:
+        sides.append(rows)
+        return
+    theirs = sides.pop()
+    if not rows or rows != theirs:
+        raise ExampleError(f"the two sides differ: {theirs} and {rows}")
+
+
+def _rows_of(value: Any) -> list[tuple[Any, ...]]:
+    """Give the rows of a frame of any kind, or of a Series, in an order of their own."""
+    if hasattr(value, "to_frame"):
+        value = value.to_frame()
+    if hasattr(value, "reset_index"):  # pandas
+        value = value.reset_index(drop=True)
+    table = value.toArrow() if hasattr(value, "toArrow") else pa.table(value)
+    rows = [tuple(map(_plain, row)) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+    return sorted(rows, key=repr)
+
+
+def _plain(value: Any) -> Any:
+    """Give numbers one type, and NaN as None."""
+    if isinstance(value, (int, float, Decimal)):
+        number = float(value)
+        return None if math.isnan(number) else round(number, 9)
+    return value
 
 
 def _run(text: str, language: str, names: dict[str, Any], classes: list[str]) -> tuple[str, Any]:

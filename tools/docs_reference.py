@@ -1,7 +1,7 @@
 """A Sphinx extension for the reference: it is made from the package, and nothing public may be missing.
 
-- ``{functions} aggregates`` documents the functions of a file of ``windrow.functions``, each with what the catalog says of
-  it: its frames, what it takes and its other names.
+- ``{functions} aggregates`` documents the functions of a file of ``windrow.functions``, each with what the catalog says
+  of it: its frames, what it takes and its other names.
 - ``{settings}`` is the table of the settings, made from ``windrow.settings``.
 - ``wr.name`` in inline code is a link to the reference.
 - A public name that the reference does not have is a warning, so with ``-W`` it fails the build.
@@ -85,9 +85,8 @@ def _about(value: Any) -> str:
 def _taken(kind: Any) -> Iterator[str]:
     """Name what a type takes: values of a Literal, or names of types."""
     arguments = get_args(kind)
-    if not arguments:
-        if kind is not type(None):
-            yield {"PathLike": "path"}.get(kind.__name__, kind.__name__)
+    if not arguments and kind is not type(None):
+        yield {"PathLike": "path"}.get(kind.__name__, kind.__name__)
     for argument in arguments:
         if isinstance(argument, str):
             yield f'`"{argument}"`'
