@@ -8,7 +8,7 @@ is a warning, so with ``-W`` it fails the build. Classes of a ``code-block`` say
 - ``hidden``: it is run, and only what it gives is shown;
 - ``raises``: it must end in an exception, which is shown;
 - ``html``: its value is shown as HTML, as a notebook does;
-- ``same``: its value is not shown, and has to equal that of the next block which says so: the two sides of a comparison.
+- ``same``: its value is not shown, and has to equal that of the next block which says so: two sides of a comparison.
 """
 
 from __future__ import annotations

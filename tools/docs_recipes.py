@@ -69,7 +69,8 @@ class Recipe(SphinxDirective):
             _LOG.warning("query %r %s in the tests: %s", self.arguments[0], found, tested, location=self.get_location())
             return []
         try:
-            answer = wr.sql(query, **_frames())
+            frames: dict[str, Any] = dict(_frames())
+            answer = wr.sql(query, **frames)
             shown = self._shown(query, answer)
         except Exception as error:
             _LOG.warning("the query fails: %s\n%s", error, query, location=self.get_location())
@@ -84,8 +85,9 @@ class Recipe(SphinxDirective):
         match = re.search(r"\bFROM (\w+)", query)
         assert match is not None
         if beside := self.options.get("with", "").split():
-            table = _frames()[match[1]]
-            answer = table.select("id", *beside).join(answer, on="id", how="inner")
+            table = _frames()[match[1]].select("id", *beside)
+            twice = set(beside) & set(answer.columns)
+            answer = table.rename({name: f"{name} before" for name in twice}).join(answer, on="id", how="inner")
         if order := self.options.get("order", "").split():
             answer = answer.sort(order)
         rows = self.options.get("rows", 6)

@@ -122,7 +122,7 @@ def _catalog_fields(name: str) -> list[str]:
         if takes:
             lines.append(f":Takes{when}: {takes}")
     if known[0].aliases:
-        lines.append(":Other names: " + ", ".join(f":py:func:`windrow.{alias}`" for alias in known[0].aliases))
+        lines.append(":Other names: " + ", ".join(f":py:func:`~windrow.{alias}`" for alias in known[0].aliases))
     return [*lines, ""]
 
 

@@ -1,4 +1,4 @@
-"""docs/spark_differences.md says where windrow's answers are not Spark's, with both answers: they are what both really give."""
+"""docs/spark_differences.md says where windrow's answers are not Spark's, with both: they are what both really give."""
 
 import re
 
