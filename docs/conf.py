@@ -49,7 +49,6 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_class_signature = "separated"  # objects are made by functions
 python_maximum_signature_line_length = 88
 add_module_names = False
 # Public names must be there; those of other libraries are not looked up, as the build needs no network.

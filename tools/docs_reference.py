@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from docutils import nodes
 from sphinx import addnodes
@@ -85,13 +86,13 @@ def _about(value: Any) -> str:
 def _taken(kind: Any) -> Iterator[str]:
     """Name what a type takes: values of a Literal, or names of types."""
     arguments = get_args(kind)
-    if not arguments and kind is not type(None):
-        yield {"PathLike": "path"}.get(kind.__name__, kind.__name__)
-    for argument in arguments:
-        if isinstance(argument, str):
-            yield f'`"{argument}"`'
-        elif not (hasattr(kind, "__origin__") and kind.__name__ == "PathLike"):
-            yield from _taken(argument)
+    if get_origin(kind) is os.PathLike:
+        yield "path"
+    elif not arguments and kind is not type(None):
+        yield kind.__name__
+    else:
+        for argument in arguments:
+            yield from [f'`"{argument}"`'] if isinstance(argument, str) else _taken(argument)
 
 
 @cache
@@ -135,6 +136,11 @@ def add_catalog(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines
         while fields and place and not lines[place - 1].strip():
             place -= 1
         lines[place:place] = fields
+
+
+def without_constructors(app: Sphinx, what: str, *_: Any) -> tuple[str, str] | None:
+    """Leave the signatures of classes away: functions make their objects."""
+    return ("", "") if what == "class" else None
 
 
 def link_code(app: Sphinx, doctree: nodes.document) -> None:
@@ -181,6 +187,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("public-types", PublicTypes)
     # napoleon first turns the sections into fields
     app.connect("autodoc-process-docstring", add_catalog, priority=900)
+    app.connect("autodoc-process-signature", without_constructors)
     app.connect("doctree-read", link_code)
     app.connect("env-check-consistency", check_complete)
     return {"version": "1", "parallel_read_safe": False, "parallel_write_safe": True}

@@ -7,7 +7,11 @@ import pytest
 
 from support.paths import ROOT
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:The mapping interface for autodoc"),  # Sphinx's own, of its napoleon
+]
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
 
