@@ -115,6 +115,12 @@ clippy: $(INSTALLED)
 doc: $(INSTALLED)
 	@$(NEED) need_rust; RUSTDOCFLAGS="-D warnings" cargo doc $(LOCKED) --workspace --no-deps
 
+## docs: the documentation, into target/docs; runs every example, warnings are errors
+.PHONY: docs
+docs: build
+	@$(NEED) need_java; "$(PY)" -m sphinx -W --keep-going -n -q -E -b html -d target/docs/doctrees docs target/docs/html
+	@echo "windrow: target/docs/html/index.html"
+
 ## ruff: lints of the Python side
 .PHONY: ruff
 ruff: $(INSTALLED)

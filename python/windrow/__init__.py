@@ -37,6 +37,7 @@ from .exceptions import (
     UserError,
     WindrowError,
 )
+from .frame_plot import FramePlot, plot_frame
 from .functions import (
     any,
     any_value,
@@ -131,6 +132,7 @@ __all__ = [
     "ArithmeticOverflowError",
     "Call",
     "DataError",
+    "FramePlot",
     "InternalError",
     "Interval",
     "MemoryLimitError",
@@ -209,6 +211,7 @@ __all__ = [
     "percentile_approx",
     "percentile_cont",
     "percentile_disc",
+    "plot_frame",
     "preceding",
     "product",
     "quantile_cont",

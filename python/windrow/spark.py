@@ -12,7 +12,7 @@ __all__ = ["accelerate"]
 def accelerate(frame: SparkFrameT) -> SparkFrameT:
     """Let windrow compute the windows that stand in a DataFrame's plan, whoever wrote them and wherever.
 
-    Schema, nullability and results stay Spark's (``docs/spark.md`` lists where windrow differs on purpose: ties keep
+    Schema, nullability and results stay Spark's (the documentation lists where windrow differs on purpose: ties keep
     their order, for one). All else in the plan, above the windows and below, stays as it is. Windows that stand one
     upon the other and share a partition key run behind one exchange. What windrow cannot compute alike is left to
     Spark, and one warning names each such window with the reason. What costs Spark as little stays with it as well,

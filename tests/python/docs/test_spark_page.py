@@ -1,4 +1,4 @@
-"""docs/spark.md says where windrow's answers are not Spark's, with both answers: they are what both really give."""
+"""docs/spark_differences.md says where windrow's answers are not Spark's, with both: they are what both really give."""
 
 import re
 
@@ -8,7 +8,7 @@ import pytest
 import windrow as wr
 from support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "spark_differences.md").read_text(encoding="utf-8")
 
 
 def read_tables():

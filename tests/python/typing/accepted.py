@@ -195,6 +195,8 @@ def plans(frame: FrameLike, schema: SchemaLike, spark: SparkLike) -> None:
     assert_type(wr.explain(Schema(), call), Explanation)
     assert_type(wr.explain(spark, ColumnLike(), engine="spark"), Explanation)
     assert_type(wr.operator([call, {"n": call}], schema, sort=True), wr.Operator)
+    assert_type(wr.plot_frame(w, PolarsLike(), row=-1), wr.FramePlot)
+    assert_type(wr.plot_frame(w, StreamOfRows(), row=0).rows, list[int])
     assert_type(wr.operator("sum(x) OVER ()", frame), wr.Operator)
 
 

@@ -104,6 +104,8 @@ def frames(reader: ReaderLike, table: TableLike, stream: StreamOfRows) -> None:
     wr.sql("SELECT * FROM f", f=PolarsLike(), arg=[1])  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.explain(3, call)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.explain(table, call, engine="spark")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+    wr.plot_frame(w, table)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wr.plot_frame("k", table, row=0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.explain(table, w)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.operator(w, table)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.operator(call, 3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
