@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from ._execute.arrow_columns import empty_table
 from ._execute.stream import Operator as _Operator, stream_operator
 from ._model.names import columns_named
 from ._model.replace import replace
@@ -13,8 +14,8 @@ from ._parse.items import read_items
 from ._parse.query import read_select
 from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, shown, suggest
-from .hosts.base import ComputeArguments, opened, schema_of
-from .hosts.explanation import Explanation, explain_plan
+from .hosts.base import ComputeArguments, host_of, opened, schema_of
+from .hosts.explanation import Explanation
 from .settings import Engine, Spread, current
 from .typing import (
     FrameLike,
@@ -464,8 +465,10 @@ def explain(
         return host.explain(frame, plan, ComputeArguments(sort, engine, spread), metrics=metrics)
     if metrics:
         raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
-    arrow = schema_of(frame).arrow
-    return explain_plan(plan_steps(read_items(exprs, named, arrow.names), arrow.names), arrow)
+    nothing = empty_table(schema_of(frame).arrow)
+    host = host_of(nothing)
+    plan = host.plan(nothing, exprs, named, selecting=False)
+    return host.explain(nothing, plan, ComputeArguments(), metrics=False)
 
 
 def _is_schema(frame: Any) -> bool:

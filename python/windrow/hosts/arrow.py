@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._execute.arrow_columns import empty_table, whole
-from .._execute.in_memory import ArrowRunner, WorkingColumns
+from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
@@ -61,9 +61,14 @@ class ArrowHost(MemoryHost):
             return _batch(_run_table(pa.Table.from_batches([frame]), plan, presorted=sort is False))
         return _run_table(frame, plan, presorted=sort is False)
 
-    def streams(self, frame: Any) -> bool:
-        """Whether a frame's rows come batch by batch, and are not all there at once."""
-        return isinstance(frame, pa.RecordBatchReader)
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
+        if isinstance(frame, pa.RecordBatchReader):
+            levels = stream_operator(plan, frame.schema, current(), bool(sort)).levels
+            return [level.explain_rows(streamed=not sort) for level in levels]
+        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+        columns = table.slice(0, 0).columns  # whose dictionaries are those of the frame
+        return explained_calls(columns, plan, current(), table.schema, presorted=sort is False)
 
     def finish(self, result: Any) -> None:
         """Read a reader to its end."""

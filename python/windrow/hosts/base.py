@@ -15,12 +15,15 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from .._execute.arrow_columns import empty_table
+from .._execute.in_memory import explained_calls
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan
 from ..exceptions import DataError, SpecError, shown
+from ..settings import current
 from .explanation import Explanation, explain_plan
 
 __all__ = [
@@ -137,13 +140,17 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
-    def streams(self, frame: Any) -> bool:
-        """Whether a frame's rows come batch by batch, and are not all there at once."""
-        return False
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed.
+
+        Whatever :meth:`run` would refuse is refused. A host that does not say how runs as Arrow's.
+        """
+        nothing = empty_table(self.schema(frame).arrow)
+        return explained_calls(nothing.columns, plan, current(), nothing.schema, presorted=sort is False)
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
-        explained = explain_plan(plan, self.schema(frame).arrow, streamed=self.streams(frame))
+        explained = explain_plan(plan, self.explained(frame, plan, arguments.in_memory()))
         if not metrics:
             return explained
         begun = perf_counter()
