@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextvars import Context
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from .._execute.validation import Checker
 from .._model.expressions import Scalar
 from .._parse.query import Query
 from .._plan.steps import Project, StepPlan
-from ..settings import current
+from ..settings import captured, current
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
@@ -80,13 +81,13 @@ class ArrowHost(MemoryHost):
         """Answer a query over a frame; a reader is read when the result is."""
         if isinstance(frame, pa.RecordBatchReader):
             schema = answer(self, empty_table(frame.schema), query).schema
-            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query))
+            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query, captured()))
         if isinstance(frame, pa.RecordBatch):
             return _batch(answer(self, pa.Table.from_batches([frame]), query))
         return answer(self, frame, query)
 
-    def _read(self, reader: pa.RecordBatchReader, query: Query) -> Iterator[pa.RecordBatch]:
-        yield from answer(self, reader.read_all(), query).to_batches()
+    def _read(self, reader: pa.RecordBatchReader, query: Query, context: Context) -> Iterator[pa.RecordBatch]:
+        yield from context.run(answer, self, reader.read_all(), query).to_batches()
 
     def where(self, frame: pa.Table, condition: Scalar) -> pa.Table:
         """Keep the rows for which a condition over the frame's columns is true."""

@@ -327,20 +327,25 @@ def test_a_block_is_entered_again_and_by_several():
 
 
 def test_what_is_made_in_a_block_keeps_its_settings():
-    """A reader, an operator and a lazy frame, read in other threads and after the block."""
+    """Readers, an operator and lazy frames, read in other threads and after the block."""
     pl = pytest.importorskip("polars")
     table = pa.table({"x": [2**63 - 1, 1]})
     call = "sum(x) OVER ()"
+    query = "SELECT sum(x) OVER () AS s FROM t WHERE x + 0 > 0 QUALIFY sum(x) OVER () < 0 ORDER BY x + x"
     with wr.config(ansi=False):
         operator = wr.operator({"s": call}, table.schema, sort=True)
         reader = wr.with_columns(table.to_reader(), s=call, sort=True)
         lazy = wr.with_columns(pl.from_arrow(table).lazy(), s=call)
+        asked = wr.sql(query, t=table.to_reader())
+        asked_lazily = wr.sql(query, t=pl.from_arrow(table).lazy())
     ways = [
         lambda: pa.Table.from_batches(operator(table.to_batches()))["s"].to_pylist(),
         lambda: reader.read_all()["s"].to_pylist(),
         lambda: lazy.collect()["s"].to_list(),
         lambda: lazy.collect(engine="streaming")["s"].to_list(),
+        lambda: asked.read_all()["s"].to_pylist(),
+        lambda: asked_lazily.collect()["s"].to_list(),
     ]
-    assert [in_a_thread(way) for way in ways] == [[-(2**63)] * 2] * 4
+    assert [in_a_thread(way) for way in ways] == [[-(2**63)] * 2] * 6
     with pytest.raises(wr.ArithmeticOverflowError):
         wr.with_columns(table, s=call)
