@@ -7,6 +7,7 @@ object with the methods of :class:`Host`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ from .._parse.items import read_items
 from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan
-from ..exceptions import DataError, SpecError, shown
+from ..exceptions import DataError, SpecError, WindrowError, shown
 from ..settings import current
 from .explanation import Explanation, explain_plan
 
@@ -226,7 +227,10 @@ def host_of(frame: Any) -> Host:
         if host.accepts(frame):
             return host
     # a scan of all that is installed, so only for what no host of windrow's own knows by its class
-    for host in (*_installed(), *_FALLBACKS):
+    for host in _installed():
+        if _takes(host, frame):
+            return host
+    for host in _FALLBACKS:
         if host.accepts(frame):
             return host
     if type(frame).__module__.startswith("pyarrow._dataset"):
@@ -287,7 +291,30 @@ def schema_of(value: Any) -> FrameSchema:
 
 @cache
 def _installed() -> tuple[Host, ...]:
-    """Load the hosts of other packages."""
+    """Load the hosts of other packages; one that cannot be loaded is left out, with a warning."""
     from importlib.metadata import entry_points  # takes longer to import than all of this package
 
-    return tuple(point.load() for point in entry_points(group="windrow.hosts"))
+    hosts: list[Host] = []
+    for point in entry_points(group="windrow.hosts"):
+        try:
+            hosts.append(point.load())
+        except Exception as error:
+            _warn_of(f"the entry point {point.name!r} of windrow.hosts cannot be loaded, and is left out", error)
+    return tuple(hosts)
+
+
+def _takes(host: Host, frame: Any) -> bool:
+    """Ask a host of another package whether it accepts a frame; one that fails over it does not."""
+    try:
+        return bool(host.accepts(frame))
+    except WindrowError:  # it says why not
+        raise
+    except Exception as error:
+        _warn_of(
+            f"the host {getattr(host, 'name', host)!r} fails over {type(frame).__name__}, and is passed over", error
+        )
+        return False
+
+
+def _warn_of(text: str, error: Exception) -> None:
+    warnings.warn(f"{text}: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
