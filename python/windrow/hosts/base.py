@@ -34,6 +34,7 @@ __all__ = [
     "MemoryHost",
     "ReadAsTable",
     "host_of",
+    "host_of_schema",
     "opened",
     "register_host",
     "schema_of",
@@ -85,6 +86,9 @@ class Host(Protocol):
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host."""
 
+    def check(self, arguments: ComputeArguments) -> None:
+        """Refuse what no frame of this host can be computed with."""
+
     def opened(self, frame: Any) -> Any:
         """Give what steps run over: the frame, or what it is read into, which has a host of its own."""
 
@@ -116,6 +120,10 @@ class MemoryHost:
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host: it has none of its own."""
         return False
+
+    def check(self, arguments: ComputeArguments) -> None:
+        """Refuse what no frame of this host can be computed with."""
+        arguments.in_memory()
 
     def opened(self, frame: Any) -> Any:
         """Give what steps run over: the frame."""
@@ -280,13 +288,29 @@ def schema_of(value: Any) -> FrameSchema:
     FrameSchema
         The schema.
     """
-    for host in _HOSTS:
-        if host.accepts_schema(value):
-            try:
-                return host.schema(value)
-            except pa.ArrowException:
-                return FrameSchema(read_table(value).schema)  # says what it is instead of a schema
-    return host_of(value).schema(value)
+    host = host_of_schema(value)
+    if host is None:
+        return host_of(value).schema(value)
+    try:
+        return host.schema(value)
+    except pa.ArrowException:
+        return FrameSchema(read_table(value).schema)  # says what it is instead of a schema
+
+
+def host_of_schema(value: Any) -> Host | None:
+    """Give the host of a schema; None for what is no schema.
+
+    Parameters
+    ----------
+    value
+        Any object.
+
+    Returns
+    -------
+    Host or None
+        The first that accepts it.
+    """
+    return next((host for host in _HOSTS if host.accepts_schema(value)), None)
 
 
 @cache

@@ -165,3 +165,44 @@ def test_hidden_columns_are_shown_as_they_were_written():
     rows = wr.explain(schema, s="sum(id) OVER (PARTITION BY device % 2 ORDER BY max(id) OVER () DESC)").rows
     assert [r["partition_by"] for r in rows] == [[], ["device % 2"]]
     assert rows[1]["order_by"][0].startswith("max(id) OVER () DESC")
+
+
+class OtherSchema:
+    """A schema of another library."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def __arrow_c_schema__(self):
+        return self.given.__arrow_c_schema__()
+
+
+def test_of_a_schema_of_another_library():
+    """By what it gives, whatever its class is called."""
+    other = OtherSchema(schema)
+    assert wr.operator(peak, other).schema == wr.operator(peak, schema).schema
+    assert wr.explain(other, peak, share).rows == wr.explain(schema, peak, share).rows
+    with pytest.raises(wr.DataError, match="DataType cannot be read"):
+        wr.explain(pa.int64(), peak)
+
+
+@pytest.mark.parametrize("kind", ["schema", "table", "batch", "reader", "polars", "lazy", "pandas", "duckdb"])
+def test_arguments_are_checked_as_by_with_columns(kind):
+    made = kinds_of_frames()[kind]
+    rng, refused = random.Random(f"arguments {kind}"), 0
+    for _ in range(12):
+        arguments = {
+            "sort": rng.choice([None, True, False, "spark", "q", 0, 1, "x" * 500]),
+            "engine": rng.choice([None, None, "auto", "bogus", 3]),
+            "spread": rng.choice([None, None, "never", "bogus"]),
+        }
+        call = "sum(i) OVER (PARTITION BY i)"
+        frame = pa.table(VALUES)[:0] if kind == "schema" else made().limit(0) if kind == "duckdb" else made()
+        told = said(lambda: wr.with_columns(frame, call, **arguments))  # noqa: B023
+        if told is not None and told[0] is wr.OrderError:
+            told = None
+        assert said(lambda: wr.explain(made(), call, **arguments)) == told  # noqa: B023
+        refused += told is not None
+        if told is not None:
+            assert len(told[1]) < 250
+    assert refused >= 6
