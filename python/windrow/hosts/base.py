@@ -194,7 +194,9 @@ def read_table(value: Any) -> pa.Table:
     """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
     try:
         return pa.table(value)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # the object's own code, and its library's errors
         kind = type(value).__name__
         if "non-struct type" in str(error):
             raise SpecError(
