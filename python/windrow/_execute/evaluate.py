@@ -291,7 +291,7 @@ def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], obj
                 "each column"
             ) from error
         said = next(iter(str(error).splitlines()), type(error).__name__)
-        kind = SpecError
+        kind: type[WindrowError] = SpecError
         if without_rows is not None:
             try:
                 without_rows()

@@ -220,13 +220,13 @@ class Operator:
 def _record_batches(given: Any) -> Iterable[pa.RecordBatch]:
     """Give record batches as such; what else comes among them is refused when it comes, of a sequence at once."""
     if isinstance(given, pa.Table):
-        return given.to_batches()
+        return list(given.to_batches())
     if isinstance(given, pa.RecordBatch):
         return [given]
     if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
         for batch in given:
             _check_batch(batch)
-        return given
+        return list(given)
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
         raise _not_batches(given)
     return map(_check_batch, given)
