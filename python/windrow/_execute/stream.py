@@ -218,15 +218,13 @@ class Operator:
 
 
 def _record_batches(given: Any) -> Iterable[pa.RecordBatch]:
-    """Give record batches as such; what else comes among them is refused when it comes, of a sequence at once."""
+    """Give record batches as such; what else comes among them is refused when it comes, of a list at once."""
     if isinstance(given, pa.Table):
         return list(given.to_batches())
     if isinstance(given, pa.RecordBatch):
         return [given]
-    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
-        for batch in given:
-            _check_batch(batch)
-        return list(given)
+    if isinstance(given, (list, tuple)):
+        return [_check_batch(batch) for batch in given]
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
         raise _not_batches(given)
     return map(_check_batch, given)

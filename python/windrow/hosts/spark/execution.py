@@ -236,7 +236,8 @@ class SparkRunner:
         if self.engine == "spark":
             together, keys = "as engine='spark' asks", ()
         working.clustered = self._lasting(keys, arrived=False)
-        shown = [row_of(native[i], schema[made[i]], row) for i, row in zip(stage.calls, rows, strict=True)]
+        asked = self.engine == "spark"
+        shown = [row_of(native[i], schema[made[i]], row, asked=asked) for i, row in zip(stage.calls, rows, strict=True)]
         self.done[-1].append(Done(stage.calls, together, True, False, shown))
         return schema, made
 
