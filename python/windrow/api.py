@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from ._execute.arrow_columns import empty_table
 from ._execute.stream import Operator as _Operator, stream_operator
 from ._model.names import columns_named
 from ._model.replace import replace
@@ -13,8 +14,8 @@ from ._parse.items import read_items
 from ._parse.query import read_select
 from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, shown, suggest
-from .hosts.base import ComputeArguments, opened, schema_of
-from .hosts.explanation import Explanation, explain_plan
+from .hosts.base import ComputeArguments, host_of, host_of_schema, opened, schema_of
+from .hosts.explanation import Explanation
 from .settings import Engine, Spread, current
 from .typing import (
     FrameLike,
@@ -418,7 +419,7 @@ def explain(
     *exprs
         Calls as for :func:`windrow.with_columns`.
     sort, engine, spread
-        On Spark frames, as for :func:`windrow.with_columns`; ``sort`` with ``metrics`` on every frame.
+        As for :func:`windrow.with_columns`.
     metrics
         Whether to compute the calls, throw the answers away, and give the figures: rows, sections, bytes spilled, the
         peak of the process's memory in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is
@@ -458,18 +459,19 @@ def explain(
         raise SpecError(
             f"metrics={shown(metrics)} is neither True nor False; to call a column so, write {{'metrics': ...}}"
         )
-    if not _is_schema(frame):
+    arguments = ComputeArguments(sort, engine, spread)
+    schema_host = host_of_schema(frame)
+    if schema_host is None:
         host, frame = opened(frame)
         plan = host.plan(frame, exprs, named, selecting=False)
-        return host.explain(frame, plan, ComputeArguments(sort, engine, spread), metrics=metrics)
+        return host.explain(frame, plan, arguments, metrics=metrics)
     if metrics:
         raise SpecError("metrics=True computes the calls, and a schema has no rows; give a frame")
-    arrow = schema_of(frame).arrow
-    return explain_plan(plan_steps(read_items(exprs, named, arrow.names), arrow.names), arrow)
-
-
-def _is_schema(frame: Any) -> bool:
-    return type(frame).__name__ in ("Schema", "StructType")
+    schema_host.check(arguments)
+    nothing = empty_table(schema_of(frame).arrow)
+    host = host_of(nothing)
+    plan = host.plan(nothing, exprs, named, selecting=False)
+    return host.explain(nothing, plan, ComputeArguments(sort if isinstance(sort, bool) else None), metrics=False)
 
 
 def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | None = None) -> Operator:

@@ -8,9 +8,9 @@ import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass, fields
 from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, get_args
@@ -33,7 +33,7 @@ else:
             return kind
 
 
-__all__ = ["Config", "Engine", "Options", "Spread", "Strategy", "config", "current", "size_of"]
+__all__ = ["Config", "Engine", "Options", "Spread", "Strategy", "captured", "config", "current", "size_of"]
 
 Strategy: TypeAlias = Literal[
     "grouped", "whole", "scan", "prefix", "index", "deque", "two_stacks", "segment_tree", "refold", "naive", "wavelet",
@@ -207,56 +207,52 @@ _VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name
 class _Layer:
     """What one call of ``config`` set, over what was set before."""
 
-    __slots__ = ("at", "block", "entered", "settings", "shared", "thread")
+    __slots__ = ("block", "config", "settings")
 
-    def __init__(self, settings: Mapping[str, Any], block: _Layer | None = None, at: tuple[int, int] = (0, 0)) -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], block: _Layer | None = None, config: weakref.ref[Config] | None = None
+    ) -> None:
         self.settings: Mapping[str, Any] = settings
-        #: The block that it was set in, and ends with.
+        #: The block that it was set in, and ends with; None for a block, and for what is set outside of all.
         self.block: _Layer | None = block
-        #: It is a block.
-        self.entered: bool = False
-        #: It is in force for the whole process.
-        self.shared: bool = False
-        #: The thread that set it, and where: the frame, and the instruction in it.
-        self.thread: int = threading.get_ident()
-        self.at: tuple[int, int] = at
+        #: What may make a block of it, and so take it back, while somebody holds it.
+        self.config: weakref.ref[Config] | None = config
 
-    def may_be_entered(self) -> bool:
-        """Whether the thread that set it has not gone on yet, so that it may be about to enter it as a block."""
-        if self.thread == threading.get_ident():
-            return False
-        frame = sys._current_frames().get(self.thread)
-        while frame is not None and frame.f_globals is globals():  # on its way from `config`, or into the block
-            frame = frame.f_back
-        return frame is not None and id(frame) == self.at[0] and 0 <= frame.f_lasti - self.at[1] <= _ENTERING
+    def stays(self) -> bool:
+        """Whether nobody can make a block of it any more."""
+        return self.config is not None and self.config() is None
 
 
-# The bytes of instructions between a call and the entering of what it gave, in all versions of Python.
-_ENTERING: Final = 24
-
-# What was set outside of all blocks. Whether a `with` block follows is not known when `config` is called: it is for the
-# whole process once the thread that set it has gone on without one.
+# What was set outside of all blocks, and what comes of it: in force for the whole process.
+_outside: tuple[_Layer, ...] = ()
 _process = Options()
-_outside: list[tuple[_Layer, weakref.ref[Config]]] = []
 _lock = threading.Lock()
-# What is in force in this thread or task alone, the innermost block last.
+# What is in force in this thread or task alone: blocks, each with what was set within it, the innermost last.
 _layers: ContextVar[tuple[_Layer, ...]] = ContextVar("windrow_settings", default=())
 
 
-def _for_all() -> Options:
-    """Give the settings in force for the whole process."""
-    global _process
-    with _lock:
-        for layer, _ in _outside:
-            layer.shared = layer.shared or not layer.may_be_entered()
-        # nobody can make it a block any more
-        while _outside and _outside[0][0].shared and _outside[0][1]() is None:
-            _process = replace(_process, **_outside.pop(0)[0].settings)
-        options = _process
-        for layer, _ in _outside:
-            if layer.shared:
-                options = replace(options, **layer.settings)
+def _set_outside(layers: Iterable[_Layer]) -> None:
+    """Have layers be what was set outside of all blocks; the lock is held."""
+    global _outside, _process
+    _outside = _joined(layers)
+    _process = _over(Options(), _outside)
+
+
+def _over(options: Options, layers: Iterable[_Layer]) -> Options:
+    for layer in layers:
+        options = replace(options, **layer.settings)
     return options
+
+
+def _joined(layers: Iterable[_Layer]) -> tuple[_Layer, ...]:
+    """Make one of neighbours that both stay, so that there are no more than those that somebody holds, and twice."""
+    joined: list[_Layer] = []
+    for layer in layers:
+        if joined and joined[-1].stays() and layer.stays():
+            before = joined.pop()
+            layer = _Layer({**before.settings, **layer.settings}, layer.block, layer.config)
+        joined.append(layer)
+    return tuple(joined)
 
 
 def current() -> Options:
@@ -267,9 +263,7 @@ def current() -> Options:
     Options
         An immutable value.
     """
-    options = _for_all()
-    for layer in _layers.get():
-        options = replace(options, **layer.settings)
+    options = _over(_process, _layers.get())
     from_environment: dict[str, Any] = {}
     # only names that are settings: the prefix is not ours alone (test suites use it too)
     for setting, name in _VARIABLES.items():
@@ -281,21 +275,34 @@ def current() -> Options:
     return replace(options, **from_environment) if from_environment else options
 
 
+def captured() -> Context:
+    """Give a copy of this context, in which the settings in force now stay in force whatever is set later.
+
+    Returns
+    -------
+    contextvars.Context
+        The copy, for work that is done later.
+    """
+    options = current()
+    context = copy_context()
+    context.run(_layers.set, (_Layer({f.name: getattr(options, f.name) for f in fields(options)}),))
+    return context
+
+
 class Config:
     """What ``config`` gives: settings that are in force, and that a ``with`` block takes back at its end."""
 
-    def __init__(self, layer: _Layer) -> None:
-        self._layer = layer
+    def __init__(self, settings: Mapping[str, Any], block: _Layer | None) -> None:
+        self._settings = settings
+        self._layer = _Layer(settings, block, weakref.ref(self))
 
     def __enter__(self) -> Config:
-        """Enter a block at whose end the settings are as they were before."""
+        """Enter a block at whose end the settings are as they were before; nobody outside of it has them any more."""
         with _lock:
-            _outside[:] = [(layer, config) for layer, config in _outside if layer is not self._layer]
-            if self._layer.entered:  # it may be entered again, and by several threads
-                self._layer = _Layer(self._layer.settings)
-            layer = self._layer
-            layer.entered, layer.block = True, None
-        _layers.set((*(other for other in _layers.get() if other is not layer), layer))
+            if self._layer in _outside:
+                _set_outside(layer for layer in _outside if layer is not self._layer)
+        # a block of its own each time: several may be entered
+        _layers.set((*(layer for layer in _layers.get() if layer is not self._layer), _Layer(self._settings)))
         return self
 
     def __exit__(
@@ -303,8 +310,8 @@ class Config:
     ) -> None:
         """Take the settings back, and what was set within the block."""
         layers = _layers.get()
-        settings = self._layer.settings
-        own = next((layer for layer in reversed(layers) if layer.entered and layer.settings is settings), None)
+        blocks = (layer for layer in reversed(layers) if layer.block is None and layer.settings is self._settings)
+        own = next(blocks, None)
         if own is not None:
             _layers.set(tuple(layer for layer in layers if layer is not own and layer.block is not own))
 
@@ -318,9 +325,11 @@ class Config:
 def config(**settings: Unpack[Settings]) -> Config:
     """Set how windrow works, for the whole process, or for a block by ``with``.
 
-    A block's settings are in force in its own thread or asyncio task, and other threads and tasks see nothing of them.
-    Operators, readers and lazy frames keep the settings under which they were made, wherever they run. What is set
-    without ``with`` is in force in all threads; within a block, until its end.
+    ``wr.config(...)`` outside of all blocks sets for the whole process, at once. Entered by ``with`` it is taken back
+    from the process, and made a block's: in force in its own thread or asyncio task, until the block's end. So other
+    threads have the settings of ``with wr.config(...)`` for the moment between the two, though not where it stands
+    within another block, such as that of ``with wr.config():``. Within a block ``wr.config(...)`` sets until its end.
+    Operators, readers and lazy frames keep the settings under which they were made, wherever they run.
 
     Each setting may also come from the environment: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. What is set here
     goes first. A setting given as None falls back to the environment and then to its default.
@@ -382,15 +391,12 @@ def config(**settings: Unpack[Settings]) -> Config:
         if name not in _READERS:
             raise SpecError(f"config() has no setting {name!r}{suggest(name, _READERS)}")
     read: dict[str, Any] = {name: None if value is None else _READERS[name](value) for name, value in given.items()}
-    _for_all()  # what this thread set before, and did not make a block
     layers = _layers.get()
-    caller = sys._getframe(1)
-    block = next((other for other in reversed(layers) if other.entered), None)
-    layer = _Layer(read, block, (id(caller), caller.f_lasti))
-    made = Config(layer)
-    if layer.block is None:
+    block = next((layer for layer in reversed(layers) if layer.block is None), None)
+    made = Config(read, block)
+    if block is None:
         with _lock:
-            _outside.append((layer, weakref.ref(made)))
+            _set_outside((*_outside, made._layer))
     else:
-        _layers.set((*layers, layer))
+        _layers.set(_joined((*layers, made._layer)))
     return made

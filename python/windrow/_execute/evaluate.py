@@ -16,7 +16,7 @@ from .._parse.limits import excerpt
 from .._plan.steps import NamedScalar
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
-from ..exceptions import SpecError, UnsupportedError, WindrowError
+from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
 from ..settings import Options
 from .arrow_columns import shown_values
 from .native import refuse_extension
@@ -153,11 +153,13 @@ class Expressions:
         taken = {*frame.columns, *(t.name for t in self._scalars)}
         flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
-        with evaluating(self._scalars):
+
+        def made_of(rows: pl.DataFrame) -> pl.DataFrame:
             # in one plan, so that what a value and its failures have in common is computed once
-            result = (
-                frame.lazy().with_columns([*self.made, *marks]).collect() if marks else frame.with_columns(self.made)
-            )
+            return rows.lazy().with_columns([*self.made, *marks]).collect() if marks else rows.with_columns(self.made)
+
+        with evaluating(self._scalars, without_rows=lambda: made_of(frame.clear())):
+            result = made_of(frame)
         if marks and result.height:
             for failure, name in zip(self.failures, flags, strict=True):
                 if result[name][0]:
@@ -256,10 +258,24 @@ def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
 
 
 @contextmanager
-def evaluating(scalars: Sequence[NamedScalar]) -> Iterator[None]:
+def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], object] | None = None) -> Iterator[None]:
     """Have whatever Polars raises over expressions be windrow's own error, which shows the expressions as written.
 
     Polars has errors of its own, panics that are no ``Exception``, and lets through Python's and Arrow's.
+
+    Parameters
+    ----------
+    scalars
+        The expressions.
+    without_rows
+        Does the same over no rows, where there are some: what fails there as well is no fault of the rows.
+
+    Raises
+    ------
+    SpecError
+        The expressions are wrong.
+    DataError
+        They fail over these rows.
     """
     import polars as pl
 
@@ -275,4 +291,12 @@ def evaluating(scalars: Sequence[NamedScalar]) -> Iterator[None]:
                 "each column"
             ) from error
         said = next(iter(str(error).splitlines()), type(error).__name__)
-        raise SpecError(f"Polars cannot evaluate {texts}: {without_places(said)}") from error
+        kind: type[WindrowError] = SpecError
+        if without_rows is not None:
+            try:
+                without_rows()
+            except (Exception, pl.exceptions.PanicException):
+                pass
+            else:
+                kind = DataError
+        raise kind(f"Polars cannot evaluate {texts}: {without_places(said)}") from error

@@ -7,15 +7,16 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from .._plan.steps import Compute, Evaluate, Project
+from .._plan.steps import Compute, Evaluate, Project, StepPlan
 from ..settings import Options
 from .evaluate import evaluate
 from .native import input_table, window_columns
 from .ordered_categories import carried_order, ordered_columns, with_order
 from .run_metrics import Run
+from .steps import run_steps
 from .validation import Checker
 
-__all__ = ["ArrowRunner", "WorkingColumns"]
+__all__ = ["ArrowRunner", "WorkingColumns", "explained_calls"]
 
 R = TypeVar("R")
 
@@ -82,12 +83,22 @@ class ArrowRunner(Generic[R]):
         The settings in force.
     presorted
         Whether the rows must already be grouped and ordered.
+    explained
+        Takes, for each step of calls, how they are computed.
     """
 
-    def __init__(self, run: Run, options: Options, *, presorted: bool = False) -> None:
+    def __init__(
+        self,
+        run: Run,
+        options: Options,
+        *,
+        presorted: bool = False,
+        explained: list[list[dict[str, Any]]] | None = None,
+    ) -> None:
         self.run = run
         self._options = options
         self._presorted = presorted
+        self._explained = explained
 
     def evaluate(self, working: WorkingColumns, step: Evaluate) -> WorkingColumns:
         """Let Polars evaluate scalars."""
@@ -108,7 +119,14 @@ class ArrowRunner(Generic[R]):
             checker=working.checker,
         )
         ordered = ordered_columns(table.schema) | working.ordered
-        fields, columns = window_columns(table, step.calls, self._options, presorted=self._presorted, ordered=ordered)
+        fields, columns = window_columns(
+            table,
+            step.calls,
+            self._options,
+            presorted=self._presorted,
+            ordered=ordered,
+            explained=self._explained,
+        )
         if ordered:
             carried = carried_order(step.calls, fields, ordered)
             working.ordered |= carried
@@ -121,6 +139,47 @@ class ArrowRunner(Generic[R]):
     def project(self, working: WorkingColumns, step: Project) -> R:
         """Make the host's result."""
         raise NotImplementedError
+
+
+class _Explainer(ArrowRunner[None]):
+    """Runs steps for what is said of them."""
+
+    def project(self, working: WorkingColumns, step: Project) -> None:
+        """Make no result."""
+
+
+def explained_calls(
+    columns: Any, plan: StepPlan, options: Options, schema: pa.Schema | None = None, *, presorted: bool = False
+) -> list[list[dict[str, Any]]]:
+    """Run the steps of a plan over no rows, and say how the calls of each are computed.
+
+    Parameters
+    ----------
+    columns
+        The columns of a frame without rows, as for :class:`WorkingColumns`.
+    plan
+        The plan.
+    options
+        The settings in force.
+    schema
+        The columns' fields, where the frame has such.
+    presorted
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    list
+        For each step of calls, a list of one dict per call.
+
+    Raises
+    ------
+    WindrowError
+        Whatever running the plan over such a frame raises.
+    """
+    explained: list[list[dict[str, Any]]] = []
+    runner = _Explainer(Run(str), options, presorted=presorted, explained=explained)
+    run_steps(runner, WorkingColumns(columns, plan.width, 0, schema), plan)
+    return explained
 
 
 class _ByName(Mapping[str, Any]):

@@ -261,6 +261,7 @@ def window_columns(
     *,
     presorted: bool = False,
     ordered: Mapping[str, str] | None = None,
+    explained: list[list[dict[str, Any]]] | None = None,
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns for a table in memory; rows keep their order.
 
@@ -276,6 +277,8 @@ def window_columns(
         Whether the rows must already be grouped and ordered: an error where they are not.
     ordered
         As for :func:`make_plan`.
+    explained
+        Takes a list of how each call is computed, one dict per call in their order.
 
     Returns
     -------
@@ -283,6 +286,8 @@ def window_columns(
         The new fields and the new columns.
     """
     plan = make_plan(table.schema, calls, options, ordered)
+    if explained is not None:
+        explained.append(list(plan.explain(presorted)))
     if not presorted:
         result = pa.table(plan.compute(table))
         return list(result.schema), result.columns

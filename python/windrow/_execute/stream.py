@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .._model.names import HIDDEN, fresh
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
-from ..exceptions import SpecError
+from ..exceptions import SpecError, shown
 from ..settings import Options
 from .arrow_columns import empty_table, whole
 from .evaluate import evaluate
@@ -168,13 +168,19 @@ class Operator:
         Parameters
         ----------
         batches
-            Record batches of the operator's input schema.
+            Record batches of the operator's input schema, or a Table.
 
         Yields
         ------
         pyarrow.RecordBatch
             Batches with the new columns.
+
+        Raises
+        ------
+        SpecError
+            For what is no iterable of record batches.
         """
+        batches = _record_batches(batches)
         task = spark_task()
         if task is not None:
             log_in_task(self._logs)
@@ -209,6 +215,30 @@ class Operator:
         for level in self.levels:
             batches = level.answered(batches, run, self.share)
         return iter(batches) if self.last is None else self.last.answered(batches, run)
+
+
+def _record_batches(given: Any) -> Iterable[pa.RecordBatch]:
+    """Give record batches as such; what else comes among them is refused when it comes, of a list at once."""
+    if isinstance(given, pa.Table):
+        return list(given.to_batches())
+    if isinstance(given, pa.RecordBatch):
+        return [given]
+    if isinstance(given, (list, tuple)):
+        return [_check_batch(batch) for batch in given]
+    if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
+        raise _not_batches(given)
+    return map(_check_batch, given)
+
+
+def _check_batch(batch: Any) -> pa.RecordBatch:
+    if not isinstance(batch, pa.RecordBatch):
+        raise _not_batches(batch)
+    return batch
+
+
+def _not_batches(value: Any) -> SpecError:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    return SpecError(f"an operator takes an iterable of pyarrow record batches, or a Table, not {kind}")
 
 
 class _Stream:
@@ -329,7 +359,7 @@ def stream_operator(
         The operator.
     """
     if sort is not None and not isinstance(sort, bool):
-        raise SpecError(f"sort={sort!r} is neither True, False nor None")
+        raise SpecError(f"sort={shown(sort)} is neither True, False nor None")
     position = None
     if (
         len(plan.computes()) > 1 and sort is not False

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextvars import Context
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._execute.arrow_columns import empty_table, whole
-from .._execute.in_memory import ArrowRunner, WorkingColumns
+from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
@@ -17,7 +18,7 @@ from .._execute.validation import Checker
 from .._model.expressions import Scalar
 from .._parse.query import Query
 from .._plan.steps import Project, StepPlan
-from ..settings import current
+from ..settings import captured, current
 from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
@@ -61,9 +62,14 @@ class ArrowHost(MemoryHost):
             return _batch(_run_table(pa.Table.from_batches([frame]), plan, presorted=sort is False))
         return _run_table(frame, plan, presorted=sort is False)
 
-    def streams(self, frame: Any) -> bool:
-        """Whether a frame's rows come batch by batch, and are not all there at once."""
-        return isinstance(frame, pa.RecordBatchReader)
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
+        if isinstance(frame, pa.RecordBatchReader):
+            levels = stream_operator(plan, frame.schema, current(), bool(sort)).levels
+            return [level.explain_rows(streamed=not sort) for level in levels]
+        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+        columns = table.slice(0, 0).columns  # whose dictionaries are those of the frame
+        return explained_calls(columns, plan, current(), table.schema, presorted=sort is False)
 
     def finish(self, result: Any) -> None:
         """Read a reader to its end."""
@@ -75,13 +81,13 @@ class ArrowHost(MemoryHost):
         """Answer a query over a frame; a reader is read when the result is."""
         if isinstance(frame, pa.RecordBatchReader):
             schema = answer(self, empty_table(frame.schema), query).schema
-            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query))
+            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query, captured()))
         if isinstance(frame, pa.RecordBatch):
             return _batch(answer(self, pa.Table.from_batches([frame]), query))
         return answer(self, frame, query)
 
-    def _read(self, reader: pa.RecordBatchReader, query: Query) -> Iterator[pa.RecordBatch]:
-        yield from answer(self, reader.read_all(), query).to_batches()
+    def _read(self, reader: pa.RecordBatchReader, query: Query, context: Context) -> Iterator[pa.RecordBatch]:
+        yield from context.run(answer, self, reader.read_all(), query).to_batches()
 
     def where(self, frame: pa.Table, condition: Scalar) -> pa.Table:
         """Keep the rows for which a condition over the frame's columns is true."""

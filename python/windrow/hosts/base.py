@@ -7,6 +7,7 @@ object with the methods of :class:`Host`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,12 +16,15 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from .._execute.arrow_columns import empty_table
+from .._execute.in_memory import explained_calls
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan
-from ..exceptions import DataError, SpecError, shown
+from ..exceptions import DataError, SpecError, WindrowError, shown
+from ..settings import current
 from .explanation import Explanation, explain_plan
 
 __all__ = [
@@ -30,6 +34,7 @@ __all__ = [
     "MemoryHost",
     "ReadAsTable",
     "host_of",
+    "host_of_schema",
     "opened",
     "register_host",
     "schema_of",
@@ -81,6 +86,9 @@ class Host(Protocol):
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host."""
 
+    def check(self, arguments: ComputeArguments) -> None:
+        """Refuse what no frame of this host can be computed with."""
+
     def opened(self, frame: Any) -> Any:
         """Give what steps run over: the frame, or what it is read into, which has a host of its own."""
 
@@ -113,6 +121,10 @@ class MemoryHost:
         """Whether a value is a schema of this host: it has none of its own."""
         return False
 
+    def check(self, arguments: ComputeArguments) -> None:
+        """Refuse what no frame of this host can be computed with."""
+        arguments.in_memory()
+
     def opened(self, frame: Any) -> Any:
         """Give what steps run over: the frame."""
         return frame
@@ -137,13 +149,17 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
-    def streams(self, frame: Any) -> bool:
-        """Whether a frame's rows come batch by batch, and are not all there at once."""
-        return False
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed.
+
+        Whatever :meth:`run` would refuse is refused. A host that does not say how runs as Arrow's.
+        """
+        nothing = empty_table(self.schema(frame).arrow)
+        return explained_calls(nothing.columns, plan, current(), nothing.schema, presorted=sort is False)
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
-        explained = explain_plan(plan, self.schema(frame).arrow, streamed=self.streams(frame))
+        explained = explain_plan(plan, self.explained(frame, plan, arguments.in_memory()))
         if not metrics:
             return explained
         begun = perf_counter()
@@ -178,7 +194,9 @@ def read_table(value: Any) -> pa.Table:
     """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
     try:
         return pa.table(value)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # the object's own code, and its library's errors
         kind = type(value).__name__
         if "non-struct type" in str(error):
             raise SpecError(
@@ -219,7 +237,10 @@ def host_of(frame: Any) -> Host:
         if host.accepts(frame):
             return host
     # a scan of all that is installed, so only for what no host of windrow's own knows by its class
-    for host in (*_installed(), *_FALLBACKS):
+    for host in _installed():
+        if _takes(host, frame):
+            return host
+    for host in _FALLBACKS:
         if host.accepts(frame):
             return host
     if type(frame).__module__.startswith("pyarrow._dataset"):
@@ -269,18 +290,57 @@ def schema_of(value: Any) -> FrameSchema:
     FrameSchema
         The schema.
     """
-    for host in _HOSTS:
-        if host.accepts_schema(value):
-            try:
-                return host.schema(value)
-            except pa.ArrowException:
-                return FrameSchema(read_table(value).schema)  # says what it is instead of a schema
-    return host_of(value).schema(value)
+    host = host_of_schema(value)
+    if host is None:
+        return host_of(value).schema(value)
+    try:
+        return host.schema(value)
+    except pa.ArrowException:
+        return FrameSchema(read_table(value).schema)  # says what it is instead of a schema
+
+
+def host_of_schema(value: Any) -> Host | None:
+    """Give the host of a schema; None for what is no schema.
+
+    Parameters
+    ----------
+    value
+        Any object.
+
+    Returns
+    -------
+    Host or None
+        The first that accepts it.
+    """
+    return next((host for host in _HOSTS if host.accepts_schema(value)), None)
 
 
 @cache
 def _installed() -> tuple[Host, ...]:
-    """Load the hosts of other packages."""
+    """Load the hosts of other packages; one that cannot be loaded is left out, with a warning."""
     from importlib.metadata import entry_points  # takes longer to import than all of this package
 
-    return tuple(point.load() for point in entry_points(group="windrow.hosts"))
+    hosts: list[Host] = []
+    for point in entry_points(group="windrow.hosts"):
+        try:
+            hosts.append(point.load())
+        except Exception as error:
+            _warn_of(f"the entry point {point.name!r} of windrow.hosts cannot be loaded, and is left out", error)
+    return tuple(hosts)
+
+
+def _takes(host: Host, frame: Any) -> bool:
+    """Ask a host of another package whether it accepts a frame; one that fails over it does not."""
+    try:
+        return bool(host.accepts(frame))
+    except WindrowError:  # it says why not
+        raise
+    except Exception as error:
+        _warn_of(
+            f"the host {getattr(host, 'name', host)!r} fails over {type(frame).__name__}, and is passed over", error
+        )
+        return False
+
+
+def _warn_of(text: str, error: Exception) -> None:
+    warnings.warn(f"{text}: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pyarrow as pa
 from .._model.expressions import is_instance
 from .._parse.query import Query
 from .._plan.steps import StepPlan
+from ..exceptions import DataError
 from .base import ComputeArguments, FrameSchema, MemoryHost, host_of, read_table
 
 __all__ = ["DuckDBHost"]
@@ -25,22 +28,36 @@ class DuckDBHost(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a relation, of which no row is computed."""
-        return FrameSchema(read_table(value.limit(0)).schema)
+        with _refused():
+            return FrameSchema(read_table(value.limit(0)).schema)
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a relation's columns."""
-        return list(frame.columns)
+        with _refused():
+            return list(frame.columns)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> pa.Table:
         """Run the steps of a plan over the columns of a relation that they read."""
         arguments.in_memory()
-        table = _read(frame, plan)
+        with _refused():
+            table = _read(frame, plan)
         return host_of(table).run(table, plan, arguments)
 
     def answer(self, frame: Any, query: Query) -> pa.Table:
         """Answer a query over a relation."""
         table = read_table(frame)
         return host_of(table).answer(table, query)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Have what DuckDB raises over a relation be windrow's own error."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DataError(f"DuckDB cannot give the relation: {str(error).strip()}") from error
 
 
 def _read(relation: Any, plan: StepPlan) -> pa.Table:

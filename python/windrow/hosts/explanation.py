@@ -7,12 +7,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from .._execute.run_metrics import Measured, seconds_text, size_text
-from .._execute.stream import stream_operator
 from .._plan.steps import Compute, Evaluate, StepPlan
-from ..settings import current
 
 __all__ = ["Explanation", "explain_plan"]
 
@@ -22,40 +18,56 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain_plan(plan: StepPlan, schema: pa.Schema, *, streamed: bool = False) -> Explanation:
-    """Say how the steps of a plan would be run over rows of an Arrow schema.
+def explain_plan(plan: StepPlan, explained: Sequence[Sequence[Mapping[str, Any]]]) -> Explanation:
+    """Say how the steps of a plan would be run by a host of frames in memory.
 
     Parameters
     ----------
     plan
         The plan.
-    schema
-        The schema.
-    streamed
-        Whether the rows come sorted, batch by batch, and not all at once.
+    explained
+        For each step of calls, how the native module computes each.
 
     Returns
     -------
     Explanation
-        The native plans, and what Polars evaluates around them.
+        That, and what Polars evaluates around it.
     """
-    levels = stream_operator(plan, schema, current(), None).levels
-    numbered = enumerate(levels, 1)
+    numbered = enumerate(explained, 1)
     shown = plan.display_names()
+    texts = _hidden_texts(plan)
     results = {i: name for name, i in plan.project.columns}
     rows: list[dict[str, Any]] = []
     steps: list[str] = []
     for step in plan.steps:
         if isinstance(step, Compute):
             number, level = next(numbered)
-            for row in level.explain_rows(streamed=streamed):
-                sort = row.get("sort") if len(levels) == 1 else f"level {number}, sort {row.get('sort')}"
-                rows.append({**row, "name": shown[row["name"]] or row["call"], "sort": sort})
+            for row in level:
+                sort = row.get("sort") if len(explained) == 1 else f"level {number}, sort {row.get('sort')}"
+                keys = {k: [_shown_key(n, texts) for n in row[k]] for k in ("partition_by", "order_by")}
+                rows.append({**row, **keys, "name": shown[row["name"]] or row["call"], "sort": sort})
         elif isinstance(step, Evaluate):
             for index, scalar in enumerate(step.scalars, len(step.names)):
                 when = f"{results[index]} last" if index in results else "a column first"
                 steps.append(f"Polars evaluates {scalar.text} into {when}")
     return Explanation(rows, steps)
+
+
+def _hidden_texts(plan: StepPlan) -> dict[str, str]:
+    """Say what each hidden column holds, as it was written."""
+    texts: dict[str, str] = {}
+    for step in plan.steps:
+        if isinstance(step, Compute):
+            texts |= {c.name: c.display for c in step.calls}
+        elif isinstance(step, Evaluate):
+            texts |= {s.name: s.text for s in step.scalars}
+    return texts
+
+
+def _shown_key(key: str, texts: Mapping[str, str]) -> str:
+    """Write a key, such as ``x DESC``, with what a hidden column holds in place of its name."""
+    name, space, order = key.partition(" ")
+    return texts.get(name, name) + space + order
 
 
 class Explanation:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._execute.in_memory import ArrowRunner, WorkingColumns
+from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
 from .._model.expressions import Literal, Scalar, is_instance
@@ -74,6 +74,12 @@ class PandasHost(MemoryHost):
         with _index_levels_told(frame), in_memory(plan.shown, len(frame)) as run:
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
+
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
+        with _index_levels_told(frame):
+            columns = _Columns(frame, plan.columns[: plan.width], without_rows=True)
+            return explained_calls(columns, plan, current(), presorted=sort is False)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
@@ -194,15 +200,20 @@ def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequen
 
 
 class _Columns:
-    """A frame's columns as Arrow arrays, made when they are asked for."""
+    """A frame's columns as Arrow arrays, made when they are asked for.
 
-    def __init__(self, frame: pd.DataFrame, names: Sequence[str]) -> None:
+    ``without_rows`` keeps of each its type alone, which may follow from its values.
+    """
+
+    def __init__(self, frame: pd.DataFrame, names: Sequence[str], *, without_rows: bool = False) -> None:
         self._frame = frame
         self._names = names
+        self._without_rows = without_rows
 
     def __getitem__(self, index: int) -> Any:
         try:
-            return pa.Array.from_pandas(self._frame.iloc[:, index])
+            column = pa.Array.from_pandas(self._frame.iloc[:, index])
+            return column.slice(0, 0) if self._without_rows else column
         except _UNREADABLE as error:
             raise DataError(
                 f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type of "

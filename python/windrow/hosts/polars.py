@@ -109,6 +109,15 @@ class PolarsHost(MemoryHost):
         with in_memory(plan.shown, frame.height) as run:
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+        """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
+        import polars as pl
+
+        explained: list[list[dict[str, Any]]] = []
+        runner = _PolarsRunner(plan, Run(str), current(), presorted=sort is False, explained=explained)
+        run_steps(runner, _Working(pl.DataFrame(schema=frame.collect_schema())), plan)
+        return explained
+
     def finish(self, result: Any) -> None:
         """Collect a LazyFrame."""
         if _is_lazy(result):
@@ -207,11 +216,21 @@ class _Working:
 class _PolarsRunner:
     """Runs steps over a DataFrame, whose columns have the names that the plan has for them."""
 
-    def __init__(self, plan: StepPlan, run: Run, options: Options, *, presorted: bool) -> None:
+    def __init__(
+        self,
+        plan: StepPlan,
+        run: Run,
+        options: Options,
+        *,
+        presorted: bool,
+        explained: list[list[dict[str, Any]]] | None = None,
+    ) -> None:
         self._plan = plan
         self._run = run
         self._options = options
         self._presorted = presorted
+        #: Takes, for each step of calls, how they are computed.
+        self._explained = explained
 
     def evaluate(self, working: _Working, step: Evaluate) -> _Working:
         """Add columns of scalars."""
@@ -229,9 +248,11 @@ class _PolarsRunner:
         frame = working.frame
         schema = frame.schema
         with self._run.stage("evaluate"):
-            table, calls = _read(working, step)
+            table, calls, sources = _read(working, step)
         known = {**ordered_columns(table.schema), **working.ordered}
-        fields, columns = window_columns(table, calls, self._options, presorted=self._presorted, ordered=known)
+        fields, columns = window_columns(
+            table, calls, self._options, presorted=self._presorted, ordered=known, explained=self._explained
+        )
         ordered = working.ordered | carried_order(calls, fields, working.ordered)
         self._run.metrics.sections += 1
         made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]
@@ -241,6 +262,11 @@ class _PolarsRunner:
             call.name: _restore(series, call, schema)
             for series, call in zip(computed.iter_columns(), step.calls, strict=True)
         }
+        if self._explained is not None:
+            self._explained[-1] = [
+                _with_categories(row, sources, results[call.name].dtype)
+                for row, call in zip(self._explained[-1], calls, strict=True)
+            ]
         hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
         # by name: a list of Series would have '' renamed
         kept = {name: frame[name] for name in frame.columns if name not in hidden}
@@ -304,8 +330,16 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
         )
 
 
-def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall]]:
-    """Give what calls read as Arrow, with Polars' own buffers, and the calls over that.
+def _with_categories(row: dict[str, Any], sources: Mapping[str, str], result: pl.DataType) -> dict[str, Any]:
+    """Say of a call over positions of an Enum's categories, in ``sources`` by their names, what its user knows."""
+    import polars as pl
+
+    order = [" ".join([sources.get(name, name), *rest]) for name, *rest in (key.split(" ") for key in row["order_by"])]
+    return {**row, "order_by": order, "type": "Enum" if isinstance(result, pl.Enum) else row["type"]}
+
+
+def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall], dict[str, str]]:
+    """Give what calls read as Arrow, with Polars' own buffers, the calls over that, and of what it has positions.
 
     Enums are ordered as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text.
     """
@@ -327,11 +361,11 @@ def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall]]:
 
     calls = [_by_position(call, position) for call in step.calls]
     if not step.reads:
-        return input_table(step, [], frame.height), calls
+        return input_table(step, [], frame.height), calls, {}
     read = dict.fromkeys(n for call in calls for n in call.columns_read())
     sources = {new: old for old, new in positions.items()}
     columns = {n: frame[sources[n]].to_physical() if n in sources else frame[n] for n in read}
-    return _as_arrow(pl.DataFrame(columns)), calls
+    return _as_arrow(pl.DataFrame(columns)), calls, sources
 
 
 def _by_position(call: BoundCall, position: Callable[[str], str]) -> BoundCall:

@@ -51,15 +51,11 @@ def columns_and_other_rows(expression: Any) -> tuple[frozenset[str] | None, tupl
         The columns in lower case, None where it chooses among all that there are; and the functions as Polars has
         them, ``Over`` for one that names its own partitions; none for an expression of one row.
     """
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the format may change, and is only looked through
-        try:
-            text = expression.meta.serialize(format="json")
-            tree = json.loads(text)
-        except Exception:  # a function that cannot be written down
-            return None, ("a function of the user's",)
+    try:
+        text = expression.meta.serialize(format="json")
+        tree = json.loads(text)
+    except Exception:  # a function that cannot be written down
+        return None, ("a function of the user's",)
     return None if _CHOOSING.search(text) else frozenset(_columns(tree)), _other_rows(tree)
 
 

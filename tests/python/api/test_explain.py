@@ -58,3 +58,151 @@ def test_pandas_labels_of_all_kinds(seed):
         assert wr.operator({"y": call}, frame).schema.names[-1] == "y"
         repeated += len(set(map(str, labels))) < len(labels)
     assert repeated > 3
+
+
+FUNCTIONS = [
+    "sum({a})", "max({a})", "mode({a})", "max_by({a}, {b})", "lag({a}, 1, {b})", "lag({a})", "rank()", "ntile(2)",
+    "array_agg({a})", "count(DISTINCT {a})", "median({a})", "approx_percentile({a}, 0.5)", "nth_value({a}, 2)",
+    "first_value({a}) IGNORE NULLS", "sum({a}) FILTER (WHERE {b} > 1)", "max({a} + 1)", "string_agg({a}, ',')",
+]  # fmt: skip
+FRAMES = [
+    "",
+    "",
+    "",
+    "",
+    "ROWS 1 PRECEDING",
+    "RANGE 1 PRECEDING",
+    "RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW",
+]
+VALUES = {
+    "i": pa.array([3, 1, None, 1]),
+    "s": pa.array(["b", "a", "b", None]),
+    "e": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0]), pa.array(["low", "high"]), ordered=True),
+    "c": pa.array(["b", "a", "b", None]).dictionary_encode(),
+    "l": pa.array([[1], [2, None], None, []]),
+    "d": pa.array([1, 2, 3, 4], pa.date32()),
+    "n": pa.nulls(4),
+    "y": pa.array([b"\xff", b"a", None, b"b"]),
+    "u": pa.array([2**63, 1, 2, 3], pa.uint64()),
+}
+
+
+def random_item(rng):
+    def key():
+        name = rng.choice(list(VALUES))
+        return rng.choice([name, name, name, f"{name} + 1", f"upper({name})", f"max({name}) OVER ()"])
+
+    call = rng.choice(FUNCTIONS).format(a=key(), b=rng.choice(list(VALUES)))
+    partition = f"PARTITION BY {key()}" if rng.random() < 0.4 else ""
+    order = rng.choice(["", " DESC"])
+    order = f"ORDER BY {key()}{order}" if rng.random() < 0.8 else ""
+    item = f"{call} OVER ({partition} {order} {rng.choice(FRAMES)})"
+    return f"{item} {rng.choice(['', '', '', '* 2', 'IS NULL'])} AS {rng.choice(['out', 'out', 'i'])}"
+
+
+def kinds_of_frames():
+    pl, pandas, duckdb = map(pytest.importorskip, ("polars", "pandas", "duckdb"))
+    table = pa.table(VALUES)
+    enum = pl.from_arrow(table).with_columns(pl.col("e").cast(pl.Enum(["low", "high"])))
+    plain = table.drop_columns(["n"]).cast(  # DuckDB has no such types as the others
+        pa.schema([(n, pa.string() if n in "ec" else VALUES[n].type) for n in VALUES if n != "n"])
+    )
+    return {
+        "table": lambda: table,
+        "batch": lambda: table.combine_chunks().to_batches()[0],
+        "reader": table.to_reader,
+        "polars": lambda: enum,
+        "lazy": enum.lazy,
+        "pandas": lambda: table.to_pandas(types_mapper=pandas.ArrowDtype),
+        "duckdb": lambda: duckdb.from_arrow(plain),
+        "schema": lambda: table.schema,
+    }
+
+
+def said(run):
+    try:
+        run()
+    except wr.WindrowError as error:
+        return type(error), str(error)
+    return None
+
+
+@pytest.mark.parametrize("kind", ["table", "batch", "reader", "polars", "lazy", "pandas", "duckdb", "schema"])
+def test_explain_refuses_what_computing_over_no_rows_refuses(kind):
+    made = kinds_of_frames()[kind]
+    rng, compared = random.Random(f"explain {kind}"), {True: 0, False: 0}
+
+    def without_rows():
+        frame = made()
+        if kind == "schema":
+            return frame.empty_table()
+        if kind == "reader":
+            return pa.RecordBatchReader.from_batches(frame.schema, [])
+        if kind == "duckdb":
+            return frame.limit(0)
+        return frame[:0] if kind in ("pandas", "polars") else frame.head(0) if kind == "lazy" else frame.slice(0, 0)
+
+    for _ in range(100):
+        item = random_item(rng)
+        sort = rng.choice([None, None, None, False, True])
+        explained = said(lambda: wr.explain(made(), item, sort=None if kind == "schema" else sort))  # noqa: B023
+        computed = said(lambda: wr.with_columns(without_rows(), item, sort=sort))  # noqa: B023
+        assert explained == computed, item
+        compared[explained is None] += 1
+    assert min(compared.values()) >= 10, compared
+
+
+def test_enums_are_explained_as_they_are_computed():
+    """By the positions of their categories, which is nobody's business."""
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"x": [1, 2], "e": ["low", "high"]}, schema_overrides={"e": pl.Enum(["low", "high"])})
+    for given in (frame, frame.lazy()):
+        rows = wr.explain(given, r="rank() OVER (ORDER BY e DESC)", m="max(e) OVER (PARTITION BY e)").rows
+        assert [(r["order_by"], r["type"]) for r in rows] == [(["e DESC"], "Int32"), ([], "Enum")]
+
+
+def test_hidden_columns_are_shown_as_they_were_written():
+    rows = wr.explain(schema, s="sum(id) OVER (PARTITION BY device % 2 ORDER BY max(id) OVER () DESC)").rows
+    assert [r["partition_by"] for r in rows] == [[], ["device % 2"]]
+    assert rows[1]["order_by"][0].startswith("max(id) OVER () DESC")
+
+
+class OtherSchema:
+    """A schema of another library."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def __arrow_c_schema__(self):
+        return self.given.__arrow_c_schema__()
+
+
+def test_of_a_schema_of_another_library():
+    """By what it gives, whatever its class is called."""
+    other = OtherSchema(schema)
+    assert wr.operator(peak, other).schema == wr.operator(peak, schema).schema
+    assert wr.explain(other, peak, share).rows == wr.explain(schema, peak, share).rows
+    with pytest.raises(wr.DataError, match="DataType cannot be read"):
+        wr.explain(pa.int64(), peak)
+
+
+@pytest.mark.parametrize("kind", ["schema", "table", "batch", "reader", "polars", "lazy", "pandas", "duckdb"])
+def test_arguments_are_checked_as_by_with_columns(kind):
+    made = kinds_of_frames()[kind]
+    rng, refused = random.Random(f"arguments {kind}"), 0
+    for _ in range(12):
+        arguments = {
+            "sort": rng.choice([None, True, False, "spark", "q", 0, 1, "x" * 500]),
+            "engine": rng.choice([None, None, "auto", "bogus", 3]),
+            "spread": rng.choice([None, None, "never", "bogus"]),
+        }
+        call = "sum(i) OVER (PARTITION BY i)"
+        frame = pa.table(VALUES)[:0] if kind == "schema" else made().limit(0) if kind == "duckdb" else made()
+        told = said(lambda: wr.with_columns(frame, call, **arguments))  # noqa: B023
+        if told is not None and told[0] is wr.OrderError:
+            told = None
+        assert said(lambda: wr.explain(made(), call, **arguments)) == told  # noqa: B023
+        refused += told is not None
+        if told is not None:
+            assert len(told[1]) < 250
+    assert refused >= 6

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import pickle
+import random
 import re
 
 import pyarrow as pa
@@ -33,6 +34,29 @@ def test_any_batch_size(size, sort):
     assert sums(out) == SUMS
     assert all(b.schema == op.schema for b in out)
     assert pa.Table.from_batches(out).select(table.column_names).equals(table)
+
+
+def test_tables_and_single_batches():
+    op = wr.operator(call, table.schema)
+    assert sums(op(table)) == sums(op(table.combine_chunks().to_batches()[0])) == SUMS
+    assert sums(op(table.to_reader())) == SUMS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_no_batch_is_refused(seed):
+    """Wherever it comes, in whatever it comes."""
+    rng, op = random.Random(seed), wr.operator(call, table.schema)
+    batches = table.to_batches(2)
+    things = [5, None, "x", {"id": [1]}, [batches[0]], table, table["id"], batches[0]["id"], object(), table.schema]
+    for given in (None, 5, "ab", b"ab", object(), table["id"], table.to_pylist()):
+        with pytest.raises(wr.SpecError, match="an operator takes an iterable of pyarrow record batches"):
+            list(op(given))
+    for _ in range(20):
+        mixed = [*batches]
+        mixed.insert(rng.randrange(len(mixed) + 1), rng.choice(things))
+        way = rng.choice([iter, list, tuple, lambda m: (b for b in m)])
+        with pytest.raises(wr.SpecError, match="an operator takes an iterable of pyarrow record batches"):
+            list(op(way(mixed)))
 
 
 def test_zero_rows_and_slices():

@@ -4,11 +4,13 @@ import asyncio
 import random
 import sys
 import threading
+from contextlib import nullcontext
 
 import pyarrow as pa
 import pytest
 
 import windrow as wr
+from windrow import settings as settings_module
 from windrow._windrow import cores
 from windrow.settings import current
 
@@ -122,30 +124,25 @@ def compared(steps, pause):
 
 @pytest.mark.usefixtures("often_switched")
 def test_threads_see_their_own_blocks():
-    found, start, left = [], threading.Barrier(5), []
+    found, start, finished = [], threading.Barrier(4), []
 
     def work(mine):
         rng = random.Random(mine)
         start.wait()
         for _ in range(60):
             found.extend(compared(seen(rng, mine, rng.randrange(3), None), None))
-            left.append(current().threads)
-
-    def look():
-        start.wait()
-        left.extend(current().threads for _ in range(1500))
+        finished.append(mine)
 
     workers = [threading.Thread(target=work, args=(mine,)) for mine in range(1, 5)]
-    workers.append(threading.Thread(target=look))
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     assert len(found) > 480
     assert [pair for pair in found if pair[0] != pair[1]] == []
-    assert len(left) == 1740
-    assert set(left) == {None}
-    assert current().threads is None
+    assert sorted(finished) == [1, 2, 3, 4]
+    assert current().threads is None  # nothing of a block stays with the process, whoever entered first
+    assert in_a_thread(lambda: current().threads) is None
 
 
 def test_tasks_see_their_own_blocks():
@@ -230,6 +227,89 @@ def test_a_kept_setting_is_seen_at_once(seed):
     assert len(seen) == 59
 
 
+def test_a_setting_is_seen_while_the_thread_that_made_it_waits():
+    """Nothing is guessed from where that thread stands: here in a function of C's, right behind."""
+
+    def main(wait):
+        wr.config(ansi=False)
+        wait()
+
+    lock = threading.Lock()
+    lock.acquire()
+    waiting = threading.Thread(target=main, args=(lock.acquire,))
+    try:
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+        assert current().ansi is False
+    finally:
+        lock.release()
+        waiting.join()
+        wr.config(ansi=None)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_settings_are_those_of_a_simple_model(seed):
+    """Configs that are kept, dropped, entered again and left in any order; the process has what was never entered."""
+    rng = random.Random(seed)
+    outside, blocks, kept, looked = [], [], [], 0
+
+    def expected(layers):
+        found = {"threads": None, "ansi": None}
+        for settings in layers:
+            found |= settings
+        return found
+
+    def in_force():
+        return {"threads": current().threads, "ansi": current().ansi}
+
+    try:
+        for _ in range(60):
+            way = rng.choice(["set", "set", "set", "enter", "enter", "exit", "drop"])
+            inner = blocks[-1][2] if blocks else outside
+            if way == "set":
+                settings = {rng.choice(["threads", "ansi"]): None}
+                settings |= {n: rng.choice([1, 2, 3]) if n == "threads" else rng.random() < 0.5 for n in settings}
+                made = wr.config(**settings)
+                inner.append(settings)
+                if rng.random() < 0.5:
+                    kept.append((made, settings, inner))
+            elif way == "enter" and kept:
+                made, settings, where = rng.choice(kept)
+                where[:] = [s for s in where if s is not settings]
+                made.__enter__()
+                blocks.append((made, settings, []))
+            elif way == "exit" and blocks:
+                blocks.pop()[0].__exit__(None, None, None)
+            elif way == "drop" and kept:
+                kept.pop(rng.randrange(len(kept)))
+            of_blocks = [layer for _, settings, within in blocks for layer in (settings, *within)]
+            assert in_force() == expected([*outside, *of_blocks])
+            assert in_a_thread(in_force) == expected(outside)
+            looked += 1
+    finally:
+        while blocks:
+            blocks.pop()[0].__exit__(None, None, None)
+        wr.config(threads=None, ansi=None)
+    assert looked == 60
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_what_is_set_and_dropped_does_not_add_up(within):
+    """Even while an early Config is held, as a notebook's ``Out[1]`` does."""
+    try:
+        with wr.config() if within else nullcontext():
+            early = wr.config(threads=3)
+            for number in range(300):
+                wr.config(threads=number % 4)
+            assert current().threads == 3
+            layers = settings_module._layers.get() if within else settings_module._outside
+            assert 0 < len(layers) <= 5
+            del early
+    finally:
+        wr.config(threads=None)
+
+
 def test_a_block_is_entered_again_and_by_several():
     settings = wr.config(threads=2)
     with settings:
@@ -247,20 +327,25 @@ def test_a_block_is_entered_again_and_by_several():
 
 
 def test_what_is_made_in_a_block_keeps_its_settings():
-    """A reader, an operator and a lazy frame, read in other threads and after the block."""
+    """Readers, an operator and lazy frames, read in other threads and after the block."""
     pl = pytest.importorskip("polars")
     table = pa.table({"x": [2**63 - 1, 1]})
     call = "sum(x) OVER ()"
+    query = "SELECT sum(x) OVER () AS s FROM t WHERE x + 0 > 0 QUALIFY sum(x) OVER () < 0 ORDER BY x + x"
     with wr.config(ansi=False):
         operator = wr.operator({"s": call}, table.schema, sort=True)
         reader = wr.with_columns(table.to_reader(), s=call, sort=True)
         lazy = wr.with_columns(pl.from_arrow(table).lazy(), s=call)
+        asked = wr.sql(query, t=table.to_reader())
+        asked_lazily = wr.sql(query, t=pl.from_arrow(table).lazy())
     ways = [
         lambda: pa.Table.from_batches(operator(table.to_batches()))["s"].to_pylist(),
         lambda: reader.read_all()["s"].to_pylist(),
         lambda: lazy.collect()["s"].to_list(),
         lambda: lazy.collect(engine="streaming")["s"].to_list(),
+        lambda: asked.read_all()["s"].to_pylist(),
+        lambda: asked_lazily.collect()["s"].to_list(),
     ]
-    assert [in_a_thread(way) for way in ways] == [[-(2**63)] * 2] * 4
+    assert [in_a_thread(way) for way in ways] == [[-(2**63)] * 2] * 6
     with pytest.raises(wr.ArithmeticOverflowError):
         wr.with_columns(table, s=call)

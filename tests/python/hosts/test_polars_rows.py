@@ -3,12 +3,16 @@
 import datetime as dt
 import inspect
 import random
+import sys
+import threading
 import warnings
+from pathlib import Path
 
 import pytest
 
 pl = pytest.importorskip("polars")
 
+import windrow as wr  # noqa: E402
 from windrow.hosts.polars_rows import columns_and_other_rows  # noqa: E402
 
 ROWS = 6
@@ -111,3 +115,36 @@ def test_what_reads_a_column_for_each_row():
     ]  # fmt: skip
     assert [str(e) for e in reading if not columns_and_other_rows(e)[1]] == []
     assert [str(e) for e in alone if columns_and_other_rows(e)[1]] == []
+
+
+def test_threads_leave_the_warnings_of_the_process_alone():
+    """``warnings.catch_warnings`` in two threads at once may leave a filter behind that silences everything."""
+    before = list(warnings.filters)
+    read, start = [], threading.Barrier(8)
+
+    def work(mine):
+        start.wait()
+        read.extend(columns_and_other_rows(pl.col(f"x{mine}") + i) for i in range(150))
+
+    workers = [threading.Thread(target=work, args=(mine,)) for mine in range(8)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        after = list(warnings.filters)
+    finally:
+        sys.setswitchinterval(interval)
+        warnings.filters[:] = before
+    assert len(read) == 1200
+    assert after == before
+
+
+def test_no_module_silences_warnings_for_the_process():
+    """The filters are the process's, whichever thread sets them."""
+    sources = list(Path(wr.__file__).parent.rglob("*.py"))
+    assert len(sources) > 80
+    silencing = ("catch_warnings", "simplefilter", "filterwarnings")
+    assert [s.name for s in sources if any(word in s.read_text() for word in silencing)] == []

@@ -380,3 +380,99 @@ def test_columns_for_calls_are_not_suggested():
     with pytest.raises(wr.SpecError) as raised:
         wr.sql("SELECT sum(v) OVER () + nosuch AS q FROM t", t=pa.table({"v": [1, 2]}))
     assert "__windrow" not in str(raised.value)
+
+
+def failing(given):
+    """Fail over rows."""
+    if isinstance(given, pl.Series) and given.is_empty():
+        return given
+    raise RuntimeError("no")
+
+
+FAILING_OVER_ROWS = {
+    "cast": lambda: pl.col("s").cast(pl.Int64),
+    "date": lambda: pl.col("s").str.to_date("%Y", strict=True).dt.year(),
+    "function": lambda: pl.col("x").map_elements(failing, return_dtype=pl.Int64),
+    "batches": lambda: pl.col("x").map_batches(failing, return_dtype=pl.Int64, is_elementwise=True),
+}
+WRONG = {
+    "types": lambda: pl.col("l").str.len_chars(),
+    "text": lambda: pl.col("s").dt.year(),
+    "field": lambda: pl.col("x").struct.field("a"),
+    "list": lambda: pl.col("s").list.len(),
+}
+
+
+@pytest.mark.parametrize("name", [*FAILING_OVER_ROWS, *WRONG])
+def test_expressions_that_fail_over_rows_are_no_wrong_question(name):
+    """A SpecError is for what is wrong whatever the rows are, a DataError for what these rows are not fit for."""
+    table = pa.table({"x": [1, 2, 0], "s": ["1", "a", None], "l": [[1], [2], None]})
+    expression = (FAILING_OVER_ROWS | WRONG)[name]()
+    call = wr.sum(expression).over()
+    over_rows = name in FAILING_OVER_ROWS
+    frame = pl.from_arrow(table)
+
+    def lazily():
+        made = wr.with_columns(frame.lazy(), r=call)
+        return lambda: made.collect()
+
+    def of_operator():
+        operator = wr.operator({"r": call}, table.schema, sort=True)
+        return lambda: list(operator(table.to_batches()))
+
+    ways = {
+        "table": lambda: lambda: wr.with_columns(table, r=call),
+        "polars": lambda: lambda: wr.with_columns(frame, r=call),
+        "pandas": lambda: lambda: wr.with_columns(table.to_pandas(types_mapper=pd.ArrowDtype), r=call),
+        "lazy": lazily,
+        "operator": of_operator,
+    }
+    for way, made in ways.items():
+        with pytest.raises((wr.DataError, pl.exceptions.ComputeError) if over_rows else wr.SpecError) as refused:
+            made()()
+        if way != "lazy" or not over_rows:  # Polars gives an error of its own for one that a function raises
+            assert "Polars cannot evaluate" in str(refused.value)
+        if over_rows:
+            assert not isinstance(refused.value, wr.SpecError)
+            made_of_none = {"table": table[:0], "polars": frame[:0]}.get(way)
+            if made_of_none is not None:
+                assert len(wr.with_columns(made_of_none, r=call)) == 0
+
+
+def test_what_duckdb_raises_is_a_data_error():
+    """Over rows that it cannot compute, and over a relation whose connection is gone."""
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    calls = {"r": "sum(x) OVER ()"}
+    for text in ("CAST('a' || i AS INTEGER)", "if(i > 2, error('no'), i)", "CAST(2147483647 + i AS INTEGER)"):
+        relation = connection.sql(f"SELECT {text} AS x, i AS k FROM range(4) t(i)")
+        with pytest.raises(wr.DataError, match="DuckDB"):
+            wr.with_columns(relation, calls)
+        with pytest.raises(wr.DataError, match="DuckDB"):
+            wr.sql("SELECT x FROM r", r=relation)
+    relation = connection.sql("SELECT i AS x FROM range(4) t(i)")
+    connection.close()
+    for way in (
+        lambda: wr.with_columns(relation, calls),
+        lambda: wr.explain(relation, calls),
+        lambda: wr.sql("SELECT x FROM r", r=relation),
+        lambda: wr.operator(calls, relation),
+    ):
+        with pytest.raises(wr.DataError, match="DuckDB"):
+            way()
+
+
+class Broken:
+    """A frame of another library that cannot give its rows."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("gone"), KeyError("x"), OSError("disk"), AttributeError("a")])
+def test_what_another_library_raises_is_a_data_error(error):
+    with pytest.raises(wr.DataError, match="Broken cannot be read as an Arrow table"):
+        wr.with_columns(Broken(error), r="count(*) OVER ()")

@@ -1,6 +1,7 @@
 """The registry of hosts: who is asked for a frame, and in which order; how a host's expressions are known."""
 
 import random
+import warnings
 
 import pyarrow as pa
 import pytest
@@ -45,8 +46,34 @@ class RowsHost(base.MemoryHost):
 class Point:
     """An entry point."""
 
+    name = "rows"
+
     def load(self):
         return RowsHost()
+
+
+class HalfInstalled:
+    """One of a package that cannot be imported."""
+
+    name = "half"
+
+    def __init__(self, error):
+        self.error = error
+
+    def load(self):
+        raise self.error
+
+
+class Failing(RowsHost):
+    """A host that fails over what it does not know."""
+
+    name = "failing"
+
+    def load(self):
+        return self
+
+    def accepts(self, value):
+        return value.no_such_attribute
 
 
 @pytest.fixture
@@ -65,6 +92,30 @@ def installed(monkeypatch):
 def test_a_frame_that_no_host_knows_is_a_stream(rows):
     assert base.host_of(rows).name == "stream"
     assert wr.with_columns(rows, TOTAL)["total"].to_pylist() == [7, 7, 5]
+
+
+def test_broken_packages_are_passed_over(rows, monkeypatch):
+    """Whatever they raise: frames that others know are theirs, and a wrong one is told in windrow's words."""
+    rng, warned = random.Random(9), 0
+    errors = [ImportError("no module"), AttributeError("gone"), RuntimeError("x"), TypeError()]
+    try:
+        for _ in range(20):
+            broken = [HalfInstalled(rng.choice(errors)) if rng.random() < 0.5 else Failing() for _ in range(2)]
+            sound = rng.random() < 0.5
+            points = [*broken, *([Point()] if sound else [])]
+            rng.shuffle(points)
+            monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)  # noqa: B023
+            base._installed.cache_clear()
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                assert base.host_of(rows).name == ("rows" if sound else "stream")
+                with pytest.raises(wr.SpecError, match="int is not a frame windrow knows"):
+                    wr.with_columns(5, TOTAL)
+            assert all("windrow.hosts" in str(w.message) or "passed over" in str(w.message) for w in told)
+            warned += len(told)
+    finally:
+        base._installed.cache_clear()
+    assert warned >= 40
 
 
 def test_hosts_of_other_packages_are_asked_before_that(rows, installed):

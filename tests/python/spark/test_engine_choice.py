@@ -141,6 +141,7 @@ def test_explain_says_who_computes(frame):
     assert "nothing else" in plan.rows[0]["reason"]
     forced = wr.explain(frame, r=wr.rank().over(wr.window("i", "id")), engine="spark")
     assert "as engine='spark' asks" in str(forced)
+    assert [r["reason"] for r in forced.rows] == ["engine='spark' leaves all windows to Spark"]
     assert wr.explain(frame, r=wr.rank().over(wr.window("i", "id")), engine="windrow").rows[0]["strategy"] == "index"
 
 

@@ -5,6 +5,8 @@ import random
 import re
 from collections import Counter, defaultdict
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import windrow as wr
@@ -333,6 +335,17 @@ def test_sort_is_one_of_few_words(frame):
     r = wr.rank().over(wr.window("a", "v"))
     with pytest.raises(wr.SpecError, match="sort='Spark' is neither True, False, 'spark' nor None"):
         wr.with_columns(frame, r=r, sort="Spark")
+    for sort in (0, 1, 0.0, pa.array([True]), np.array([False, False]), "x" * 500):  # 0 equals False
+        with pytest.raises(wr.SpecError, match="neither True, False, 'spark' nor None") as refused:
+            wr.with_columns(frame, r=r, sort=sort)
+        assert len(str(refused.value)) < 250
+    for value in (np.array(["auto", "never"]), 0, b"auto"):
+        with pytest.raises(wr.SpecError, match="is none of 'auto'"):
+            wr.with_columns(frame, {"r": r}, engine=value)
+        with pytest.raises(wr.SpecError, match="is none of 'auto'"):
+            wr.with_columns(frame, {"r": r}, spread=value)
+    with wr.config(engine="spark"), pytest.raises(wr.SpecError, match="the setting engine='spark' asks it nothing"):
+        wr.with_columns(frame, r=r, sort="spark")
     with pytest.raises(wr.SpecError, match="'spark' is for Spark frames"):
         wr.with_columns(frame.toArrow(), r=r, sort="spark")
     with pytest.raises(wr.SpecError, match="asks it nothing"):

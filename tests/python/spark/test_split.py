@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import signal
 import time
 from functools import partial
 from itertools import pairwise
@@ -323,6 +324,32 @@ def test_nobody_waits_for_ever():
     with patience(1):
         pass
     time.sleep(1.1)
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.4, 30])
+def test_an_alarm_of_another_comes_when_it_should(delay):
+    """Within a wait it is late by no more than that, and repeats as it did."""
+    from windrow.hosts.spark.split_barrier import patience
+
+    came = []
+    before = signal.signal(signal.SIGALRM, lambda *_: came.append(time.monotonic()))
+    begun = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, delay, 0.05)
+        with patience(20):
+            time.sleep(0.15)
+        assert came == []
+        left, every = signal.getitimer(signal.ITIMER_REAL)
+        if delay < 30:
+            time.sleep(max(0.0, begun + delay - time.monotonic()) + 0.2)
+            assert len(came) > 1
+            assert came[0] - begun >= min(delay, 0.15)
+        else:
+            assert delay - 5 < left < delay - 0.1
+        assert every == pytest.approx(0.05, abs=0.02)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_tasks_that_miss_others_begin_nothing(monkeypatch):

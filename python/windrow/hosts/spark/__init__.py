@@ -94,6 +94,12 @@ class SparkHost:
         """Whether a value is a StructType."""
         return is_instance(value, "pyspark.sql.types", "StructType")
 
+    def check(self, arguments: ComputeArguments) -> None:
+        """Refuse what no DataFrame can be computed with."""
+        from .options import Way
+
+        Way(arguments.sort, arguments.engine, arguments.spread)
+
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a StructType, and the session's time zone."""
         from .types import session_timezone, to_arrow

@@ -270,9 +270,8 @@ class _Walker:
             # join's two sides the analyser gives the second ids of its own, down to the relations.
             frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
-        with warnings.catch_warnings():  # a window of all rows is no news to who wrote it for Spark
-            warnings.simplefilter("ignore")
-            result = run_spark(frame, make_plan(frame, [], named, selecting=False), Way())
+        # quiet: a window of all rows is no news to who wrote it for Spark
+        result = run_spark(frame, make_plan(frame, [], named, selecting=False), Way(), quiet=True)
         return analyzed_plan(result)
 
 

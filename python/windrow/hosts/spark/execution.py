@@ -101,13 +101,16 @@ class SparkRunner:
         Who sorts, and who computes.
     context
         Spark's context, where what the tasks say of their runs is to be heard.
+    quiet
+        Whether to do without the warning that all rows move to one partition.
     """
 
-    def __init__(self, frame: Any, plan: StepPlan, way: Way, context: Any = None) -> None:
+    def __init__(self, frame: Any, plan: StepPlan, way: Way, context: Any = None, *, quiet: bool = False) -> None:
         self.frame = frame
         self.plan = plan
         self.way = way
         self.context = context
+        self._quiet = quiet
         self.options = session_options(frame.sparkSession)
         self.engine = way.chosen()
         self.functions = functions_of(frame)
@@ -233,7 +236,8 @@ class SparkRunner:
         if self.engine == "spark":
             together, keys = "as engine='spark' asks", ()
         working.clustered = self._lasting(keys, arrived=False)
-        shown = [row_of(native[i], schema[made[i]], row) for i, row in zip(stage.calls, rows, strict=True)]
+        asked = self.engine == "spark"
+        shown = [row_of(native[i], schema[made[i]], row, asked=asked) for i, row in zip(stage.calls, rows, strict=True)]
         self.done[-1].append(Done(stage.calls, together, True, False, shown))
         return schema, made
 
@@ -391,7 +395,7 @@ class SparkRunner:
         if at is not None and at.arrived:
             return (f"the rows are together by {by}" if by else "all rows are in ONE task"), False
         working.clustered = self._lasting(stage.keys, arrived=True)
-        if not stage.keys:
+        if not stage.keys and not self._quiet:
             shown = "; ".join(step.calls[i].display for i in stage.calls)
             warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=users_line())
         keys = [self.functions.col(quoted(k)) for k in stage.keys]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..._execute.run_metrics import Measured
@@ -20,7 +19,7 @@ _WEIGHED = "spark.sql.execution.arrow.maxBytesPerBatch"
 _NO_LIMIT = str(2**31 - 1)
 
 
-def run_spark(frame: Any, plan: StepPlan, way: Way) -> Any:
+def run_spark(frame: Any, plan: StepPlan, way: Way, *, quiet: bool = False) -> Any:
     """Put the steps of a plan into a DataFrame's own.
 
     Parameters
@@ -31,13 +30,15 @@ def run_spark(frame: Any, plan: StepPlan, way: Way) -> Any:
         The plan.
     way
         Who sorts, and who computes.
+    quiet
+        Whether to do without the warning that all rows move to one partition.
 
     Returns
     -------
     pyspark.sql.DataFrame
         Lazy, as every DataFrame.
     """
-    return SparkRunner(frame, plan, way).result()
+    return SparkRunner(frame, plan, way, quiet=quiet).result()
 
 
 def explain_spark(frame: Any, plan: StepPlan, way: Way, *, metrics: bool) -> Explanation:
@@ -64,10 +65,9 @@ def explain_spark(frame: Any, plan: StepPlan, way: Way, *, metrics: bool) -> Exp
     UnsupportedError
         For ``metrics`` on Spark Connect.
     """
-    run = SparkRunner(frame, plan, way, listening(frame.sparkSession) if metrics else None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the steps say it
-        result = run.result()
+    # what would be warned of stands in the steps
+    run = SparkRunner(frame, plan, way, listening(frame.sparkSession) if metrics else None, quiet=True)
+    result = run.result()
     shown = plan.display_names()
     results = {i: name for name, i in plan.project.columns}
     rows: list[dict[str, Any]] = []

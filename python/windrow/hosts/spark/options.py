@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...exceptions import SpecError
+from ...exceptions import SpecError, shown
 from ...settings import ENGINES, SPREADS, current
 
 __all__ = ["Way"]
@@ -36,12 +36,14 @@ class Way:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.sort not in (None, True, False, "spark"):
-            raise SpecError(f"sort={self.sort!r} is neither True, False, 'spark' nor None")
+        # by type: 0 equals False, and an array has no truth
+        is_text = isinstance(self.sort, str) and self.sort == "spark"
+        if not (self.sort is None or isinstance(self.sort, bool) or is_text):
+            raise SpecError(f"sort={shown(self.sort)} is neither True, False, 'spark' nor None")
         for name, value, known in (("engine", self.engine, ENGINES), ("spread", self.spread, SPREADS)):
-            if value not in (None, *known):
+            if value is not None and not (isinstance(value, str) and value in known):
                 raise SpecError(
-                    f"{name}={value!r} is none of {', '.join(map(repr, known))}; to call a column so, write "
+                    f"{name}={shown(value)} is none of {', '.join(map(repr, known))}; to call a column so, write "
                     f"{{{name!r}: ...}}"
                 )
         if self.engine == "spark" and (self.in_order or self.sort == "spark"):
@@ -53,8 +55,19 @@ class Way:
         return self.sort is False
 
     def chosen(self) -> str:
-        """Give the engine; rows that come in order are there for windrow."""
+        """Give the engine; rows that come in order are there for windrow.
+
+        Raises
+        ------
+        SpecError
+            Where a sort is asked for and Spark is to compute all, as the settings say.
+        """
         engine = self.engine or current().engine or "auto"
+        if engine == "spark" and self.sort == "spark":
+            raise SpecError(
+                "sort='spark' says how rows come to windrow, and the setting engine='spark' asks it nothing; write "
+                "engine='auto' or 'windrow'"
+            )
         return "windrow" if self.in_order else engine
 
     def spread_chosen(self) -> str:

@@ -117,7 +117,9 @@ def with_windows(frame: Any, calls: Mapping[str, BoundCall], functions: Any) -> 
         raise _refused(call, f"Spark refuses it: {said}") from None
 
 
-def row_of(call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None) -> dict[str, Any]:
+def row_of(
+    call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None, *, asked: bool = False
+) -> dict[str, Any]:
     """Say of a call that Spark computes what ``explain`` says of windrow's.
 
     Parameters
@@ -128,6 +130,8 @@ def row_of(call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None)
         Its column in Spark's schema.
     row
         What windrow would say, where it knows the call.
+    asked
+        Whether Spark computes it because the user wants it so.
 
     Returns
     -------
@@ -145,11 +149,8 @@ def row_of(call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None)
         "type": field.dataType.simpleString(),
         **(row or {}),
     }
-    return {
-        **known,
-        "strategy": "spark",
-        "reason": "Spark's own window costs little here, and nothing else needs the way through Arrow",
-    }
+    reason = "Spark's own window costs little here, and nothing else needs the way through Arrow"
+    return {**known, "strategy": "spark", "reason": "engine='spark' leaves all windows to Spark" if asked else reason}
 
 
 def _refused(call: BoundCall, why: str) -> UnsupportedError:

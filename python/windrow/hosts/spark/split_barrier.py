@@ -14,6 +14,7 @@ import signal
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 from ...exceptions import WindrowError
@@ -87,6 +88,8 @@ def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
 def patience(seconds: int) -> Iterator[None]:
     """Wait within a block no longer than so many seconds, where that can be had: on the main thread, not on Windows.
 
+    An alarm that somebody else has set comes when it should, or right behind the block.
+
     Parameters
     ----------
     seconds
@@ -105,13 +108,20 @@ def patience(seconds: int) -> Iterator[None]:
         )
 
     try:
-        before = signal.signal(signal.SIGALRM, give_up)
+        before = signal.getsignal(signal.SIGALRM)
+        if before is not None:  # as it is for a handler of C's, which Python could not put back
+            signal.signal(signal.SIGALRM, give_up)
     except (AttributeError, ValueError):
+        before = None
+    if before is None:
         yield
         return
-    signal.alarm(seconds)
+    begun = monotonic()
+    left, every = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - begun), 0.001), every)
