@@ -11,7 +11,7 @@ from .._plan.steps import Compute, Evaluate, Project
 from ..settings import Options
 from .evaluate import evaluate
 from .native import input_table, window_columns
-from .ordered_categories import carried_order, ordered_columns, with_order
+from .ordered_categories import carried_order, ordered_columns
 from .run_metrics import Run
 from .validation import Checker
 
@@ -110,9 +110,7 @@ class ArrowRunner(Generic[R]):
         ordered = ordered_columns(table.schema) | working.ordered
         fields, columns = window_columns(table, step.calls, self._options, presorted=self._presorted, ordered=ordered)
         if ordered:
-            carried = carried_order(step.calls, fields, ordered)
-            working.ordered |= carried
-            fields, columns = with_order(step.calls, fields, columns, carried)
+            working.ordered |= carried_order(step.calls, fields, ordered)
         working.add(fields, columns)
         working.keep(step.keeps)
         self.run.metrics.sections += 1
