@@ -100,7 +100,7 @@ def test_messages_name_no_hidden_column():
         with pytest.raises(wr.UnsupportedError, match=said) as caught:
             wr.select(data, x=call)
         assert "__windrow" not in str(caught.value)
-    with pytest.raises(wr.OrderError, match="order the input by position of c DESC, or ask"):
+    with pytest.raises(wr.OrderError, match="order the input by position of c, or ask"):
         wr.select(table, x="rank() OVER (ORDER BY c DESC)", sort=False)
 
 
