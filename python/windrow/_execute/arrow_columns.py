@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
-    "BYTES", "as_bytes", "compact", "empty_table", "has_run_ends", "rebuilt", "shown_values", "whole", "with_buffers",
+    "BYTES", "as_bytes", "child_arrays", "compact", "empty_table", "has_run_ends", "rebuilt", "shown_values", "whole",
+    "with_buffers", "with_parts",
 ]  # fmt: skip
 
 #: The type of text's bytes, by the type of text.
@@ -41,10 +42,29 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
     if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
         return kind
     if pa.types.is_dictionary(kind):
-        values = _as_bytes(kind.value_type)
-        return kind if values == kind.value_type else pa.dictionary(kind.index_type, values, kind.ordered)
+        return with_parts(kind, [_as_bytes(kind.value_type)])
+    return with_parts(kind, [_as_bytes(kind.field(i).type) for i in range(kind.num_fields)])
+
+
+def with_parts(kind: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
+    """Give a type with others in the place of those that it is made of.
+
+    Parameters
+    ----------
+    kind
+        The type.
+    parts
+        The other types: a dictionary's values, or the types of its fields in their order.
+
+    Returns
+    -------
+    pyarrow.DataType
+        The type itself where the others are the same.
+    """
+    if pa.types.is_dictionary(kind):
+        return kind if parts[0] == kind.value_type else pa.dictionary(kind.index_type, parts[0], kind.ordered)
     fields = [kind.field(i) for i in range(kind.num_fields)]
-    plain = [f.with_type(_as_bytes(f.type)) for f in fields]
+    plain = [f.with_type(t) for f, t in zip(fields, parts, strict=True)]
     if all(a.type == b.type for a, b in zip(fields, plain, strict=True)):
         return kind
     if pa.types.is_struct(kind):
@@ -52,8 +72,7 @@ def _as_bytes(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_union(kind):
         return pa.union(plain, kind.mode, list(kind.type_codes))
     if pa.types.is_map(kind):
-        entries = [kind.key_field, kind.item_field]
-        return pa.map_(*(f.with_type(_as_bytes(f.type)) for f in entries), keys_sorted=kind.keys_sorted)
+        return pa.map_(*plain[0].type, keys_sorted=kind.keys_sorted)
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(plain[0], kind.list_size)
     makers = {
@@ -129,12 +148,12 @@ def with_buffers(array: pa.Array) -> pa.Array:
         storage = array.storage
         made = with_buffers(storage)
         return array if made is storage else kind.wrap_array(made)
-    parts = _parts(array)
+    parts = child_arrays(array)
     made = [with_buffers(p) for p in parts]
     return array if all(a is b for a, b in zip(made, parts, strict=True)) else rebuilt(array, made)
 
 
-def _parts(array: pa.Array) -> list[pa.Array]:
+def child_arrays(array: pa.Array) -> list[pa.Array]:
     """Give the arrays that an array is made of, but for run ends."""
     kind = array.type
     if pa.types.is_dictionary(kind):

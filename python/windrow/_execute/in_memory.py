@@ -11,7 +11,7 @@ from .._plan.steps import Compute, Evaluate, Project, StepPlan
 from ..settings import Options
 from .evaluate import evaluate
 from .native import input_table, window_columns
-from .ordered_categories import carried_order, ordered_columns, with_order
+from .ordered_categories import carried_order, ordered_columns
 from .run_metrics import Run
 from .steps import run_steps
 from .validation import Checker
@@ -128,9 +128,7 @@ class ArrowRunner(Generic[R]):
             explained=self._explained,
         )
         if ordered:
-            carried = carried_order(step.calls, fields, ordered)
-            working.ordered |= carried
-            fields, columns = with_order(step.calls, fields, columns, carried)
+            working.ordered |= carried_order(step.calls, fields, ordered)
         working.add(fields, columns)
         working.keep(step.keeps)
         self.run.metrics.sections += 1

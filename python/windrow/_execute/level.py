@@ -17,6 +17,7 @@ from .._plan.steps import Compute, NamedScalar, Project
 from ..exceptions import DataError
 from ..settings import Options
 from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, with_buffers
+from .dictionaries import Dictionaries
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
@@ -105,7 +106,7 @@ class Level:
         self._empty = self._input(columns, 0, Checker()).schema
         #: The columns that the calls read and that hold ordered categories, each with what a message calls it.
         self._categories = {**ordered_columns(self._empty), **self._ordered}
-        self.new_fields = output_fields(self._plan())
+        self.new_fields = self._dictionaries().result_fields(output_fields(self._plan()))
         #: The columns behind this level that hold ordered categories, though their types do not say so.
         self.ordered = self._ordered | carried_order(step.calls, self.new_fields, self._categories)
 
@@ -132,6 +133,9 @@ class Level:
 
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
         return make_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
+
+    def _dictionaries(self) -> Dictionaries:
+        return Dictionaries(self._empty, self.step.calls)
 
     def summarised(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
         """Sum rows up for those who answer further ones of the same partitions: a summary per section, in order."""
@@ -164,6 +168,7 @@ class Level:
     def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
         checker = Checker()
+        dictionaries = self._dictionaries()
         inputs: list[pa.Table] = []
         limit = None if options.memory_limit is None else room(options.memory_limit)
         held, seen = 0, set[int]()
@@ -174,6 +179,7 @@ class Level:
             if self._position is not None:
                 in_order, last = _goes_on(batch[self._position], last, in_order)
             inputs.append(self._table(batch, run, checker))
+            dictionaries.read(inputs[-1])
             held += size(batch, seen)
             if limit is not None and held * IN_MEMORY > limit:
                 inputs.clear()
@@ -188,14 +194,14 @@ class Level:
             yield from self._spilled(_drained(waiting), options, limit or held * IN_MEMORY, run)
             return
         plan = self._plan(options)
-        new = pa.table(plan.compute(pa.concat_tables(inputs)))
+        new = dictionaries.restored(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
         inputs.clear()
         run.metrics.sections += 1
         schema = self._schema(waiting[0].schema, plan)
         offset = 0
         while waiting:
             batch = waiting.popleft()
-            part = [compact(whole(c.slice(offset, batch.num_rows))) for c in new.columns]
+            part = [compact(whole(c.slice(offset, batch.num_rows))) for c in new]
             offset += batch.num_rows
             yield self._chosen(batch.columns, part, schema)
 
@@ -209,11 +215,13 @@ class Level:
     ) -> Iterator[pa.RecordBatch]:
         schema = None
         checker = Checker()
+        dictionaries = self._dictionaries()
 
         def full() -> Iterator[pa.RecordBatch]:
             nonlocal schema
             for batch in batches:
                 made = self._full(batch, run, checker)
+                dictionaries.read(made)
                 if schema is None:
                     schema = self._schema(batch.schema, self._plan(options, made.schema))
                 yield made
@@ -222,32 +230,36 @@ class Level:
         if self._position is not None:
             position = self.step.names[self.input_schema.get_field_index(self._position)]
         for batch in answered_externally(full(), self.step.calls, options, limit, run, share, position):
-            yield self._arranged(batch, schema)
+            yield self._arranged(batch, schema, dictionaries)
 
     def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
         stream = None
         checker = Checker()
+        dictionaries = self._dictionaries()
         schema = self.input_schema
         for batch in batches:
             full = self._full(batch, run, checker)
+            dictionaries.read(full)
             if stream is None:
                 plan = self._plan(options, full.schema)
                 schema = self._schema(batch.schema, plan)
                 stream = plan.stream()
-            yield from self._unpack(stream.push(full), schema, run)
+            yield from self._unpack(stream.push(full), schema, dictionaries, run)
         if stream is not None:
-            yield from self._unpack(stream.finish(), schema, run)
+            yield from self._unpack(stream.finish(), schema, dictionaries, run)
 
-    def _unpack(self, finished: Sequence[Any], schema: pa.Schema, run: Run) -> Iterator[pa.RecordBatch]:
+    def _unpack(
+        self, finished: Sequence[Any], schema: pa.Schema, dictionaries: Dictionaries, run: Run
+    ) -> Iterator[pa.RecordBatch]:
         run.metrics.sections += bool(finished)
         for item in finished:
-            yield self._arranged(pa.record_batch(item), schema)
+            yield self._arranged(pa.record_batch(item), schema, dictionaries)
 
-    def _arranged(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    def _arranged(self, batch: pa.RecordBatch, schema: pa.Schema, dictionaries: Dictionaries) -> pa.RecordBatch:
         """Choose columns of a batch of all columns."""
         columns = batch.columns
-        calls = len(self.step.calls)
-        return self._chosen(columns[: self._width], [compact(c) for c in columns[len(columns) - calls :]], schema)
+        new = dictionaries.restored([compact(c) for c in columns[len(columns) - len(self.step.calls) :]])
+        return self._chosen(columns[: self._width], new, schema)
 
     def _chosen(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
         columns = [self._of(old, new, index) for _, index in self.project.columns]
@@ -262,7 +274,8 @@ class Level:
         """Lay out the schema; columns that pass through keep the very field they came with."""
         new = self.new_fields
         if plan is not None:
-            new = [f.with_type(made.type) for f, made in zip(new, output_fields(plan), strict=True)]
+            made = self._dictionaries().result_fields(output_fields(plan))
+            new = [f.with_type(m.type) for f, m in zip(new, made, strict=True)]
         old = list(input_schema)
         fields = [self._of(old, new, index).with_name(name) for name, index in self.project.columns]
         return pa.schema(fields, metadata=input_schema.metadata)

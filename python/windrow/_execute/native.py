@@ -17,6 +17,7 @@ from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import BYTES
+from .dictionaries import Dictionaries
 from .lossless import fits
 from .ordered_categories import ordered_columns, refuse_comparison
 from .struct_offsets import aligned
@@ -285,13 +286,22 @@ def window_columns(
     tuple
         The new fields and the new columns.
     """
+    dictionaries = Dictionaries(table.schema, calls)
+    table, calls = dictionaries.by_position(table)
     plan = make_plan(table.schema, calls, options, ordered)
+    dictionaries.check_defaults()
     if explained is not None:
-        explained.append(list(plan.explain(presorted)))
-    if not presorted:
+        explained.append(dictionaries.explained(plan.explain(presorted)))
+    if presorted:
+        fields, made = output_fields(plan), _streamed(plan, table)
+    else:
         result = pa.table(plan.compute(table))
-        return list(result.schema), result.columns
-    fields = output_fields(plan)
+        fields, made = list(result.schema), result.columns
+    return dictionaries.result_fields(fields), dictionaries.restored(made)
+
+
+def _streamed(plan: Plan, table: pa.Table) -> list[pa.ChunkedArray]:
+    """Compute the new columns of rows that must be grouped and ordered already."""
     stream = plan.stream()
     done: list[Any] = []
     for batch in table.to_batches():
@@ -299,4 +309,5 @@ def window_columns(
     done += stream.finish()
     pieces = [pa.record_batch(b) for b in done]
     first = table.num_columns
-    return fields, [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]
+    fields = output_fields(plan)
+    return [pa.chunked_array([p.column(first + i) for p in pieces], type=f.type) for i, f in enumerate(fields)]

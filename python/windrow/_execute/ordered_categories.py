@@ -15,15 +15,16 @@ from .._model.names import HIDDEN
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
-from .arrow_columns import rebuilt
 
 __all__ = [
     "carried_order",
     "has_ordered_categories",
+    "is_list",
     "ordered_columns",
     "ordered_type",
     "refuse_comparison",
-    "with_order",
+    "told",
+    "with_list_item",
 ]
 
 
@@ -52,13 +53,13 @@ def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
     for name in compared:
         if name in ordered:
             raise UnsupportedError(
-                f"{call.display}: it would compare the ordered categories of {_told(ordered[name])} as text; "
+                f"{call.display}: it would compare the ordered categories of {told(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
 
 
-def _told(name: str) -> str:
+def told(name: str) -> str:
     """Name a column as its user knows it."""
     text = without_places(name)
     if text != name:
@@ -108,52 +109,25 @@ def carried_order(calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordere
     }
 
 
-def with_order(
-    calls: Sequence[BoundCall],
-    fields: Sequence[pa.Field],
-    columns: Sequence[pa.ChunkedArray],
-    carried: Mapping[str, str],
-) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
-    """Give results that are dictionaries of ordered categories their order back.
-
-    Parameters
-    ----------
-    calls
-        The calls.
-    fields, columns
-        Their results.
-    carried
-        What :func:`carried_order` gave.
-
-    Returns
-    -------
-    tuple of list
-        The fields and the columns.
-    """
-    made, kinds = list(columns), list(fields)
-    for index, call in enumerate(calls):
-        if call.name in carried:
-            kind = ordered_type(made[index].type)
-            made[index] = pa.chunked_array([_with_order(c, kind) for c in made[index].chunks], type=kind)
-            kinds[index] = kinds[index].with_type(kind)
-    return kinds, made
-
-
 def ordered_type(kind: pa.DataType, *, text: bool = False) -> pa.DataType:
     """Give a type whose dictionaries are ordered, also within lists; with ``text``, text becomes such a dictionary."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
     if text and _is_text(kind):
         return pa.dictionary(pa.uint32(), kind, ordered=True)
-    if not _is_list(kind):
-        return kind
-    item = kind.value_field.with_type(ordered_type(kind.value_type, text=text))
+    return with_list_item(kind, ordered_type(kind.value_type, text=text)) if is_list(kind) else kind
+
+
+def with_list_item(kind: pa.DataType, item_type: pa.DataType) -> pa.DataType:
+    """Give a type of lists, of offsets or of views, with items of another type."""
+    item = kind.value_field.with_type(item_type)
     if pa.types.is_large_list(kind):
         return pa.large_list(item)
     return pa.list_view(item) if pa.types.is_list_view(kind) else pa.list_(item)
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is that of lists, of offsets or of views, as windrow's own results are."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_list_view(kind))
 
 
@@ -165,11 +139,3 @@ def _has_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind) or _is_text(kind):
         return True
     return any(_has_text(kind.field(i).type) for i in range(kind.num_fields))
-
-
-def _with_order(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    if kind == array.type:
-        return array
-    return rebuilt(
-        array, [array.dictionary if pa.types.is_dictionary(kind) else _with_order(array.values, kind.value_type)], kind
-    )

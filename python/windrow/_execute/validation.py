@@ -37,7 +37,8 @@ class Checker:
     """Checks columns batch by batch; dictionaries that batches share, and columns that two calls read, once."""
 
     def __init__(self) -> None:
-        self._columns: dict[tuple[str, bool], tuple[Any, Any]] = {}
+        #: By name, whether text was looked at, and whether nulls were refused: the column, and what it was made.
+        self._columns: dict[tuple[str, bool, bool], tuple[Any, Any]] = {}
         self._dictionaries: dict[tuple[Any, ...], tuple[pa.Array, pa.Array]] = {}
         self._text = True
         #: The number of rows of the batches before.
@@ -72,8 +73,8 @@ class Checker:
         DataError
             It is broken; the message names the row.
         """
-        for known in (text, True):
-            seen = self._columns.get((name, known))
+        for looked_at_text, may_be_null in {(text, nullable), (True, nullable), (text, False), (True, False)}:
+            seen = self._columns.get((name, looked_at_text, may_be_null))
             if seen is not None and seen[0] is column:
                 return seen[1]
         self._text = text
@@ -85,7 +86,7 @@ class Checker:
             begin += len(chunk)
         same = all(a is b for a, b in zip(made, chunks, strict=True))
         result = column if same else pa.chunked_array(made, type=column.type) if is_chunked else made[0]
-        self._columns[name, text] = (column, result)
+        self._columns[name, text, nullable] = (column, result)
         return result
 
     def _chunk(self, chunk: pa.Array, name: str, nullable: bool, begin: int) -> pa.Array:

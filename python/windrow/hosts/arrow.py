@@ -14,6 +14,7 @@ from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
+from .._execute.take_rows import take_rows
 from .._execute.validation import Checker
 from .._model.expressions import Scalar
 from .._parse.query import Query
@@ -23,9 +24,6 @@ from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
 from .query import KEEP, NUMBER, answer, marked, not_boolean
 
 __all__ = ["ArrowHost", "StreamHost"]
-
-# pyarrow cannot take rows of views
-_TAKEN_AS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 class ArrowHost(MemoryHost):
@@ -128,11 +126,7 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
 
 def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
     check = Checker().checked
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
-        sound = check(column, name, text=kind in _TAKEN_AS)
-        columns.append(sound.cast(_TAKEN_AS.get(kind, kind)).take(rows).cast(kind))
+    columns = [take_rows(check(c, n, text=False), rows) for n, c in zip(table.column_names, table.columns, strict=True)]
     return _table(columns, table.schema, len(rows))
 
 

@@ -16,12 +16,9 @@ from .._execute.native import input_table, window_columns
 from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
 from .._execute.steps import run_steps
-from .._model.catalog import function_of
 from .._model.expressions import Expr, Host, Scalar, is_instance
-from .._model.names import fresh
-from .._model.replace import replace
 from .._parse.query import Query
-from .._plan.bound import BoundCall, ColumnArgument
+from .._plan.bound import BoundCall
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from .._scalars.to_polars import within_limits
 from ..exceptions import DataError, SpecError, UnsupportedError
@@ -248,24 +245,23 @@ class _PolarsRunner:
         frame = working.frame
         schema = frame.schema
         with self._run.stage("evaluate"):
-            table, calls, sources = _read(working, step)
+            table = _read(working, step)
         known = {**ordered_columns(table.schema), **working.ordered}
         fields, columns = window_columns(
-            table, calls, self._options, presorted=self._presorted, ordered=known, explained=self._explained
+            table, step.calls, self._options, presorted=self._presorted, ordered=known, explained=self._explained
         )
-        ordered = working.ordered | carried_order(calls, fields, working.ordered)
+        ordered = working.ordered | carried_order(step.calls, fields, working.ordered)
         self._run.metrics.sections += 1
-        made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]
-        computed = pl.DataFrame(pa.table(made, names=[c.name for c in calls]))
-        # a call of the user's over an Enum gives the Enum back, whatever of it the native module was given
+        made = [_decimals(column, call) for column, call in zip(columns, step.calls, strict=True)]
+        computed = pl.DataFrame(pa.table(made, names=[c.name for c in step.calls]))
         results = {
             call.name: _restore(series, call, schema)
             for series, call in zip(computed.iter_columns(), step.calls, strict=True)
         }
         if self._explained is not None:
             self._explained[-1] = [
-                _with_categories(row, sources, results[call.name].dtype)
-                for row, call in zip(self._explained[-1], calls, strict=True)
+                {**row, "type": "Enum"} if isinstance(results[call.name].dtype, pl.Enum) else row
+                for row, call in zip(self._explained[-1], step.calls, strict=True)
             ]
         hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
         # by name: a list of Series would have '' renamed
@@ -330,51 +326,17 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
         )
 
 
-def _with_categories(row: dict[str, Any], sources: Mapping[str, str], result: pl.DataType) -> dict[str, Any]:
-    """Say of a call over positions of an Enum's categories, in ``sources`` by their names, what its user knows."""
-    import polars as pl
-
-    order = [" ".join([sources.get(name, name), *rest]) for name, *rest in (key.split(" ") for key in row["order_by"])]
-    return {**row, "order_by": order, "type": "Enum" if isinstance(result, pl.Enum) else row["type"]}
-
-
-def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall], dict[str, str]]:
-    """Give what calls read as Arrow, with Polars' own buffers, the calls over that, and of what it has positions.
-
-    Enums are ordered as Polars does, by the position of their categories: to Arrow, and so to windrow, they are text.
-    """
+def _read(working: _Working, step: Compute) -> pa.Table:
+    """Give what calls read as Arrow, with Polars' own buffers."""
     import polars as pl
 
     frame = working.frame
-    schema = frame.schema
     for name in (step.names[i] for i in step.reads):
-        _refuse_unreadable(working.texts.get(name, name), schema[name], shown=name in working.texts)
-    taken = set(step.names)
-    positions: dict[str, str] = {}
-
-    def position(column: str) -> str:
-        if not isinstance(schema[column], pl.Enum):
-            return column
-        if column not in positions:
-            positions[column] = fresh(f"__windrow_position_{len(positions)}", taken)
-        return positions[column]
-
-    calls = [_by_position(call, position) for call in step.calls]
+        _refuse_unreadable(working.texts.get(name, name), frame.schema[name], shown=name in working.texts)
     if not step.reads:
-        return input_table(step, [], frame.height), calls, {}
-    read = dict.fromkeys(n for call in calls for n in call.columns_read())
-    sources = {new: old for old, new in positions.items()}
-    columns = {n: frame[sources[n]].to_physical() if n in sources else frame[n] for n in read}
-    return _as_arrow(pl.DataFrame(columns)), calls, sources
-
-
-def _by_position(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
-    """Have a call read positions of categories where it orders by them, or gives the first or last of them."""
-    order = tuple(replace(key, column=position(key.column)) for key in call.order_by)
-    args = call.args
-    if _is_extremum(call) and (column := call.argument_column()) is not None:
-        args = (ColumnArgument(position(column)), *args[1:])
-    return replace(call, order_by=order, args=args)
+        return input_table(step, [], frame.height)
+    read = dict.fromkeys(n for call in step.calls for n in call.columns_read())
+    return _as_arrow(pl.DataFrame({n: frame[n] for n in read}))
 
 
 def _as_arrow(frame: pl.DataFrame) -> pa.Table:
@@ -397,36 +359,19 @@ def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
 
 
 def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataType]) -> pl.Series:
-    """Give a value function over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
-    dtype = _dictionary_type(call, schema, series.dtype)
-    if dtype is None:
-        return series
-    categories: pl.Series | None = getattr(dtype, "categories", None)
-    if categories is not None and series.dtype.is_integer():
-        series = categories.gather(series)
-    restored: pl.Series = series.cast(dtype)
-    return restored
-
-
-def _dictionary_type(call: BoundCall, schema: Mapping[str, pl.DataType], result: pl.DataType) -> pl.DataType | None:
+    """Give results over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
     import polars as pl
 
-    column = call.argument_column()
-    if call.user is not None or column is None:
-        return None
-    source = schema.get(column)
-    if isinstance(source, pl.Enum) and _is_extremum(call):
-        return source
-    if not isinstance(source, (pl.Enum, pl.Categorical)):
-        return None
-    if isinstance(result, pl.List):
-        return pl.List(source) if isinstance(result.inner, (pl.Enum, pl.Categorical)) else None
-    return source if isinstance(result, (pl.Enum, pl.Categorical)) else None
-
-
-def _is_extremum(call: BoundCall) -> bool:
-    known = function_of(call.function) if call.user is None else None
-    return known is not None and known.is_extremum
+    source = schema.get(call.argument_column() or "")
+    if call.user is not None or not isinstance(source, (pl.Enum, pl.Categorical)):
+        return series
+    dtype = series.dtype
+    restored = series
+    if isinstance(dtype, pl.List) and isinstance(dtype.inner, (pl.Enum, pl.Categorical)):
+        restored = series.cast(pl.List(source))
+    elif isinstance(dtype, (pl.Enum, pl.Categorical)):
+        restored = series.cast(source)
+    return restored
 
 
 def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:

@@ -231,6 +231,32 @@ def test_nulls_where_none_may_be_are_named():
                 list(wr.with_columns(frame, y=wr.lag("x").over(wr.window(order_by="k")), sort=sort))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_nulls_where_none_may_be_are_named_whoever_looked_first(seed):
+    rng = random.Random(seed)
+    rows = rng.randint(1, 9)
+    texts = [rng.choice("pq") for _ in range(rows)]
+    texts[row := rng.randrange(rows)] = None
+    schema = pa.schema([pa.field("x", pa.string(), nullable=False), pa.field("i", pa.int64())])
+    table = pa.table([texts, range(rows)], schema=schema)
+    calls = [
+        "count(x || 'a') OVER ()",
+        "count(x) OVER ()",
+        "count(upper(x)) OVER (ORDER BY i)",
+        "count(i) OVER (ORDER BY x)",
+    ]
+    calls += ["count(upper(x)) OVER (ORDER BY x)", "max(x) OVER (ORDER BY i)"]
+    for _ in range(4):
+        asked = rng.sample(calls, rng.randint(1, 4))
+        if not any(c.startswith(("count(x)", "max")) or "BY x" in c for c in asked):
+            asked.append("first(x) OVER (ORDER BY i)")
+        items = {f"c{n}": c for n, c in enumerate(asked)}
+        with pytest.raises(wr.DataError, match=f"'x'.* at row {row}"):
+            wr.with_columns(table, items)
+        with pytest.raises(wr.DataError, match=f"'x'.* at row {row}"):
+            wr.with_columns(table.to_reader(), items, sort=True).read_all()
+
+
 def test_dictionaries_with_a_null_among_their_values_spill():
     rows = 40
     batches = [

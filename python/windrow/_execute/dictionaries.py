@@ -1,0 +1,350 @@
+"""Dictionary columns: results have the categories of their column, in its order, and ordered ones go by position.
+
+The native module knows a dictionary as its values alone: what it gives has a dictionary of its own making. So the
+dictionaries that columns come with are remembered, and results are put into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._model.catalog import function_of
+from .._model.names import fresh
+from .._model.replace import replace
+from .._plan.bound import BoundCall, ColumnArgument, SortKey
+from ..exceptions import DataError, SpecError, shown
+from .arrow_columns import rebuilt
+from .ordered_categories import is_list, ordered_type, told, with_list_item
+
+__all__ = ["Dictionaries"]
+
+# pyarrow has no look-up of views
+_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+# Distinct values are listed in their order; other functions that take DISTINCT add their values up, or join texts.
+_LISTING = frozenset({"collect_list", "array_agg"})
+
+
+class Dictionaries:
+    """The dictionaries of the columns from which calls take values, merged as batches come.
+
+    Parameters
+    ----------
+    schema
+        The columns that the calls may read.
+    calls
+        The calls.
+    """
+
+    def __init__(self, schema: pa.Schema, calls: Sequence[BoundCall]) -> None:
+        self._calls = list(calls)
+        #: Of each call whose results are values of a dictionary column, or lists of such: that column, by call name.
+        self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
+        #: The calls whose results are positions of categories.
+        self._of_positions: set[str] = set()
+        #: Of which column the columns of positions have them.
+        self._positions: dict[str, str] = {}
+        self._types = {f.name: _item(f.type) for f in schema if pa.types.is_dictionary(_item(f.type))}
+        self._needed = set(self._sources.values())
+        self._known: dict[str, pa.Array] = {}
+
+    def read(self, data: pa.Table | pa.RecordBatch) -> None:
+        """Remember the dictionaries of a batch's columns.
+
+        Parameters
+        ----------
+        data
+            The batch.
+
+        Raises
+        ------
+        DataError
+            If the dictionaries of ordered categories contradict each other.
+        """
+        for name in self._needed:
+            column, ordered = data.column(name), self._types[name].ordered
+            pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+            dictionaries = list(map(_dictionary, pieces))
+            # the longest says in which order those of others are
+            for dictionary in sorted(dictionaries, key=len, reverse=True) if ordered else dictionaries:
+                self._learn(name, dictionary)
+
+    def check_defaults(self) -> None:
+        """Refuse a default that is none of the ordered categories of its column.
+
+        Raises
+        ------
+        SpecError
+            If there is one.
+        """
+        for call in self._calls:
+            name, function = self._sources.get(call.name), function_of(call.function)
+            if name is None or function is None or not self._types[name].ordered:
+                continue
+            known = self._known.get(name, [])
+            for value in map(call.literal, function.positions("default")):
+                if value is not None and len(known) and value not in known.to_pylist():
+                    raise _no_category(call, value, name)
+
+    def by_position(self, table: pa.Table) -> tuple[pa.Table, list[BoundCall]]:
+        """Have calls compare ordered categories by their positions, in columns that a table gets for that.
+
+        Parameters
+        ----------
+        table
+            All rows, of which nothing need have been read.
+
+        Returns
+        -------
+        tuple
+            The table of the columns that the calls now read, and these calls.
+        """
+        taken = {n.lower() for n in table.column_names}
+        positions: dict[str, str] = {}
+
+        def position(name: str) -> str:
+            column_type = table.schema.field(name).type
+            if not (pa.types.is_dictionary(column_type) and column_type.ordered and _can_look_up(column_type)):
+                return name
+            if name not in positions:
+                positions[name] = fresh(f"position of {name}", taken)
+            return positions[name]
+
+        calls = [_comparing(call, position) for call in self._calls]
+        self._of_positions = {
+            call.name
+            for call, given in zip(calls, self._calls, strict=True)
+            if call.name in self._sources and call.argument_column() != given.argument_column()
+        }
+        self._positions = {new: name for name, new in positions.items()}
+        self._needed.update(positions)
+        self.read(table)
+        if not positions:
+            return table, calls
+        for name, new in positions.items():
+            table = table.append_column(new, self._positions_of(name, table.column(name)))
+        read = {n for call in calls for n in call.columns_read()}
+        return table.select([n for n in table.column_names if n in read]), calls
+
+    def explained(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Say what the plan says of the calls in the names that their user knows.
+
+        Parameters
+        ----------
+        rows
+            What the plan says, one for each call.
+
+        Returns
+        -------
+        list of dict
+            The same, without columns of positions.
+        """
+
+        def known(key: str) -> str:
+            found = (n for n in self._positions if key == n or key.startswith(f"{n} "))
+            name = next(found, None)
+            return key if name is None else self._positions[name] + key[len(name) :]
+
+        return [{**row, "order_by": list(map(known, row["order_by"]))} for row in rows]
+
+    def result_fields(self, fields: Sequence[pa.Field]) -> list[pa.Field]:
+        """Give the fields of results with the types that :meth:`restored` gives them.
+
+        Parameters
+        ----------
+        fields
+            The fields that the native module gives, one for each call.
+
+        Returns
+        -------
+        list of pyarrow.Field
+            The fields.
+        """
+        return [f.with_type(self._type(call, f.type)) for call, f in zip(self._calls, fields, strict=True)]
+
+    def restored(self, columns: Sequence[Any]) -> list[Any]:
+        """Put results into the dictionaries of the columns that their values are of.
+
+        Parameters
+        ----------
+        columns
+            The results, an Array or a ChunkedArray for each call.
+
+        Returns
+        -------
+        list of pyarrow.Array or pyarrow.ChunkedArray
+            The results, of the types that :meth:`result_fields` gives.
+
+        Raises
+        ------
+        SpecError
+            For a default that is none of the ordered categories.
+        DataError
+            If there are more categories than the type of their indices can tell apart.
+        """
+        return [self._restored(call, c) for call, c in zip(self._calls, columns, strict=True)]
+
+    def _type(self, call: BoundCall, given: pa.DataType) -> pa.DataType:
+        """Give the type of a result, whose values may be positions of categories."""
+        name = self._sources.get(call.name)
+        if name is None:
+            return given
+        if call.name in self._of_positions:
+            return _with_item(given, self._types[name])
+        return ordered_type(given) if self._types[name].ordered else given
+
+    def _restored(self, call: BoundCall, column: Any) -> Any:
+        data_type = self._type(call, column.type)
+        if call.name not in self._sources or not pa.types.is_dictionary(_item(data_type)):
+            return column
+        if isinstance(column, pa.Array):
+            return self._into(column, data_type, call)
+        chunks = column.chunks
+        for chunk in chunks[1:]:  # each may add values to the dictionary of all
+            self._into(chunk, data_type, call)
+        return pa.chunked_array([self._into(c, data_type, call) for c in chunks], data_type)
+
+    def _into(self, array: pa.Array, data_type: pa.DataType, call: BoundCall) -> pa.Array:
+        if is_list(data_type):
+            return rebuilt(array, [self._into(array.values, data_type.value_type, call)], data_type)
+        if not _can_look_up(data_type):
+            return rebuilt(array, [array.dictionary], data_type)
+        name = self._sources[call.name]
+        indices = array if call.name in self._of_positions else self._indices(array, call, name)
+        known = self._known.get(name, pa.array([], data_type.value_type))
+        try:
+            indices = indices.cast(data_type.index_type)
+        except pa.ArrowInvalid:
+            raise DataError(
+                f"{call.display}: {len(known)} categories are more than {data_type.index_type} tells apart; cast the "
+                "column to a dictionary of wider indices, or to text"
+            ) from None
+        return pa.DictionaryArray.from_arrays(indices, known.cast(data_type.value_type), ordered=data_type.ordered)
+
+    def _indices(self, array: pa.DictionaryArray, call: BoundCall, name: str) -> pa.Array:
+        """Give the indices of values in the dictionary known; other values are put behind it, or are an error."""
+        values = _plain(array.dictionary)
+        known = self._known.get(name, values[:0])
+        if values.equals(known):
+            return array.indices
+        places = pc.index_in(values, value_set=known)
+        unknown = pc.and_(places.is_null(), values.is_valid())
+        if pc.any(unknown).as_py():
+            used = pc.is_in(pa.array(range(len(values)), array.indices.type), value_set=array.indices.unique())
+            missing = values.filter(pc.and_(used, unknown))
+            if len(missing):
+                if self._types[name].ordered:
+                    raise _no_category(call, missing[0].as_py(), name)
+                self._known[name] = known = pa.concat_arrays([known, missing.unique()])
+                places = pc.index_in(values, value_set=known)
+        return places.take(array.indices)
+
+    def _learn(self, name: str, dictionary: pa.Array) -> None:
+        dictionary = _plain(dictionary)
+        known = self._known.get(name)
+        if known is not None and known.equals(dictionary):
+            return
+        if not _can_look_up(self._types[name]):
+            self._known.setdefault(name, dictionary)
+            return
+        dictionary = dictionary.drop_null().unique()
+        if known is None:
+            self._known[name] = dictionary
+        elif self._types[name].ordered:
+            longer, shorter = (dictionary, known) if len(dictionary) > len(known) else (known, dictionary)
+            places = pc.index_in(shorter, value_set=longer)
+            if places.null_count or pc.any(pc.less_equal(places[1:], places[:-1])).as_py():
+                raise DataError(
+                    f"column {name!r} has pieces with ordered categories that have no order among them: "
+                    f"{shown(known.to_pylist())} and {shown(dictionary.to_pylist())}; give all of them one dictionary"
+                )
+            self._known[name] = longer
+        else:
+            self._known[name] = pa.concat_arrays(
+                [known, dictionary.filter(pc.invert(pc.is_in(dictionary, value_set=known)))]
+            )
+
+    def _positions_of(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        known, made = self._known.get(name), []
+        for chunk in column.chunks:
+            values = _plain(chunk.dictionary)
+            indices = chunk.indices
+            if not values.equals(known):
+                indices = pc.index_in(values, value_set=known).take(indices).cast(indices.type)
+            made.append(indices)
+        return pa.chunked_array(made, column.type.index_type)
+
+
+def _source(call: BoundCall, schema: pa.Schema) -> str | None:
+    """Give the column, of dictionaries or of lists of such, that a call's results are values of."""
+    known = function_of(call.function) if call.user is None else None
+    name = call.argument_column() if known is not None and known.keeps_type else None
+    index = -1 if name is None else schema.get_field_index(name)
+    return name if index >= 0 and pa.types.is_dictionary(_item(schema.field(index).type)) else None
+
+
+def _dictionary(array: pa.Array) -> pa.Array:
+    """Give the dictionary of an array, or of what its lists hold."""
+    while is_list(array.type):
+        array = array.values
+    return array.dictionary
+
+
+def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
+    """Have a call read positions where it compares values: as keys, and as the argument that orders or is made unique.
+
+    A RANGE frame with an offset adds to its key, which no position stands for.
+    """
+    known = function_of(call.function) if call.user is None else None
+    compared = set() if known is None else set(known.positions("ordered"))
+    if call.distinct and call.function in _LISTING:
+        compared.add(0)
+    args = tuple(
+        ColumnArgument(position(a.column)) if i in compared and isinstance(a, ColumnArgument) else a
+        for i, a in enumerate(call.args)
+    )
+    frame = call.frame
+    adds = frame is not None and frame.units == "range" and (frame.start.offset or frame.end.offset) is not None
+    return replace(
+        call,
+        args=args,
+        order_by=call.order_by if adds else _keys(call.order_by, position),
+        argument_order=_keys(call.argument_order, position),
+    )
+
+
+def _keys(keys: Sequence[SortKey], position: Callable[[str], str]) -> tuple[SortKey, ...]:
+    return tuple(replace(k, column=position(k.column)) for k in keys)
+
+
+def _can_look_up(dictionary: pa.DictionaryType) -> bool:
+    """Whether pyarrow finds values of a dictionary's type in others."""
+    values = dictionary.value_type
+    return values.num_fields == 0 and not isinstance(values, pa.BaseExtensionType) and not pa.types.is_null(values)
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    return values.cast(_PLAIN.get(values.type, values.type))
+
+
+def _item(data_type: pa.DataType) -> pa.DataType:
+    """Give the type of what lists hold, or the type itself."""
+    while is_list(data_type):
+        data_type = data_type.value_type
+    return data_type
+
+
+def _with_item(data_type: pa.DataType, item: pa.DataType) -> pa.DataType:
+    """Give a type of lists with other items, or the items' type for one that is no list."""
+    return with_list_item(data_type, _with_item(data_type.value_type, item)) if is_list(data_type) else item
+
+
+def _no_category(call: BoundCall, value: object, name: str) -> SpecError:
+    return SpecError(
+        f"{call.display}: the default {shown(value)} is none of the categories of {told(name)}; write one of them, or "
+        "add it to them first"
+    )

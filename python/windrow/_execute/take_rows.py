@@ -1,0 +1,133 @@
+"""Rows of a column in any order, of types and lengths too that pyarrow's ``take`` does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .arrow_columns import child_arrays, rebuilt, whole, with_parts
+
+__all__ = ["take_rows"]
+
+#: So many bytes have offsets of 32 bits in one array.
+_LONGEST = 2**31 - 1
+_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
+    """Take rows of a column.
+
+    Parameters
+    ----------
+    column
+        The column, whose layout is valid.
+    rows
+        The numbers of the rows.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+        Of the same type, in one piece where that can be.
+    """
+    kind = column.type
+    plain = pa.chunked_array([_plain(c) for c in column.chunks], _plain_type(kind))
+    pieces = plain.take(rows).chunks if plain.nbytes <= _LONGEST else list(_pieces(plain.chunks, rows))
+    return pa.chunked_array([_as_type(p, kind) for p in pieces], kind)
+
+
+def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
+    """Take rows of more bytes than may be in one array: each chunk's in its order first, then in that of the rows."""
+    order = pc.sort_indices(rows)
+    ascending = rows.take(order)
+    taken, begin = [], 0
+    for chunk in chunks:
+        inside = pc.and_(pc.greater_equal(ascending, begin), pc.less(ascending, begin + len(chunk)))
+        taken.append(chunk.take(pc.subtract(ascending.filter(inside), begin)))
+        begin += len(chunk)
+    if len(rows) > 1 and sum(t.nbytes for t in taken) > _LONGEST:
+        half = len(rows) // 2
+        del taken
+        yield from _pieces(chunks, rows.slice(0, half))
+        yield from _pieces(chunks, rows.slice(half))
+    else:
+        yield whole(pa.chunked_array(taken, chunks[0].type)).take(pc.sort_indices(order))
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Give a type of the same values of which pyarrow takes rows: views have offsets, and runs are written out."""
+    if kind in _VIEWS:
+        return _VIEWS[kind]
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain_type(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        return _plain_type(kind.value_type)
+    return with_parts(kind, [_plain_type(t) for t in _part_types(kind)])
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    kind = array.type
+    plain = _plain_type(kind)
+    if plain == kind and not _has_dictionary(kind):
+        return array
+    if kind in _VIEWS:
+        return array.cast(plain)
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain(array.storage)
+    if pa.types.is_run_end_encoded(kind):
+        runs = pa.array(range(len(array.values)), pa.int64())
+        numbers = pa.Array.from_buffers(
+            pa.run_end_encoded(kind.run_end_type, pa.int64()),
+            len(array),
+            [None],
+            offset=array.offset,
+            children=[array.run_ends, runs],
+        )
+        return _plain(array.values).take(pc.run_end_decode(numbers))
+    if pa.types.is_dictionary(kind) and array.dictionary.null_count:
+        array = _without_null_values(array)
+    return rebuilt(array, [_plain(p) for p in child_arrays(array)], plain)
+
+
+def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Give a dictionary array whose nulls are among its indices: pyarrow unifies no dictionaries with nulls."""
+    valid = array.dictionary.is_valid()
+    places = pc.subtract(pc.cumulative_sum(valid.cast(pa.int64())), 1)
+    places = pc.if_else(valid, places, pa.scalar(None, pa.int64()))
+    indices = places.take(array.indices).cast(array.indices.type)
+    return pa.DictionaryArray.from_arrays(indices, array.dictionary.filter(valid), ordered=array.type.ordered)
+
+
+def _has_dictionary(kind: pa.DataType) -> bool:
+    return pa.types.is_dictionary(kind) or any(map(_has_dictionary, _part_types(kind)))
+
+
+def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Give an array of a plain type the type that it was made of."""
+    if array.type == kind:
+        return array
+    if kind in _VIEWS:
+        return array.cast(kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.wrap_array(_as_type(array, kind.storage_type))
+    if pa.types.is_run_end_encoded(kind):
+        return _with_runs(array, kind)
+    parts = [_as_type(p, t) for p, t in zip(child_arrays(array), _part_types(kind), strict=True)]
+    return rebuilt(array, parts, kind)
+
+
+def _with_runs(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    try:
+        made = pc.run_end_encode(array, run_end_type=kind.run_end_type)
+        ends, values = made.run_ends, made.values
+    except pa.ArrowNotImplementedError:  # each value is a run
+        ends, values = pa.array(range(1, len(array) + 1), kind.run_end_type), array
+    children = [ends, _as_type(values, kind.value_type)]
+    return pa.Array.from_buffers(kind, len(array), [None], children=children)
+
+
+def _part_types(kind: pa.DataType) -> list[pa.DataType]:
+    if pa.types.is_dictionary(kind):
+        return [kind.value_type]
+    return [kind.field(i).type for i in range(kind.num_fields)]
