@@ -1,7 +1,7 @@
 """Writes THIRD_PARTY_LICENSES: what is linked into the extension beside windrow, and under which terms.
 
-    python tools/third_party_licenses.py            # writes the file
-    python tools/third_party_licenses.py --check    # exit status 1 where it is not what would be written
+    python tools/third_party_licenses.py --write
+    python tools/third_party_licenses.py --check    # exit status 1 where the file is not what would be written
 
 The crates are those that Cargo.lock names for the targets of deny.toml, less what only builds or tests. Where a crate
 leaves a choice, it is taken under the Apache License 2.0, else under MIT; any other licence is given with its text.
@@ -29,9 +29,9 @@ HEADER = """\
 Third-party software in the compiled part of windrow
 ====================================================
 
-The extension module of the Python package windrow-arrow is linked with the crates below, on one platform or another, and
-with Rust's standard library (MIT OR Apache-2.0, https://github.com/rust-lang/rust). windrow itself is under the Apache
-License 2.0, as are those crates that can be had under it.
+The extension module of the Python package windrow-arrow is linked with the crates below, on one platform or another,
+and with Rust's standard library (MIT OR Apache-2.0, https://github.com/rust-lang/rust). windrow itself is under the
+Apache License 2.0, as are those crates that can be had under it.
 
 Written by tools/third_party_licenses.py from Cargo.lock.
 """
@@ -103,7 +103,7 @@ def document(packages: list[dict[str, Any]]) -> str:
         elif not (own := texts(package, TEXTS)):
             raise SystemExit(f"{name} is under {licence} and comes without its text")
         else:
-            others[licence, *own].append(name)
+            others[(licence, *own)].append(name)
         for notice in texts(package, NOTICES):
             notices[notice].append(name)
     parts = [HEADER, section(APACHE, apache, (ROOT / "LICENSE").read_text("utf-8"))]
@@ -125,15 +125,19 @@ def targets() -> list[str]:
 
 
 def main() -> int:
-    """Write the file, or with ``--check`` say whether it is as it would be written."""
+    """Write the file, or say whether it is as it would be written."""
     parser = argparse.ArgumentParser(description="Write THIRD_PARTY_LICENSES from Cargo.lock.")
-    parser.add_argument("--check", action="store_true", help="write nothing, fail where the file differs")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", action="store_true", help="write the file")
+    what.add_argument("--check", action="store_true", help="write nothing, fail where the file differs")
     check = parser.parse_args().check
     packages = {name: package for target in targets() for name, package in linked(target).items()}
-    ordered = sorted(packages.values(), key=lambda of: (of["name"], [int(n) for n in re.findall(r"\d+", of["version"])]))
+    ordered = sorted(
+        packages.values(), key=lambda of: (of["name"], [int(n) for n in re.findall(r"\d+", of["version"])])
+    )
     text = document(ordered)
     if check and (not WRITTEN.exists() or WRITTEN.read_text("utf-8") != text):
-        print(f"{WRITTEN.name} is not what Cargo.lock says; `make licenses` writes it")
+        print(f"{WRITTEN.name} is not what Cargo.lock says; `make licenses ARGS=--write` writes it")
         return 1
     if not check:
         WRITTEN.write_text(text, "utf-8")
