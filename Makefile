@@ -13,10 +13,13 @@ MAKEFLAGS += --no-builtin-rules
 VENV ?= .venv
 PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
+RELEASE_TOOLS := $(VENV)/.release
 # Under the one name maturin gives it on every Unix (abi3: one build serves all Pythons).
 EXTENSION := python/windrow/_windrow.abi3.so
 RUST_SOURCES := $(shell find src python/src python/allocator/src -type f)
 RUST_SETTINGS := $(wildcard Cargo.toml Cargo.lock python/Cargo.toml python/build.rs python/allocator/Cargo.toml rust-toolchain* .cargo/config.toml)
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 
 NEED := source tools/toolchain.sh;
 # CI builds what Cargo.lock says or fails.
@@ -78,7 +81,7 @@ fuzz: build
 	@$(NEED) need_java; $(call SEEDED,$(or $(N),20)) "$(PY)" -m pytest tests/python/differential/test_spark.py \
 	    tests/python/differential/test_duckdb.py tests/python/execute/test_stream.py $(ARGS)
 
-## nightly: what does not fit .ci/run: the whole suite, N times what is drawn (N=10, SEED=...), and the benches' answers in full
+## nightly: what does not fit .ci/run: the whole suite, N times what is drawn (N=10, SEED=...), the benches' answers in full, matrix
 .PHONY: nightly
 nightly: build
 	@$(NEED) need_rust; need_java; $(call SEEDED,$(or $(N),10))
@@ -86,10 +89,11 @@ nightly: build
 	$(PYTEST) $(ARGS)
 	"$(PY)" -m benches.compare --check --quick
 	"$(PY)" -m benches.compare.spark --check --scale 0.05
+	$(MAKE) --no-print-directory matrix ARGS=
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy typing layers imports stubs size
+lint: fmt-check clippy doc ruff mypy typing layers imports stubs size licenses workflows
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -179,6 +183,18 @@ table: build
 	"$(PY)" tools/reexports.py
 	"$(PY)" tools/function_table.py
 
+## licenses: is THIRD_PARTY_LICENSES what Cargo.lock says? (ARGS=--write writes it)
+.PHONY: licenses
+licenses: $(INSTALLED)
+	@$(NEED) need_rust; "$(PY)" tools/third_party_licenses.py $(or $(ARGS),--check)
+
+## workflows: the workflows on GitHub, by their schema and by zizmor
+.PHONY: workflows
+workflows: $(INSTALLED)
+	@"$(VENV)/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	"$(VENV)/bin/check-jsonschema" --builtin-schema vendor.dependabot .github/dependabot.yml
+	"$(VENV)/bin/zizmor" --quiet --offline --persona pedantic --strict-collection .github
+
 ## deny: licences, advisories and bans of the dependencies (needs cargo-deny and the network)
 .PHONY: deny
 deny:
@@ -210,12 +226,35 @@ bench-check: build
 .PHONY: build
 build: $(EXTENSION)
 
+# On Linux the wheel's extension is linked against an old glibc, whatever this machine's own is. The binding alone is compiled
+# again for it: a linker that is given this way is not part of what its dependencies were compiled for.
+WHEEL := $(if $(filter Linux,$(shell uname)),--compatibility manylinux2014 -- -C linker="$(CURDIR)/tools/zig_linker.sh")
+
 ## wheel: builds the wheel, and runs the README's first example with it and Polars in a fresh environment
 .PHONY: wheel
-wheel: build
-	@$(NEED) need_rust; rm -rf dist
-	"$(VENV)/bin/maturin" build --quiet --release $(LOCKED) --out dist
+wheel: build $(RELEASE_TOOLS)
+	@$(NEED) need_rust; rm -rf dist/*.whl
+	PATH="$(abspath $(VENV))/bin:$$PATH" maturin build --quiet --release $(LOCKED) --out dist $(WHEEL)
 	"$(PY)" tools/check_wheel.py dist/*.whl
+
+## sdist: builds the source distribution, and checks that it holds all sources and compiles
+.PHONY: sdist
+sdist: $(INSTALLED)
+	@$(NEED) need_rust; rm -rf dist/*.tar.gz
+	"$(VENV)/bin/maturin" sdist --out dist
+	"$(PY)" tools/check_sources.py sdist dist/*.tar.gz
+
+## package: packs the crate as crates.io gets it, and checks that it holds all sources and compiles
+.PHONY: package
+package: $(INSTALLED)
+	@$(NEED) need_rust; rm -f "$(TARGET_DIR)"/package/windrow-*.crate
+	cargo package $(LOCKED) $(if $(CI),,--allow-dirty) --quiet --package windrow --no-verify
+	"$(PY)" tools/check_sources.py crate "$(TARGET_DIR)"/package/windrow-*.crate
+
+## matrix: a quick part of the tests with the wheel, for each Python at hand, with the oldest and the newest hosts (ARGS=3.10)
+.PHONY: matrix
+matrix: wheel
+	@"$(PY)" tools/matrix.py dist/*.whl $(ARGS)
 
 ## venv: $(VENV) with all hosts and tools
 .PHONY: venv
@@ -232,6 +271,11 @@ $(INSTALLED): pyproject.toml tools/requirements.py
 	"$(PY)" -m pip install --quiet -r "$(VENV)/requirements.txt"
 	touch $@
 
+$(RELEASE_TOOLS): $(INSTALLED)
+	@"$(PY)" tools/requirements.py release >"$(VENV)/release.txt"
+	"$(PY)" -m pip install --quiet -r "$(VENV)/release.txt"
+	touch $@
+
 $(EXTENSION): $(INSTALLED) $(RUST_SOURCES) $(RUST_SETTINGS)
 	@$(NEED) need_rust; PIP_QUIET=1 "$(VENV)/bin/maturin" develop --release $(LOCKED)
 	touch $@
@@ -239,6 +283,6 @@ $(EXTENSION): $(INSTALLED) $(RUST_SOURCES) $(RUST_SETTINGS)
 ## clean: removes all that the other targets made
 .PHONY: clean
 clean:
-	rm -rf "$(VENV)" "$(or $(CARGO_TARGET_DIR),target)" dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf "$(VENV)" "$(TARGET_DIR)" dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f python/windrow/_windrow*.so
 	find python tests tools examples benches -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

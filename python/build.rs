@@ -8,7 +8,7 @@ const LLD_SINCE: u32 = 90;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let flags = var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    let own_linker = !flags.contains("linker") && !flags.contains("fuse-ld");
+    let own_linker = !flags.contains("linker") && !flags.contains("fuse-ld") && var("RUSTC_LINKER").is_err();
     let released = var("PROFILE").is_ok_and(|profile| profile == "release");
     if own_linker && released && var("TARGET").is_ok_and(|target| target == "x86_64-unknown-linux-gnu") && has_lld() {
         // Functions of the same code become one: each strategy is compiled for each aggregate, often to the same code.

@@ -1,0 +1,111 @@
+"""Runs a quick part of the tests with a built wheel, for each Python at hand, with the oldest and the newest hosts.
+
+    python tools/matrix.py dist/*.whl            # all that are installed; a version, such as 3.10, picks one
+    python tools/matrix.py --here dist           # this Python, with the newest, as CI does beside Linux
+
+The oldest are the lowest releases of pyarrow, sqlglot, Polars and pandas that pyproject.toml allows and that have a
+wheel for that Python; uv picks them. Each environment is made anew, outside of the checkout, whose own package it does
+not see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+# The golden tables and what each layer promises; neither Spark nor what takes seconds.
+TESTS = ["api", "differential/test_cases.py", "hosts", "model", "parse", "plan", "udf"]
+WITH = ["pytest>=8.3", "hypothesis>=6.100", "cloudpickle>=3", "tqdm>=4.66", "duckdb>=1.2"]
+RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
+
+
+def pythons() -> dict[str, str]:
+    """Give the interpreters that are installed, of the releases that pyproject.toml names, by release."""
+    releases = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
+    return {release: python for release in releases if (python := next(interpreters(release), None))}
+
+
+def interpreters(release: str) -> Iterator[str]:
+    """Find interpreters of a release: on PATH, where pyenv keeps them, and this one."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions").glob(f"{release}.*/bin/python")
+    for candidate in (f"python{release}", *map(str, sorted(kept)), sys.executable):
+        try:
+            told = subprocess.run([candidate, "-V"], capture_output=True, text=True, check=False).stdout
+        except OSError:
+            continue
+        if told.startswith(f"Python {release}."):
+            yield candidate
+
+
+def uv(*arguments: str | Path) -> str:
+    """Run uv, which takes what is installed and has a wheel; give what it prints, or end with its error.
+
+    Raises
+    ------
+    SystemExit
+        If it fails.
+    """
+    environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
+    if "PIP_CERT" in os.environ:  # where pip is told of certificates, uv needs them too
+        environment.setdefault("SSL_CERT_FILE", os.environ["PIP_CERT"])
+    command = [sys.executable, "-m", "uv", "--quiet", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
+    if done.returncode:
+        raise SystemExit(f"uv {' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def run(python: str, hosts: str, wheel: Path) -> int:
+    """Make an environment, install the wheel into it, run the tests there; give pytest's exit status."""
+    wheels_only = ["--only-binary", ":all:"]
+    resolution = ["--resolution", RESOLUTIONS[hosts], "--no-header", "--no-annotate"]
+    with tempfile.TemporaryDirectory() as folder:
+        pins, inside = Path(folder, "pins.txt"), Path(folder, "venv")
+        extras = ["--extra", "polars", "--extra", "pandas"]
+        uv("pip", "compile", "pyproject.toml", *extras, *resolution, *wheels_only, "--python", python, "-o", pins)
+        uv("venv", "--python", python, inside)
+        uv("pip", "install", "--python", inside, *wheels_only, "-r", pins, wheel, *WITH)
+        print(f"== {hosts} hosts:", " ".join(pins.read_text("utf-8").split()), flush=True)
+        within = Path(inside, *(("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")))
+        # What is skipped here for want of Spark is no failure, as it would be in CI, and little is drawn.
+        environment = {name: value for name, value in os.environ.items() if name not in {"CI", "PYTHONPATH"}}
+        environment["WINDROW_FUZZ"] = "0.03"
+        tests = [f"tests/python/{name}" for name in TESTS]
+        options = ["-q", "-p", "no:cacheprovider", "-m", "not spark and not slow"]
+        return subprocess.run(
+            [within, "-m", "pytest", *options, *tests], check=False, cwd=ROOT, env=environment
+        ).returncode
+
+
+def main() -> int:
+    """Run the tests in each environment; 1 if they fail in one."""
+    parser = argparse.ArgumentParser(description="Run a quick part of the tests with a built wheel.")
+    parser.add_argument("wheel", type=Path, help="the wheel, or the folder that holds it alone")
+    parser.add_argument("releases", nargs="*", help="releases of Python; all that are at hand if none is named")
+    parser.add_argument("--here", action="store_true", help="this Python alone, with the newest hosts")
+    parser.add_argument("--hosts", choices=sorted(RESOLUTIONS), help="the oldest or the newest alone")
+    given = parser.parse_args()
+    wheel = next(given.wheel.glob("*.whl")) if given.wheel.is_dir() else given.wheel
+    found = {f"{sys.version_info.major}.{sys.version_info.minor}": sys.executable} if given.here else pythons()
+    if missing := set(given.releases) - set(found):
+        raise SystemExit(f"there is no Python {', '.join(sorted(missing))} here, but {', '.join(found)}")
+    hosts = [given.hosts] if given.hosts else ["newest"] if given.here else list(RESOLUTIONS)
+    failed = []
+    for release in given.releases or found:
+        for which in hosts:
+            print(f"== Python {release}, {which} hosts", flush=True)
+            if run(found[release], which, wheel.resolve()):
+                failed.append(f"Python {release} with the {which}")
+    print(f"== {'failed: ' + ', '.join(failed) if failed else 'passed on ' + ', '.join(given.releases or found)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
