@@ -59,7 +59,8 @@ def audit(wheel: Path) -> None:
     found = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", wheel], capture_output=True, text=True, check=False
     )
-    consistent = re.search(r'consistent with the following platform tag:\s*"(\w+)"', found.stdout)
+    told = " ".join(found.stdout.split())  # lines are broken to fit
+    consistent = re.search(r'consistent with the following platform tag: "(\w+)"', told)
     if consistent is None or consistent[1] not in platforms:
         raise SystemExit(f"{wheel.name} is tagged {platforms}; auditwheel says:\n{found.stdout}{found.stderr}")
 

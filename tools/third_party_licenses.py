@@ -103,7 +103,8 @@ def document(packages: list[dict[str, Any]]) -> str:
         elif not (own := texts(package, TEXTS)):
             raise SystemExit(f"{name} is under {licence} and comes without its text")
         else:
-            others[(licence, *own)].append(name)
+            terms = (licence, *own)
+            others[terms].append(name)
         for notice in texts(package, NOTICES):
             notices[notice].append(name)
     parts = [HEADER, section(APACHE, apache, (ROOT / "LICENSE").read_text("utf-8"))]
