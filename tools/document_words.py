@@ -37,7 +37,6 @@ INSTEAD = {
     r"shared out": "split across",
     r"whoever": "the caller, the reader",
     r"so many": "n, as many as",
-    r"whole numbers?": "integer",
     r"Kernel": "FunctionId",
     r"Inclusion": "RowMask",
     r"Edges": "Boundaries",
