@@ -93,7 +93,7 @@ nightly: build
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
-lint: fmt-check clippy doc ruff mypy typing layers imports stubs size licenses workflows
+lint: fmt-check clippy doc ruff mypy typing layers imports stubs size licenses workflows words
 
 ## fmt: formats Rust and Python
 .PHONY: fmt
@@ -155,6 +155,11 @@ imports: $(INSTALLED)
 	    echo "windrow: only python/windrow/hosts/spark/jvm.py touches the JVM's objects, and these do:" $$touching >&2
 	    exit 1
 	fi
+
+## words: is a document too long, or is there a plainer word?
+.PHONY: words
+words: $(INSTALLED)
+	@"$(PY)" tools/document_words.py
 
 ## stubs: does _windrow.pyi say what the built module is?
 .PHONY: stubs

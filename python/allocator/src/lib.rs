@@ -20,7 +20,7 @@
 //! windrow's Python package is built with it; the crate `windrow` leaves the choice of an allocator to its user. Cost: some system calls per allocation that nothing kept fits, and up to an eighth of
 //! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
 
-#![allow(unsafe_code)] // an allocator is nothing else; DESIGN.md, "Memory", has what it brings
+#![allow(unsafe_code)] // an allocator is nothing else; docs/performance.md, "Memory and caches", has what it brings
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
