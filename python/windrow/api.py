@@ -369,7 +369,11 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
         )
     quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
-    if not session.catalog.tableExists(quoted):
+    from .hosts.spark.jvm import depth_limited
+
+    with depth_limited(f"FROM {name}"):
+        exists = session.catalog.tableExists(quoted)
+    if not exists:
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
             f"{suggest(name, frames)}"

@@ -20,7 +20,7 @@ from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, 
 from .evaluate import evaluate, refuse_neighbours
 from .external_sort import answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, output_fields, refuse_nested_runs
+from .native import ROWS, ExplainedCall, explained_plan, input_table, make_plan, output_fields, refuse_nested_runs
 from .ordered_categories import carried_order, ordered_columns
 from .run_metrics import Run
 from .sectioned import Share
@@ -114,9 +114,9 @@ class Level:
         """The schema of the batches that leave."""
         return self._schema(self.input_schema)
 
-    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
-        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
-        return list(self._plan().explain(streamed))
+    def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
+        """Say how each call is computed, by a stream or at once, in their order."""
+        return explained_plan(self._plan(), streamed=streamed)
 
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +25,8 @@ from .validation import Checker
 
 __all__ = [
     "ROWS",
+    "ExplainedCall",
+    "explained_plan",
     "input_table",
     "make_plan",
     "output_fields",
@@ -34,6 +37,64 @@ __all__ = [
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCall:
+    """How one call is computed.
+
+    Parameters
+    ----------
+    name
+        The column of its results.
+    call
+        The call as it was written.
+    partition_by, order_by
+        Its keys.
+    frame
+        Its frame; None where the function takes none.
+    shape
+        What kind of frame that is.
+    strategy, reason
+        The algorithm, and why it was chosen.
+    reach_before, reach_after
+        How far it reads before and after a row.
+    sort
+        Which sort serves it: a number, and what a host says of it.
+    type
+        The type of its results.
+    """
+
+    name: str
+    call: str
+    partition_by: list[str]
+    order_by: list[str]
+    frame: str | None
+    shape: str | None
+    strategy: str
+    reason: str
+    reach_before: str | None
+    reach_after: str | None
+    sort: int | str | None
+    type: str
+
+
+def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
+    """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    streamed
+        Whether the rows come sorted, batch by batch.
+
+    Returns
+    -------
+    list of ExplainedCall
+        One for each call, in their order.
+    """
+    return [ExplainedCall(**row) for row in plan.explain(streamed)]
 
 
 def make_plan(
@@ -261,7 +322,7 @@ def window_columns(
     *,
     presorted: bool = False,
     ordered: Mapping[str, str] | None = None,
-    explained: list[list[dict[str, Any]]] | None = None,
+    explained: list[list[ExplainedCall]] | None = None,
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns for a table in memory; rows keep their order.
 
@@ -278,7 +339,7 @@ def window_columns(
     ordered
         As for :func:`make_plan`.
     explained
-        Takes a list of how each call is computed, one dict per call in their order.
+        Takes a list of how each call is computed, in their order.
 
     Returns
     -------
@@ -287,7 +348,7 @@ def window_columns(
     """
     plan = make_plan(table.schema, calls, options, ordered)
     if explained is not None:
-        explained.append(list(plan.explain(presorted)))
+        explained.append(explained_plan(plan, streamed=presorted))
     if not presorted:
         result = pa.table(plan.compute(table))
         return list(result.schema), result.columns

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from .._execute.arrow_columns import empty_table
 from .._execute.in_memory import explained_calls
+from .._execute.native import ExplainedCall
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
 from .._parse.query import Query, read_query
@@ -149,7 +150,7 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed.
 
         Whatever :meth:`run` would refuse is refused. A host that does not say how runs as Arrow's.
@@ -167,7 +168,7 @@ class MemoryHost:
             self.finish(self.run(frame, plan, arguments))
         seconds = perf_counter() - begun
         measured = Measured(", ".join(o.name for o in plan.outputs), runs)
-        return Explanation(explained.rows, explained.steps, [measured], seconds)
+        return Explanation(explained.calls, explained.steps, [measured], seconds)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from .._execute.evaluate import ColumnTypes, Expressions, evaluating
-from .._execute.native import input_table, window_columns
+from .._execute.native import ExplainedCall, input_table, window_columns
 from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
 from .._execute.steps import run_steps
@@ -109,11 +109,11 @@ class PolarsHost(MemoryHost):
         with in_memory(plan.shown, frame.height) as run:
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
         import polars as pl
 
-        explained: list[list[dict[str, Any]]] = []
+        explained: list[list[ExplainedCall]] = []
         runner = _PolarsRunner(plan, Run(str), current(), presorted=sort is False, explained=explained)
         run_steps(runner, _Working(pl.DataFrame(schema=frame.collect_schema())), plan)
         return explained
@@ -223,7 +223,7 @@ class _PolarsRunner:
         options: Options,
         *,
         presorted: bool,
-        explained: list[list[dict[str, Any]]] | None = None,
+        explained: list[list[ExplainedCall]] | None = None,
     ) -> None:
         self._plan = plan
         self._run = run
@@ -330,12 +330,12 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
         )
 
 
-def _with_categories(row: dict[str, Any], sources: Mapping[str, str], result: pl.DataType) -> dict[str, Any]:
+def _with_categories(row: ExplainedCall, sources: Mapping[str, str], result: pl.DataType) -> ExplainedCall:
     """Say of a call over positions of an Enum's categories, in ``sources`` by their names, what its user knows."""
     import polars as pl
 
-    order = [" ".join([sources.get(name, name), *rest]) for name, *rest in (key.split(" ") for key in row["order_by"])]
-    return {**row, "order_by": order, "type": "Enum" if isinstance(result, pl.Enum) else row["type"]}
+    order = [" ".join([sources.get(name, name), *rest]) for name, *rest in (key.split(" ") for key in row.order_by)]
+    return replace(row, order_by=order, type="Enum" if isinstance(result, pl.Enum) else row.type)
 
 
 def _read(working: _Working, step: Compute) -> tuple[pa.Table, list[BoundCall], dict[str, str]]:

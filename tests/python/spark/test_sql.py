@@ -209,3 +209,27 @@ def test_settings_and_warnings(t, u):
     with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
         wr.sql("SELECT count_min_sketch(w, 0.5D, 0.5D, 1) OVER (PARTITION BY g) c FROM u", u=u)
     assert caught[0].filename == __file__
+
+
+REFUSED_BY_SPARK = {
+    "an unknown column in WHERE": "SELECT sum(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t WHERE nope > 1",
+    "no boolean in WHERE": "SELECT sum(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t WHERE id + 1",
+    "no boolean in QUALIFY": "SELECT id FROM t QUALIFY max(v) OVER (ORDER BY id GROUPS 1 PRECEDING)",
+    "a function in an item": "SELECT nope(max(v) OVER (ORDER BY id GROUPS 1 PRECEDING)) AS s FROM t",
+    "a function in a call": "SELECT max(nope(v)) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t",
+    "no such catalog": "SELECT max(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM nowhere.b.t",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_BY_SPARK)
+def test_what_sparks_analyser_refuses_is_a_spec_error(name, t):
+    """Also in what is one SELECT from one frame, which Spark sees piece by piece."""
+    with pytest.raises(wr.SpecError):
+        wr.sql(REFUSED_BY_SPARK[name], t=t)
+
+
+@pytest.mark.parametrize("item", ["max(nope(v)) OVER (ORDER BY id)", "nope(max(v) OVER (ORDER BY id)) + 1"])
+def test_and_so_it_is_in_with_columns(item, t):
+    for way in (wr.with_columns, wr.select, wr.explain):
+        with pytest.raises(wr.SpecError, match="nope"):
+            way(t, {"x": item})
