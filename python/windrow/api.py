@@ -490,7 +490,8 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     exprs
         A call, a SQL string, a dict of names to these, or a list of them.
     schema
-        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind.
+        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind, of which no
+        row is read. A stream that can be opened only once is spent by it: give its schema.
     sort
         ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
         as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.

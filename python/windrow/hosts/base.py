@@ -8,7 +8,8 @@ object with the methods of :class:`Host`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
@@ -187,14 +188,24 @@ class ReadAsTable(MemoryHost):
         return read_table(frame)
 
     def schema(self, value: Any) -> FrameSchema:
-        """Give the schema of a frame."""
-        return FrameSchema(read_table(value).schema)
+        """Give the schema of a frame, of which no row is read; a stream that can be opened once only is spent by it."""
+        if not hasattr(value, "__arrow_c_stream__"):
+            return FrameSchema(read_table(value).schema)
+        with _readable(value), pa.RecordBatchReader.from_stream(value) as reader:
+            return FrameSchema(reader.schema)
 
 
 def read_table(value: Any) -> pa.Table:
     """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
-    try:
+    with _readable(value):
         return pa.table(value)
+
+
+@contextmanager
+def _readable(value: Any) -> Iterator[None]:
+    """Have what is raised over an object within a block be windrow's own error."""
+    try:
+        yield
     except MemoryError:
         raise
     except Exception as error:  # the object's own code, and its library's errors

@@ -59,6 +59,29 @@ def test_what_is_no_batch_is_refused(seed):
             list(op(way(mixed)))
 
 
+def test_a_stream_as_schema_is_not_read():
+    class Stream:
+        """A stream of which each batch that is read is counted."""
+
+        read = 0
+
+        def batches(self):
+            for batch in table.to_batches(2):
+                self.read += 1
+                yield batch
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            reader = pa.RecordBatchReader.from_batches(table.schema, self.batches())
+            return reader.__arrow_c_stream__(requested_schema)
+
+    stream = Stream()
+    op = wr.operator(call, stream)
+    assert op.schema.names == [*table.column_names, "s"]
+    assert stream.read == 0
+    assert wr.with_columns(stream, call)["s"].to_pylist() == SUMS
+    assert stream.read == 4
+
+
 def test_zero_rows_and_slices():
     batch = table.to_batches()[0]
     parts = [batch.slice(0, 0), batch.slice(0, 3), batch.slice(3, 0), batch.slice(3, 4), batch.slice(7, 0)]
