@@ -187,7 +187,7 @@ class Level:
             inputs.clear()
             yield from self._spilled(_drained(waiting), options, limit or held * IN_MEMORY, run)
             return
-        plan = self._plan(options)
+        plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
         new = pa.table(plan.compute(pa.concat_tables(inputs)))
         inputs.clear()
         run.metrics.sections += 1
