@@ -13,6 +13,9 @@ from support.random_calls import rounds
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
+import pyspark.sql.types as T  # noqa: N812
+
+from support.spark_sessions import settings
 
 
 @pytest.fixture(scope="module")
@@ -233,3 +236,21 @@ def test_and_so_it_is_in_with_columns(item, t):
     for way in (wr.with_columns, wr.select, wr.explain):
         with pytest.raises(wr.SpecError, match="nope"):
             way(t, {"x": item})
+
+
+@pytest.mark.skipif(not hasattr(T, "TimeType"), reason="Spark 4.1 and later")
+def test_times_within_others_and_without_leave(spark, t):
+    """TIME is computed at any depth where the session allows it; where not, Spark's refusal is a SpecError."""
+    with settings(spark, {"spark.sql.timeType.enabled": "true"}):
+        frame = t.selectExpr("id", "k", "CAST(concat('10:0', id % 10, ':00') AS TIME) AS tm")
+        frame = frame.selectExpr("*", "struct(tm) AS st", "array(tm) AS ar")
+        calls = {f"c{i}": f"last_value({c}) OVER (PARTITION BY k ORDER BY id ROWS 1 PRECEDING)" for i, c in
+                 enumerate(["st", "ar", "tm + INTERVAL '1' HOUR", "time'10:00:00'"])}  # fmt: skip
+        ours = wr.with_columns(frame, calls, engine="windrow")
+        assert same(ours, frame.selectExpr("*", *[f"{c} AS {n}" for n, c in calls.items()])) == 12
+    with settings(spark, {"spark.sql.timeType.enabled": "false"}):
+        for item in ("lag(id, 1, time'10:00:00') OVER (ORDER BY id)", "max(CAST(k AS TIME)) OVER (ORDER BY id)"):
+            with pytest.raises(wr.SpecError):
+                wr.with_columns(t, {"x": item})
+            with pytest.raises(wr.SpecError):
+                wr.sql(f"SELECT {item} AS x FROM t", t=t)
