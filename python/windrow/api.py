@@ -369,7 +369,11 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
         )
     quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
-    if not session.catalog.tableExists(quoted):
+    from .hosts.spark.jvm import depth_limited
+
+    with depth_limited(f"FROM {name}"):
+        exists = session.catalog.tableExists(quoted)
+    if not exists:
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
             f"{suggest(name, frames)}"
@@ -486,7 +490,8 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     exprs
         A call, a SQL string, a dict of names to these, or a list of them.
     schema
-        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind.
+        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind, of which no
+        row is read. A stream that can be opened only once is spent by it: give its schema.
     sort
         ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
         as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.

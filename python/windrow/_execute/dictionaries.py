@@ -18,6 +18,7 @@ from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
 from ..exceptions import DataError, SpecError, shown
 from .arrow_columns import rebuilt
+from .explained_call import ExplainedCall
 from .ordered_categories import is_list, ordered_type, told, with_list_item
 
 __all__ = ["Dictionaries"]
@@ -130,7 +131,7 @@ class Dictionaries:
         read = {n for call in calls for n in call.columns_read()}
         return table.select([n for n in table.column_names if n in read]), calls
 
-    def explained(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    def explained(self, rows: Iterable[ExplainedCall]) -> list[ExplainedCall]:
         """Say what the plan says of the calls in the names that their user knows.
 
         Parameters
@@ -140,7 +141,7 @@ class Dictionaries:
 
         Returns
         -------
-        list of dict
+        list of ExplainedCall
             The same, without columns of positions.
         """
 
@@ -149,7 +150,7 @@ class Dictionaries:
             name = next(found, None)
             return key if name is None else self._positions[name] + key[len(name) :]
 
-        return [{**row, "order_by": list(map(known, row["order_by"]))} for row in rows]
+        return [replace(row, order_by=list(map(known, row.order_by))) for row in rows]
 
     def result_fields(self, fields: Sequence[pa.Field]) -> list[pa.Field]:
         """Give the fields of results with the types that :meth:`restored` gives them.

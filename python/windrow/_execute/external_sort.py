@@ -26,10 +26,10 @@ from ..settings import Options
 from .memory import let_go
 from .native import make_plan
 from .run_metrics import Run
-from .sectioned import Share, alone, answered as in_sections, summarised as of_sections
+from .sectioned import Share, alone, answered as in_sections, drained, summarised as of_sections
 
 if TYPE_CHECKING:
-    from .._windrow import Plan, Sorter, Stream
+    from .._windrow import Plan, Stream
 
 __all__ = ["POSITION", "answered", "numbered", "summarised"]
 
@@ -221,7 +221,7 @@ def _ordered(
     with run.stage("sort"):
         run.metrics.spilled_bytes += sorter.finish()
     let_go()  # what reading needed
-    return run.timed("sort", _drained(sorter)), stream
+    return run.timed("sort", drained(sorter)), stream
 
 
 def _half(limit: int) -> int:
@@ -232,8 +232,3 @@ def _half(limit: int) -> int:
 def _passed(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:
     run.metrics.sections += bool(finished)
     yield from map(pa.record_batch, finished)
-
-
-def _drained(sorter: Sorter) -> Iterator[pa.RecordBatch]:
-    while (rows := sorter.next_batch()) is not None:
-        yield pa.record_batch(rows)

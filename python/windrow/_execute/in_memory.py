@@ -10,6 +10,7 @@ import pyarrow as pa
 from .._plan.steps import Compute, Evaluate, Project, StepPlan
 from ..settings import Options
 from .evaluate import evaluate
+from .explained_call import ExplainedCall
 from .native import input_table, window_columns
 from .ordered_categories import carried_order, ordered_columns
 from .run_metrics import Run
@@ -93,7 +94,7 @@ class ArrowRunner(Generic[R]):
         options: Options,
         *,
         presorted: bool = False,
-        explained: list[list[dict[str, Any]]] | None = None,
+        explained: list[list[ExplainedCall]] | None = None,
     ) -> None:
         self.run = run
         self._options = options
@@ -148,7 +149,7 @@ class _Explainer(ArrowRunner[None]):
 
 def explained_calls(
     columns: Any, plan: StepPlan, options: Options, schema: pa.Schema | None = None, *, presorted: bool = False
-) -> list[list[dict[str, Any]]]:
+) -> list[list[ExplainedCall]]:
     """Run the steps of a plan over no rows, and say how the calls of each are computed.
 
     Parameters
@@ -167,14 +168,14 @@ def explained_calls(
     Returns
     -------
     list
-        For each step of calls, a list of one dict per call.
+        For each step of calls, how each is computed.
 
     Raises
     ------
     WindrowError
         Whatever running the plan over such a frame raises.
     """
-    explained: list[list[dict[str, Any]]] = []
+    explained: list[list[ExplainedCall]] = []
     runner = _Explainer(Run(str), options, presorted=presorted, explained=explained)
     run_steps(runner, WorkingColumns(columns, plan.width, 0, schema), plan)
     return explained

@@ -19,6 +19,7 @@ from ..settings import Options
 from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, with_buffers
 from .dictionaries import Dictionaries
 from .evaluate import evaluate, refuse_neighbours
+from .explained_call import ExplainedCall, explained_plan
 from .external_sort import answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
 from .native import ROWS, input_table, make_plan, output_fields, refuse_nested_runs
@@ -115,9 +116,9 @@ class Level:
         """The schema of the batches that leave."""
         return self._schema(self.input_schema)
 
-    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
-        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
-        return list(self._plan().explain(streamed))
+    def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
+        """Say how each call is computed, by a stream or at once, in their order."""
+        return explained_plan(self._plan(), streamed=streamed)
 
     def refuses_sections(self) -> str | None:
         """Say why several may not share the rows of a partition; None: they may."""
@@ -193,7 +194,7 @@ class Level:
             inputs.clear()
             yield from self._spilled(_drained(waiting), options, limit or held * IN_MEMORY, run)
             return
-        plan = self._plan(options)
+        plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
         new = dictionaries.restored(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
         inputs.clear()
         run.metrics.sections += 1

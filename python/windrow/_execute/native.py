@@ -18,6 +18,7 @@ from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import BYTES
 from .dictionaries import Dictionaries
+from .explained_call import ExplainedCall, explained_plan
 from .lossless import fits
 from .ordered_categories import ordered_columns, refuse_comparison
 from .struct_offsets import aligned
@@ -262,7 +263,7 @@ def window_columns(
     *,
     presorted: bool = False,
     ordered: Mapping[str, str] | None = None,
-    explained: list[list[dict[str, Any]]] | None = None,
+    explained: list[list[ExplainedCall]] | None = None,
 ) -> tuple[list[pa.Field], list[pa.ChunkedArray]]:
     """Compute the new columns for a table in memory; rows keep their order.
 
@@ -279,7 +280,7 @@ def window_columns(
     ordered
         As for :func:`make_plan`.
     explained
-        Takes a list of how each call is computed, one dict per call in their order.
+        Takes a list of how each call is computed, in their order.
 
     Returns
     -------
@@ -291,7 +292,7 @@ def window_columns(
     plan = make_plan(table.schema, calls, options, ordered)
     dictionaries.check_defaults()
     if explained is not None:
-        explained.append(dictionaries.explained(plan.explain(presorted)))
+        explained.append(dictionaries.explained(explained_plan(plan, streamed=presorted)))
     if presorted:
         fields, made = output_fields(plan), _streamed(plan, table)
     else:

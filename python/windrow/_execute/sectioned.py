@@ -16,9 +16,9 @@ from .._windrow import Sections, Spilled
 from .run_metrics import Run
 
 if TYPE_CHECKING:
-    from .._windrow import Plan
+    from .._windrow import Plan, Sorter
 
-__all__ = ["Share", "alone", "answered", "summarised"]
+__all__ = ["Share", "alone", "answered", "drained", "summarised"]
 
 #: Gives the summaries of all sections that there are, in order, and how many come before one's own.
 Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
@@ -193,9 +193,10 @@ class _Kept:
         if self._spilled is not None:
             with self._run.stage("spill"):
                 self._run.metrics.spilled_bytes += self._spilled.finish()
-            yield from self._run.timed("spill", _drained(self._spilled))
+            yield from self._run.timed("spill", drained(self._spilled))
 
 
-def _drained(spilled: Spilled) -> Iterator[pa.RecordBatch]:
-    while (batch := spilled.next_batch()) is not None:
+def drained(rows: Spilled | Sorter) -> Iterator[pa.RecordBatch]:
+    """Give the batches that the native module holds in files, each once."""
+    while (batch := rows.next_batch()) is not None:
         yield pa.record_batch(batch)

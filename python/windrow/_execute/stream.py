@@ -16,6 +16,7 @@ from ..exceptions import SpecError, shown
 from ..settings import Options
 from .arrow_columns import empty_table, whole
 from .evaluate import evaluate
+from .explained_call import ExplainedCall
 from .external_sort import POSITION
 from .level import Level
 from .run_metrics import Report, Run, log_in_task, logs
@@ -146,8 +147,8 @@ class Operator:
     def _end(self) -> Level | Last:
         return self.levels[-1] if self.last is None else self.last
 
-    def explain_rows(self, *, streamed: bool = True) -> list[dict[str, Any]]:
-        """Say how each call is computed, by a stream or at once: one dict per call, in their order."""
+    def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
+        """Say how each call is computed, by a stream or at once, in their order."""
         return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._execute.arrow_columns import empty_table, whole
+from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
@@ -60,7 +61,7 @@ class ArrowHost(MemoryHost):
             return _batch(_run_table(pa.Table.from_batches([frame]), plan, presorted=sort is False))
         return _run_table(frame, plan, presorted=sort is False)
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
         if isinstance(frame, pa.RecordBatchReader):
             levels = stream_operator(plan, frame.schema, current(), bool(sort)).levels

@@ -8,7 +8,8 @@ object with the methods of :class:`Host`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from .._execute.arrow_columns import empty_table
+from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import explained_calls
 from .._execute.run_metrics import Measured, collected
 from .._parse.items import read_items
@@ -149,7 +151,7 @@ class MemoryHost:
     def finish(self, result: Any) -> None:
         """Have what is not computed yet of a result computed."""
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed.
 
         Whatever :meth:`run` would refuse is refused. A host that does not say how runs as Arrow's.
@@ -167,7 +169,7 @@ class MemoryHost:
             self.finish(self.run(frame, plan, arguments))
         seconds = perf_counter() - begun
         measured = Measured(", ".join(o.name for o in plan.outputs), runs)
-        return Explanation(explained.rows, explained.steps, [measured], seconds)
+        return Explanation(explained.calls, explained.steps, [measured], seconds)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
@@ -186,14 +188,24 @@ class ReadAsTable(MemoryHost):
         return read_table(frame)
 
     def schema(self, value: Any) -> FrameSchema:
-        """Give the schema of a frame."""
-        return FrameSchema(read_table(value).schema)
+        """Give the schema of a frame, of which no row is read; a stream that can be opened once only is spent by it."""
+        if not hasattr(value, "__arrow_c_stream__"):
+            return FrameSchema(read_table(value).schema)
+        with _readable(value), pa.RecordBatchReader.from_stream(value) as reader:
+            return FrameSchema(reader.schema)
 
 
 def read_table(value: Any) -> pa.Table:
     """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
-    try:
+    with _readable(value):
         return pa.table(value)
+
+
+@contextmanager
+def _readable(value: Any) -> Iterator[None]:
+    """Have what is raised over an object within a block be windrow's own error."""
+    try:
+        yield
     except MemoryError:
         raise
     except Exception as error:  # the object's own code, and its library's errors

@@ -5,9 +5,12 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from .._execute.explained_call import ExplainedCall
 from .._execute.run_metrics import Measured, seconds_text, size_text
+from .._model.replace import replace
 from .._plan.steps import Compute, Evaluate, StepPlan
 
 __all__ = ["Explanation", "explain_plan"]
@@ -18,7 +21,7 @@ _COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after"
 _MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
 
 
-def explain_plan(plan: StepPlan, explained: Sequence[Sequence[Mapping[str, Any]]]) -> Explanation:
+def explain_plan(plan: StepPlan, explained: Sequence[Sequence[ExplainedCall]]) -> Explanation:
     """Say how the steps of a plan would be run by a host of frames in memory.
 
     Parameters
@@ -37,20 +40,26 @@ def explain_plan(plan: StepPlan, explained: Sequence[Sequence[Mapping[str, Any]]
     shown = plan.display_names()
     texts = _hidden_texts(plan)
     results = {i: name for name, i in plan.project.columns}
-    rows: list[dict[str, Any]] = []
+    calls: list[ExplainedCall] = []
     steps: list[str] = []
     for step in plan.steps:
         if isinstance(step, Compute):
             number, level = next(numbered)
-            for row in level:
-                sort = row.get("sort") if len(explained) == 1 else f"level {number}, sort {row.get('sort')}"
-                keys = {k: [_shown_key(n, texts) for n in row[k]] for k in ("partition_by", "order_by")}
-                rows.append({**row, **keys, "name": shown[row["name"]] or row["call"], "sort": sort})
+            for call in level:
+                calls.append(
+                    replace(
+                        call,
+                        name=shown[call.name] or call.call,
+                        partition_by=[_shown_key(k, texts) for k in call.partition_by],
+                        order_by=[_shown_key(k, texts) for k in call.order_by],
+                        sort=call.sort if len(explained) == 1 else f"level {number}, sort {call.sort}",
+                    )
+                )
         elif isinstance(step, Evaluate):
             for index, scalar in enumerate(step.scalars, len(step.names)):
                 when = f"{results[index]} last" if index in results else "a column first"
                 steps.append(f"Polars evaluates {scalar.text} into {when}")
-    return Explanation(rows, steps)
+    return Explanation(calls, steps)
 
 
 def _hidden_texts(plan: StepPlan) -> dict[str, str]:
@@ -75,11 +84,12 @@ class Explanation:
 
     Parameters
     ----------
-    rows
-        One dict per call: ``name``, ``call``, ``partition_by``, ``order_by``, ``frame``, ``shape``, ``strategy``,
-        ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``. The strategy is one of those that
-        :func:`windrow.config` names, or ``"spark"``; ``"grouped"`` sorts no rows, unless partitions cannot be numbered
-        without a sort: by text keys of rows in no order, or where there are about as many as rows.
+    calls
+        How each call is computed. ``rows`` has one dict per call: ``name``, ``call``, ``partition_by``, ``order_by``,
+        ``frame``, ``shape``, ``strategy``, ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``. The
+        strategy is one of those that :func:`windrow.config` names, or ``"spark"``; ``"grouped"`` sorts no rows, unless
+        partitions cannot be numbered without a sort: by text keys of rows in no order, or where there are about as many
+        as rows.
     steps
         What the host does around the calls.
     metrics
@@ -90,12 +100,13 @@ class Explanation:
 
     def __init__(
         self,
-        rows: Sequence[Mapping[str, Any]],
+        calls: Sequence[ExplainedCall],
         steps: Sequence[str] = (),
         metrics: Sequence[Measured] = (),
         seconds: float | None = None,
     ) -> None:
-        self.rows: list[dict[str, Any]] = [dict(r) for r in rows]
+        self.calls: list[ExplainedCall] = list(calls)
+        self.rows: list[dict[str, Any]] = [asdict(c) for c in calls]
         self.steps: list[str] = list(steps)
         self.metrics: list[Measured] = list(metrics)
         self.seconds = seconds
@@ -112,12 +123,11 @@ class Explanation:
             lines += _table(_COLUMNS[:-1], [self._cells(r)[:-1] for r in rows])
             lines.append("")
             for row in rows:
-                call = _text(row["call"])
-                lines += _folded(call if row["name"] == row["call"] else f"{row['name']}: {call}", 2)
+                lines += _folded(row.call if row.name == row.call else f"{row.name}: {row.call}", 2)
                 # A frame that was written stands in the call; one that was not is worth saying.
-                if row["frame"] and not _says_frame(call):
-                    lines.append(f"    frame: {row['frame']}, as none was given")
-                lines.append(f"    {row['strategy']}: {row['reason']}")
+                if row.frame and not _says_frame(row.call):
+                    lines.append(f"    frame: {row.frame}, as none was given")
+                lines.append(f"    {row.strategy}: {row.reason}")
             lines.append("")
         lines += self.steps
         if self.seconds is not None:
@@ -132,8 +142,8 @@ class Explanation:
         for order, rows in self._by_order():
             parts.append(f"<p><b>{html.escape(order)}</b></p><table>{heads}<tbody>")
             for row in rows:
-                cells = [*self._cells(row)[:-1], str(row["reason"])]
-                tip = html.escape(str(row["call"]), quote=True)
+                cells = [*self._cells(row)[:-1], row.reason]
+                tip = html.escape(row.call, quote=True)
                 parts.append(f"<tr title='{tip}'>{_html_cells(cells)}</tr>")
             parts.append("</tbody></table>")
         parts += [f"<p>{html.escape(s)}</p>" for s in self.steps]
@@ -144,10 +154,10 @@ class Explanation:
                 parts.append(f"<table>{_html_heads(_MEASURED)}<tbody>{rows_of}</tbody></table>")
         return "".join(parts) + "</div>"
 
-    def _by_order(self) -> list[tuple[str, list[dict[str, Any]]]]:
-        groups: dict[Any, list[dict[str, Any]]] = {}
-        for row in self.rows:
-            groups.setdefault((row.get("sort"), _text(row["partition_by"]), _text(row["order_by"])), []).append(row)
+    def _by_order(self) -> list[tuple[str, list[ExplainedCall]]]:
+        groups: dict[Any, list[ExplainedCall]] = {}
+        for row in self.calls:
+            groups.setdefault((row.sort, ", ".join(row.partition_by), ", ".join(row.order_by)), []).append(row)
         titled = []
         for (sort, partition, order), rows in groups.items():
             title = f"PARTITION BY {partition}" if partition else "all rows are one partition"
@@ -176,15 +186,15 @@ class Explanation:
             )
         return lines
 
-    def _cells(self, row: Mapping[str, Any]) -> list[str]:
+    def _cells(self, row: ExplainedCall) -> list[str]:
         return [
-            _short(_text(row["name"])),
-            _text(row["type"]),
-            _text(row["shape"]) or "-",
-            _text(row["strategy"]),
-            _text(row["reach_before"]) or "nothing",
-            _text(row["reach_after"]) or "nothing",
-            _text(row["frame"]) or "its own",
+            _short(row.name),
+            row.type,
+            row.shape or "-",
+            row.strategy,
+            row.reach_before or "nothing",
+            row.reach_after or "nothing",
+            row.frame or "its own",
         ]
 
 
@@ -224,9 +234,3 @@ def _html_cells(cells: Sequence[str]) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip()
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return ", ".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
@@ -75,7 +76,7 @@ class PandasHost(MemoryHost):
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
         with _index_levels_told(frame):
             columns = _Columns(frame, plan.columns[: plan.width], without_rows=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from .._execute.evaluate import ColumnTypes, Expressions, evaluating
+from .._execute.explained_call import ExplainedCall
 from .._execute.native import input_table, window_columns
 from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
@@ -106,11 +107,11 @@ class PolarsHost(MemoryHost):
         with in_memory(plan.shown, frame.height) as run:
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
-    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[dict[str, Any]]]:
+    def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
         import polars as pl
 
-        explained: list[list[dict[str, Any]]] = []
+        explained: list[list[ExplainedCall]] = []
         runner = _PolarsRunner(plan, Run(str), current(), presorted=sort is False, explained=explained)
         run_steps(runner, _Working(pl.DataFrame(schema=frame.collect_schema())), plan)
         return explained
@@ -220,7 +221,7 @@ class _PolarsRunner:
         options: Options,
         *,
         presorted: bool,
-        explained: list[list[dict[str, Any]]] | None = None,
+        explained: list[list[ExplainedCall]] | None = None,
     ) -> None:
         self._plan = plan
         self._run = run
@@ -260,7 +261,7 @@ class _PolarsRunner:
         }
         if self._explained is not None:
             self._explained[-1] = [
-                {**row, "type": "Enum"} if isinstance(results[call.name].dtype, pl.Enum) else row
+                replace(row, type="Enum") if isinstance(results[call.name].dtype, pl.Enum) else row
                 for row, call in zip(self._explained[-1], step.calls, strict=True)
             ]
         hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)

@@ -59,6 +59,69 @@ def test_what_is_no_batch_is_refused(seed):
             list(op(way(mixed)))
 
 
+def test_a_stream_as_schema_is_not_read():
+    class Stream:
+        """A stream of which each batch that is read is counted."""
+
+        read = 0
+
+        def batches(self):
+            for batch in table.to_batches(2):
+                self.read += 1
+                yield batch
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            reader = pa.RecordBatchReader.from_batches(table.schema, self.batches())
+            return reader.__arrow_c_stream__(requested_schema)
+
+    stream = Stream()
+    op = wr.operator(call, stream)
+    assert op.schema.names == [*table.column_names, "s"]
+    assert stream.read == 0
+    assert wr.with_columns(stream, call)["s"].to_pylist() == SUMS
+    assert stream.read == 4
+
+
+def with_metadata(rng, kind):
+    """Give a type whose inner fields have metadata, as Spark's times have within structs."""
+    if kind.num_fields == 0:
+        return kind
+    fields = [
+        kind.field(i).with_type(with_metadata(rng, kind.field(i).type)).with_metadata({"p": str(rng.randrange(2))})
+        for i in range(kind.num_fields)
+    ]
+    if pa.types.is_struct(kind):
+        return pa.struct(fields)
+    return pa.large_list(fields[0]) if pa.types.is_large_list(kind) else pa.list_(fields[0])
+
+
+@pytest.mark.parametrize("sort", [None, True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_metadata_of_fields_within_others(seed, sort):
+    """Which the schema that the operator was made for has not, or has otherwise."""
+    rng, compared = random.Random(seed), 0
+    for _ in range(6):
+        kind = rng.choice([pa.time64("ns"), pa.int32(), pa.string()])
+        for _ in range(rng.randrange(1, 4)):
+            kind = rng.choice([lambda k: pa.struct([("tm", k), ("n", pa.int8())]), pa.list_, pa.large_list])(kind)
+        declared = pa.schema([("id", pa.int64()), ("v", kind if rng.random() < 0.5 else with_metadata(rng, kind))])
+        value = pa.nulls(1, kind)
+        values = pa.concat_arrays([value, pa.array([None], kind), value])
+        calls = {"a": "array_agg(v) OVER ()", "l": "last_value(v) OVER (ORDER BY id ROWS 1 PRECEDING)"}
+        batches = []
+        came = pa.schema([("id", pa.int64()), ("v", with_metadata(rng, kind))])
+        for first in (0, 3):
+            column = values.cast(came.field("v").type)
+            batches.append(pa.RecordBatch.from_arrays([pa.array(range(first, first + 3)), column], schema=came))
+        for memory_limit in (None, "1k"):
+            with wr.config(memory_limit=memory_limit):
+                made = wr.operator(calls, declared, sort=sort)
+            rows = sorted((row for batch in made(batches) for row in batch.to_pylist()), key=lambda row: row["id"])
+            assert [(r["id"], r["l"]) for r in rows] == [(i, r["v"]) for i, r in enumerate(rows)]
+        compared += len(rows)
+    assert compared == 36
+
+
 def test_zero_rows_and_slices():
     batch = table.to_batches()[0]
     parts = [batch.slice(0, 0), batch.slice(0, 3), batch.slice(3, 0), batch.slice(3, 4), batch.slice(7, 0)]

@@ -13,6 +13,9 @@ from support.random_calls import rounds
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
+import pyspark.sql.types as T  # noqa: N812
+
+from support.spark_sessions import settings
 
 
 @pytest.fixture(scope="module")
@@ -209,3 +212,45 @@ def test_settings_and_warnings(t, u):
     with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
         wr.sql("SELECT count_min_sketch(w, 0.5D, 0.5D, 1) OVER (PARTITION BY g) c FROM u", u=u)
     assert caught[0].filename == __file__
+
+
+REFUSED_BY_SPARK = {
+    "an unknown column in WHERE": "SELECT sum(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t WHERE nope > 1",
+    "no boolean in WHERE": "SELECT sum(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t WHERE id + 1",
+    "no boolean in QUALIFY": "SELECT id FROM t QUALIFY max(v) OVER (ORDER BY id GROUPS 1 PRECEDING)",
+    "a function in an item": "SELECT nope(max(v) OVER (ORDER BY id GROUPS 1 PRECEDING)) AS s FROM t",
+    "a function in a call": "SELECT max(nope(v)) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM t",
+    "no such catalog": "SELECT max(v) OVER (ORDER BY id GROUPS 1 PRECEDING) AS s FROM nowhere.b.t",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_BY_SPARK)
+def test_what_sparks_analyser_refuses_is_a_spec_error(name, t):
+    """Also in what is one SELECT from one frame, which Spark sees piece by piece."""
+    with pytest.raises(wr.SpecError):
+        wr.sql(REFUSED_BY_SPARK[name], t=t)
+
+
+@pytest.mark.parametrize("item", ["max(nope(v)) OVER (ORDER BY id)", "nope(max(v) OVER (ORDER BY id)) + 1"])
+def test_and_so_it_is_in_with_columns(item, t):
+    for way in (wr.with_columns, wr.select, wr.explain):
+        with pytest.raises(wr.SpecError, match="nope"):
+            way(t, {"x": item})
+
+
+@pytest.mark.skipif(not hasattr(T, "TimeType"), reason="Spark 4.1 and later")
+def test_times_within_others_and_without_leave(spark, t):
+    """TIME is computed at any depth where the session allows it; where not, Spark's refusal is a SpecError."""
+    with settings(spark, {"spark.sql.timeType.enabled": "true"}):
+        frame = t.selectExpr("id", "k", "CAST(concat('10:0', id % 10, ':00') AS TIME) AS tm")
+        frame = frame.selectExpr("*", "struct(tm) AS st", "array(tm) AS ar")
+        calls = {f"c{i}": f"last_value({c}) OVER (PARTITION BY k ORDER BY id ROWS 1 PRECEDING)" for i, c in
+                 enumerate(["st", "ar", "tm + INTERVAL '1' HOUR", "time'10:00:00'"])}  # fmt: skip
+        ours = wr.with_columns(frame, calls, engine="windrow")
+        assert same(ours, frame.selectExpr("*", *[f"{c} AS {n}" for n, c in calls.items()])) == 12
+    with settings(spark, {"spark.sql.timeType.enabled": "false"}):
+        for item in ("lag(id, 1, time'10:00:00') OVER (ORDER BY id)", "max(CAST(k AS TIME)) OVER (ORDER BY id)"):
+            with pytest.raises(wr.SpecError):
+                wr.with_columns(t, {"x": item})
+            with pytest.raises(wr.SpecError):
+                wr.sql(f"SELECT {item} AS x FROM t", t=t)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.explained_call import ExplainedCall
 from ..._execute.external_sort import POSITION
 from ..._execute.level import Level
 from ..._execute.native import ROWS
@@ -60,7 +61,7 @@ class Done:
     together: str
     exchange: bool
     by_windrow: bool
-    rows: list[dict[str, Any]]
+    rows: list[ExplainedCall]
     heard: Heard | None = None
 
 
@@ -219,7 +220,7 @@ class SparkRunner:
         """Add a stage's calls as Spark's windows; give the schema, and the names of the results."""
         native = step.calls
         made = _result_names(names, stage.calls)
-        rows: Sequence[dict[str, Any] | None] = [None] * len(stage.calls)
+        rows: Sequence[ExplainedCall | None] = [None] * len(stage.calls)
         read = {n for i in stage.calls for n in native[i].columns_read()}
         try:  # a mistake is told in the same words whoever computes
             of_calls = T.StructType([f for f in schema.fields if f.name in read])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._execute.explained_call import ExplainedCall
 from ..._execute.run_metrics import Measured
+from ..._model.replace import replace
 from ..._plan.steps import Compute, Evaluate, StepPlan
 from ..explanation import Explanation
 from .execution import SparkRunner
@@ -70,7 +72,7 @@ def explain_spark(frame: Any, plan: StepPlan, way: Way, *, metrics: bool) -> Exp
     result = run.result()
     shown = plan.display_names()
     results = {i: name for name, i in plan.project.columns}
-    rows: list[dict[str, Any]] = []
+    rows: list[ExplainedCall] = []
     steps: list[str] = []
     last: list[str] = []
     measured: list[tuple[str, Heard]] = []
@@ -90,9 +92,9 @@ def explain_spark(frame: Any, plan: StepPlan, way: Way, *, metrics: bool) -> Exp
             title = f"exchange {number}" if one.exchange else "no exchange"
             names = []
             for row, index in zip(one.rows, one.calls, strict=True):
-                names.append(shown[step.calls[index].name] or row["call"])
-                sort = f", sort {row['sort']}" if one.by_windrow else ""
-                rows.append({**row, "name": names[-1], "sort": title + sort})
+                names.append(shown[step.calls[index].name] or row.call)
+                sort = f", sort {row.sort}" if one.by_windrow else ""
+                rows.append(replace(row, name=names[-1], sort=title + sort))
             if one.heard is not None:
                 measured.append((f"{title}: {', '.join(names)}", one.heard))
             who = "mapInArrow computes" if one.by_windrow else "Spark's own windows compute"

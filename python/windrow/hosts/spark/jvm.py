@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
+from ..._model.expressions import is_instance
 from ..._model.intervals import Interval
 from ...exceptions import SpecError, UnsupportedError
 
@@ -238,7 +239,7 @@ def refused() -> Iterator[None]:
 
 @contextmanager
 def depth_limited(what: str) -> Iterator[None]:
-    """Refuse what is nested too deep for those who walk it: Python code, and Spark's JVM.
+    """Refuse what is nested too deep for Python code or Spark's JVM to walk it, and what Spark's analyser refuses.
 
     Parameters
     ----------
@@ -248,7 +249,7 @@ def depth_limited(what: str) -> Iterator[None]:
     Raises
     ------
     SpecError
-        In the place of a RecursionError, and of the JVM's StackOverflowError.
+        In the place of a RecursionError, of the JVM's StackOverflowError, and of an AnalysisException.
     """
     try:
         yield
@@ -258,9 +259,12 @@ def depth_limited(what: str) -> Iterator[None]:
             "(sys.setrecursionlimit), and each level takes several; compute the inner part as a column first"
         ) from None
     except Exception as error:
-        if not _is_overflow(error):
-            raise
-        raise SpecError(f"{what} {_TOO_DEEP_FOR_JVM}") from None
+        if _is_overflow(error):
+            raise SpecError(f"{what} {_TOO_DEEP_FOR_JVM}") from None
+        if is_instance(error, "pyspark.errors", "AnalysisException"):
+            said = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0]
+            raise SpecError(f"Spark refuses {what}: {said}") from error
+        raise
 
 
 _TOO_DEEP_FOR_JVM = (

@@ -66,7 +66,10 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
         result = result.offset(query.offset)
     if query.limit is not None:
         result = result.limit(query.limit)
-    return result if query.distinct else result.drop(*keys)
+    if not query.distinct:
+        result = result.drop(*keys)
+    result.schema  # noqa: B018 - Connect analyses no earlier
+    return result
 
 
 def _refuse_what_spark_evaluates_below(query: Query) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.explained_call import ExplainedCall
 from ..._model.catalog import function_of
 from ..._model.expressions import literal_sql
+from ..._model.replace import replace
 from ..._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey
 from ...exceptions import UnsupportedError
 from .scalars import quoted
@@ -117,9 +119,7 @@ def with_windows(frame: Any, calls: Mapping[str, BoundCall], functions: Any) -> 
         raise _refused(call, f"Spark refuses it: {said}") from None
 
 
-def row_of(
-    call: BoundCall, field: T.StructField, row: Mapping[str, Any] | None, *, asked: bool = False
-) -> dict[str, Any]:
+def row_of(call: BoundCall, field: T.StructField, row: ExplainedCall | None, *, asked: bool = False) -> ExplainedCall:
     """Say of a call that Spark computes what ``explain`` says of windrow's.
 
     Parameters
@@ -135,22 +135,28 @@ def row_of(
 
     Returns
     -------
-    dict
+    ExplainedCall
         One row of the explanation.
     """
-    known = {
-        "call": call.display,
-        "partition_by": list(call.partition_by),
-        "order_by": [order_sql(o) for o in call.order_by],
-        "frame": None,
-        "shape": None,
-        "reach_before": None,
-        "reach_after": None,
-        "type": field.dataType.simpleString(),
-        **(row or {}),
-    }
     reason = "Spark's own window costs little here, and nothing else needs the way through Arrow"
-    return {**known, "strategy": "spark", "reason": "engine='spark' leaves all windows to Spark" if asked else reason}
+    if asked:
+        reason = "engine='spark' leaves all windows to Spark"
+    if row is not None:
+        return replace(row, strategy="spark", reason=reason)
+    return ExplainedCall(
+        name=call.name,
+        call=call.display,
+        partition_by=list(call.partition_by),
+        order_by=[order_sql(o) for o in call.order_by],
+        frame=None,
+        shape=None,
+        strategy="spark",
+        reason=reason,
+        reach_before=None,
+        reach_after=None,
+        sort=None,
+        type=field.dataType.simpleString(),
+    )
 
 
 def _refused(call: BoundCall, why: str) -> UnsupportedError:

@@ -1,0 +1,67 @@
+"""What a plan says of its calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._windrow import Plan
+
+__all__ = ["ExplainedCall", "explained_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCall:
+    """How one call is computed.
+
+    Parameters
+    ----------
+    name
+        The column of its results.
+    call
+        The call as it was written.
+    partition_by, order_by
+        Its keys.
+    frame
+        Its frame; None where the function takes none.
+    shape
+        What kind of frame that is.
+    strategy, reason
+        The algorithm, and why it was chosen.
+    reach_before, reach_after
+        How far it reads before and after a row.
+    sort
+        Which sort serves it: a number, and what a host says of it.
+    type
+        The type of its results.
+    """
+
+    name: str
+    call: str
+    partition_by: list[str]
+    order_by: list[str]
+    frame: str | None
+    shape: str | None
+    strategy: str
+    reason: str
+    reach_before: str | None
+    reach_after: str | None
+    sort: int | str | None
+    type: str
+
+
+def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
+    """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    streamed
+        Whether the rows come sorted, batch by batch.
+
+    Returns
+    -------
+    list of ExplainedCall
+        One for each call, in their order.
+    """
+    return [ExplainedCall(**row) for row in plan.explain(streamed)]
