@@ -360,6 +360,9 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
         found = columns_named(name, list(frames), folded=True)
         if len(found) == 1:
             return list(frames.values())[found[0]]
+        if found:
+            several = ", ".join(repr(list(frames)[i]) for i in found)
+            raise SpecError(f"FROM {name}: {several} differ in case alone, and each may be meant; rename all but one")
     session = spark
     if session is None and "pyspark.sql" in sys.modules:
         session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()

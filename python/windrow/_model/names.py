@@ -110,6 +110,7 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
 def unknown_column(name: str, columns: Sequence[str], display: str = "") -> SpecError:
     """Make the error for a name that no column has."""
     where = f"{display}: " if display else ""
-    error = SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")
-    error.column = name
+    hint = suggest(name, columns)
+    error = SpecError(f"{where}column {name!r} is unknown{hint}")
+    error.column, error.hint = name, hint
     return error

@@ -140,9 +140,9 @@ def _index_levels_told(frame: pd.DataFrame) -> Iterator[None]:
     except SpecError as error:
         if error.column is None or error.column not in frame.index.names:
             raise
+        said = str(error).removesuffix(error.hint)
         raise SpecError(
-            f"{str(error).partition(';')[0]}; {error.column!r} is a level of the index, and calls read columns: write "
-            "frame.reset_index()"
+            f"{said}; {error.column!r} is a level of the index, and calls read columns: write frame.reset_index()"
         ) from None
 
 
