@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.stream import Operator as _Operator, stream_operator
-from ._model.names import columns_named
+from ._model.names import columns_named, quoted
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_select
@@ -370,13 +370,13 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
         )
-    quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
-    if not session.catalog.tableExists(quoted):
+    table_name = ".".join(map(quoted, parts))
+    if not session.catalog.tableExists(table_name):
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
             f"{suggest(name, frames)}"
         )
-    return session.table(quoted)
+    return session.table(table_name)
 
 
 @overload

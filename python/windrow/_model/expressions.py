@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from ..exceptions import SpecError, shown
 from .checks import refuse_field
 from .intervals import Interval
-from .names import check_text
+from .names import check_text, quoted
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 
@@ -398,7 +398,7 @@ def is_instance(value: Any, package: str, name: str) -> bool:
 
 def identifier(name: str) -> str:
     """Write a column's name as SQL does, quoted where it must be."""
-    return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+    return name if _PLAIN_NAME.match(name) else quoted(name)
 
 
 def literal_sql(value: Any) -> str:
