@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.arrow_columns import empty_table
 from ._execute.stream import Operator as _Operator, stream_operator
-from ._model.names import columns_named
+from ._model.names import columns_named, quoted
 from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_select
@@ -361,6 +361,9 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
         found = columns_named(name, list(frames), folded=True)
         if len(found) == 1:
             return list(frames.values())[found[0]]
+        if found:
+            several = ", ".join(repr(list(frames)[i]) for i in found)
+            raise SpecError(f"FROM {name}: {several} differ in case alone, and each may be meant; rename all but one")
     session = spark
     if session is None and "pyspark.sql" in sys.modules:
         session = sys.modules["pyspark.sql"].SparkSession.getActiveSession()
@@ -368,17 +371,17 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as no frame has that name{suggest(name, frames)}"
         )
-    quoted = ".".join("`" + p.replace("`", "``") + "`" for p in parts)
     from .hosts.spark.jvm import depth_limited
 
+    table_name = ".".join(map(quoted, parts))
     with depth_limited(f"FROM {name}"):
-        exists = session.catalog.tableExists(quoted)
+        exists = session.catalog.tableExists(table_name)
     if not exists:
         raise SpecError(
             f"FROM {name}: write wr.sql(query, {parts[-1]}=frame), as there is no frame, table or view of that name"
             f"{suggest(name, frames)}"
         )
-    return session.table(quoted)
+    return session.table(table_name)
 
 
 @overload

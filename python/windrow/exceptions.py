@@ -32,10 +32,11 @@ class SpecError(WindrowError, ValueError):
     """The question is wrong: an unknown column or function, a frame that cannot be, arguments that do not fit.
 
     Raised when the plan is made, before any row is read. ``column`` is the name of the column that is unknown, if that
-    is what is wrong.
+    is what is wrong, and ``hint`` the end of the message, which says what to write instead.
     """
 
     column: str | None = None
+    hint: str = ""
 
 
 class UnsupportedError(WindrowError, NotImplementedError):

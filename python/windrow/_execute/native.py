@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.catalog import function_of
-from .._model.names import fresh
+from .._model.names import HIDDEN, fresh
 from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, names_compared
 from .._plan.steps import Compute
 from .._windrow import Plan
@@ -63,6 +63,7 @@ def make_plan(
         ordered = ordered_columns(schema)
     for call in calls:
         _check_default(schema, call)
+        _check_condition(schema, call)
         refuse_comparison(ordered, call)
     return Plan(schema, list(map(_native, calls)), options.native())
 
@@ -115,6 +116,15 @@ def _check_default(schema: pa.Schema, call: BoundCall) -> None:
         raise SpecError(
             f"{call.display}: the default {value} does not fit {kind}, the type of the column; write one that does, "
             "or cast the column to a wider type"
+        )
+
+
+def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
+    """Refuse a condition of another type than boolean, whose column nobody has named."""
+    index = -1 if call.filter is None or not call.filter.startswith(HIDDEN) else schema.get_field_index(call.filter)
+    if index >= 0 and not pa.types.is_boolean(schema.field(index).type):
+        raise SpecError(
+            f"{call.display}: the condition of FILTER is {schema.field(index).type}, and a condition must be boolean"
         )
 
 

@@ -271,6 +271,7 @@ class _StreamRunner:
 
     def evaluate(self, working: _Stream, step: Evaluate) -> _Stream:
         """Leave the scalars to what comes next, which sees the batches."""
+        assert working.pending is None, "a step of scalars is followed by one that computes or chooses"
         working.pending = step
         return working
 

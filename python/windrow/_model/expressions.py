@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from ..exceptions import SpecError, shown
 from .checks import refuse_field
 from .intervals import Interval
-from .names import check_text
+from .names import check_text, quoted
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 
@@ -303,6 +303,10 @@ def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> 
         return value
     plain = _plain(value)
     for item in plain if isinstance(plain, tuple) else (plain,):
+        if isinstance(item, Decimal) and item.is_snan():
+            raise SpecError(
+                f"lit(): {item} is a signalling NaN, which no type of windrow's holds; write Decimal('NaN')"
+            )
         if item is not None and not isinstance(item, SCALARS):
             raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
         if isinstance(item, str):
@@ -354,6 +358,8 @@ def _is_literal_value(value: Any) -> bool:
         return all(map(_is_literal_value, value))
     if isinstance(value, int):
         return abs(value) <= _LARGEST
+    if isinstance(value, Decimal) and value.is_snan():  # which has no hash
+        return False
     return value is None or isinstance(value, SCALARS)
 
 
@@ -372,7 +378,7 @@ def as_condition(value: Any, role: str) -> Expr:
     Column, Literal, Sql or Host
         The expression.
     """
-    if isinstance(value, bool):
+    if isinstance(_plain(value), bool):
         raise SpecError(
             f"{role} got {value}: Python compared the two sides itself. "
             "Write the condition as SQL, wr.expr(\"kind = 'a'\"), or as an expression of the host"
@@ -392,7 +398,7 @@ def is_instance(value: Any, package: str, name: str) -> bool:
 
 def identifier(name: str) -> str:
     """Write a column's name as SQL does, quoted where it must be."""
-    return name if _PLAIN_NAME.match(name) else "`" + name.replace("`", "``") + "`"
+    return name if _PLAIN_NAME.match(name) else quoted(name)
 
 
 def literal_sql(value: Any) -> str:
@@ -428,7 +434,7 @@ def _plain(value: Any) -> Any:
     Their times count nanoseconds, which Python's datetime and timedelta would silently lose.
     """
     module = root_module(value)
-    if module == "numpy" and getattr(value, "ndim", None) in (0, 1):
+    if module == "numpy" and getattr(value, "ndim", None) in (0, 1) and value.dtype.kind != "V":
         if value.dtype.kind not in "mM":
             value = value.tolist()
         elif value.ndim == 0:

@@ -7,10 +7,25 @@ from typing import NoReturn
 
 from ..exceptions import SpecError, suggest
 
-__all__ = ["HIDDEN", "Names", "ambiguous", "check_text", "columns_named", "fresh", "unique_names", "unknown_column"]
+__all__ = [
+    "HIDDEN",
+    "Names",
+    "ambiguous",
+    "check_text",
+    "columns_named",
+    "fresh",
+    "quoted",
+    "unique_names",
+    "unknown_column",
+]
 
 #: How the names of columns begin that nobody is to see.
 HIDDEN = "__windrow"
+
+
+def quoted(name: str) -> str:
+    """Write a name in the quotes of Spark's SQL."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def check_text(text: str, role: str) -> str:
@@ -110,6 +125,7 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
 def unknown_column(name: str, columns: Sequence[str], display: str = "") -> SpecError:
     """Make the error for a name that no column has."""
     where = f"{display}: " if display else ""
-    error = SpecError(f"{where}column {name!r} is unknown{suggest(name, columns)}")
-    error.column = name
+    hint = suggest(name, columns)
+    error = SpecError(f"{where}column {name!r} is unknown{hint}")
+    error.column, error.hint = name, hint
     return error

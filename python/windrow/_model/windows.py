@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from operator import index
 from typing import Any, Literal as OneOf, TypeAlias, get_args
@@ -127,7 +127,7 @@ class Window:
     partition_by: tuple[Expr, ...] = ()
     order_by: tuple[Order, ...] = ()
     frame: Frame | None = None
-    min_rows: int | None = field(default=None)
+    min_rows: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse keys, frames and numbers of rows that are none."""

@@ -17,17 +17,16 @@ from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
 from .._execute.take_rows import take_rows
 from .._execute.validation import Checker
-from .._model.expressions import Scalar
 from .._parse.query import Query
 from .._plan.steps import Project, StepPlan
 from ..settings import captured, current
-from .base import ComputeArguments, FrameSchema, MemoryHost, ReadAsTable
-from .query import KEEP, NUMBER, answer, marked, not_boolean
+from .base import ComputeArguments, FrameSchema, ReadAsTable
+from .query import QueryHost, not_boolean
 
 __all__ = ["ArrowHost", "StreamHost"]
 
 
-class ArrowHost(MemoryHost):
+class ArrowHost(QueryHost):
     """pyarrow's Tables, RecordBatches and RecordBatchReaders. A query's steps see Tables alone."""
 
     name = "arrow"
@@ -79,29 +78,25 @@ class ArrowHost(MemoryHost):
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame; a reader is read when the result is."""
         if isinstance(frame, pa.RecordBatchReader):
-            schema = answer(self, empty_table(frame.schema), query).schema
+            schema = super().answer(empty_table(frame.schema), query).schema
             return pa.RecordBatchReader.from_batches(schema, self._read(frame, query, captured()))
         if isinstance(frame, pa.RecordBatch):
-            return _batch(answer(self, pa.Table.from_batches([frame]), query))
-        return answer(self, frame, query)
+            return _batch(super().answer(pa.Table.from_batches([frame]), query))
+        return super().answer(frame, query)
 
     def _read(self, reader: pa.RecordBatchReader, query: Query, context: Context) -> Iterator[pa.RecordBatch]:
-        yield from context.run(answer, self, reader.read_all(), query).to_batches()
+        yield from context.run(super().answer, reader.read_all(), query).to_batches()
 
-    def where(self, frame: pa.Table, condition: Scalar) -> pa.Table:
-        """Keep the rows for which a condition over the frame's columns is true."""
-        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
+    def kept(self, frame: pa.Table, keep: str, text: str) -> pa.Table:
+        """Keep the rows for which the column ``keep`` is true, and drop it."""
+        marks = frame[keep]
+        if not (pa.types.is_boolean(marks.type) or pa.types.is_null(marks.type)):
+            raise not_boolean(text, marks.type)
+        return _taken(frame.drop_columns([keep]), pc.indices_nonzero(marks.cast(pa.bool_())))
 
-    def kept(self, frame: pa.Table, text: str) -> pa.Table:
-        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
-        keep = frame[KEEP]
-        if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
-            raise not_boolean(text, keep.type)
-        return _taken(frame.drop_columns([KEEP]), pc.indices_nonzero(keep.cast(pa.bool_())))
-
-    def ordered(self, frame: pa.Table) -> pa.Table:
-        """Order the rows by the column ``NUMBER``, and drop it."""
-        return _taken(frame.drop_columns([NUMBER]), pc.sort_indices(frame[NUMBER]))
+    def ordered(self, frame: pa.Table, number: str) -> pa.Table:
+        """Order the rows by the column ``number``, and drop it."""
+        return _taken(frame.drop_columns([number]), pc.sort_indices(frame[number]))
 
     def cut(self, frame: pa.Table, offset: int, limit: int | None) -> pa.Table:
         """Pass over some rows, and keep some of the rest."""

@@ -19,7 +19,7 @@ from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
-from .._model.expressions import Literal, Scalar, is_instance
+from .._model.expressions import Literal, is_instance
 from .._model.outputs import Output
 from .._model.windows import Window
 from .._parse.items import read_items
@@ -29,8 +29,8 @@ from .._plan.levels import levels
 from .._plan.steps import Project, StepPlan
 from ..exceptions import DataError, SpecError
 from ..settings import current
-from .base import ComputeArguments, FrameSchema, MemoryHost
-from .query import KEEP, NUMBER, answer, marked, not_boolean
+from .base import ComputeArguments, FrameSchema
+from .query import QueryHost, not_boolean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ __all__ = ["PandasHost"]
 _UNREADABLE = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
-class PandasHost(MemoryHost):
+class PandasHost(QueryHost):
     """pandas' DataFrames."""
 
     name = "pandas"
@@ -90,23 +90,21 @@ class PandasHost(MemoryHost):
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
         with _index_levels_told(frame):
-            return answer(self, frame, query)
+            return super().answer(frame, query)
 
-    def where(self, frame: Any, condition: Scalar) -> Any:
-        """Keep the rows for which a condition over the frame's columns is true."""
-        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
+    def kept(self, frame: Any, keep: str, text: str) -> Any:
+        """Keep the rows for which the column ``keep`` is true, and drop it."""
+        index = names_of(frame).index(keep)
+        marks = pa.Array.from_pandas(frame.iloc[:, index])
+        if not (pa.types.is_boolean(marks.type) or pa.types.is_null(marks.type)):
+            raise not_boolean(text, marks.type)
+        mask = marks.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False)
+        return frame.loc[mask].iloc[:, _without(frame, index)]
 
-    def kept(self, frame: Any, text: str) -> Any:
-        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
-        keep = pa.Array.from_pandas(frame[KEEP])
-        if not (pa.types.is_boolean(keep.type) or pa.types.is_null(keep.type)):
-            raise not_boolean(text, keep.type)
-        mask = keep.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False)
-        return frame.loc[mask].drop(columns=KEEP)
-
-    def ordered(self, frame: Any) -> Any:
-        """Order the rows by the column ``NUMBER``, and drop it."""
-        return frame.iloc[frame[NUMBER].to_numpy().argsort(kind="stable")].drop(columns=NUMBER)
+    def ordered(self, frame: Any, number: str) -> Any:
+        """Order the rows by the column ``number``, and drop it."""
+        index = names_of(frame).index(number)
+        return frame.iloc[frame.iloc[:, index].to_numpy().argsort(kind="stable"), _without(frame, index)]
 
     def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
         """Pass over some rows, and keep some of the rest."""
@@ -125,17 +123,25 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
         """Put the new columns into the frame, in the types that pandas would give them."""
         frame, plan = self._frame, self._plan
         names = plan.columns[: plan.width]
+        repeated = next((n for n, times in Counter(n for n, _ in step.columns).items() if times > 1), None)
+        if repeated is not None and not frame.flags.allows_duplicate_labels:
+            raise SpecError(
+                f"two columns of the result are called {repeated!r}, and the frame's flags allow no label twice"
+            )
         old = [(name, i) for name, i in step.columns if i < plan.width]
         result: pd.DataFrame = frame.iloc[:, [i for _, i in old]]
         if any(name != names[i] for name, i in old):
-            result.columns = [frame.columns[i] if name == names[i] else name for name, i in old]
+            result.columns = _labelled(
+                [frame.columns[i] if name == names[i] else _label(frame, name) for name, i in old], frame.columns
+            )
         reads = plan.columns_read()
         labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
         for position, (name, i) in enumerate(step.columns):
             if i >= plan.width:
                 values = _series(working[i], [frame.dtypes.iloc[r] for r in reads[name]])
                 values.index = frame.index
-                result.insert(position, labels.get(name, name), values, allow_duplicates=True)
+                label = labels[name] if name in labels else _label(frame, name)
+                result.insert(position, label, values, allow_duplicates=label in result.columns)
         return result
 
 
@@ -147,21 +153,45 @@ def _index_levels_told(frame: pd.DataFrame) -> Iterator[None]:
     except SpecError as error:
         if error.column is None or error.column not in frame.index.names:
             raise
+        said = str(error).removesuffix(error.hint)
         raise SpecError(
-            f"{str(error).partition(';')[0]}; {error.column!r} is a level of the index, and calls read columns: write "
-            "frame.reset_index()"
+            f"{said}; {error.column!r} is a level of the index, and calls read columns: write frame.reset_index()"
         ) from None
+
+
+def _label(frame: pd.DataFrame, name: str) -> Any:
+    """Give the label of a new column: where labels have levels, the name is the first's."""
+    levels = frame.columns.nlevels
+    return name if levels == 1 else (name, *[""] * (levels - 1))
+
+
+def _labelled(labels: Sequence[Any], like: Any) -> Any:
+    """Give labels as an index of the levels of another."""
+    import pandas as pd
+
+    return labels if like.nlevels == 1 else pd.MultiIndex.from_tuples(labels, names=like.names)
+
+
+def _without(frame: pd.DataFrame, index: int) -> list[int]:
+    return [i for i in range(frame.shape[1]) if i != index]
 
 
 def names_of(frame: pd.DataFrame) -> list[str]:
     """Name a frame's columns: a label that is no string by its text, where no other column is called so."""
     labels: list[Any] = list(frame.columns)
-    texts = [str(c) for c in labels]
+    texts = [_text(c) for c in labels]
     taken = Counter(texts)
     return [
         text if isinstance(label, str) or taken[text] == 1 else f"\0{index}"
         for index, (label, text) in enumerate(zip(labels, texts, strict=True))
     ]
+
+
+def _text(label: Any) -> str:
+    """Write a label; of one with levels whose first alone says something, that is the name."""
+    if isinstance(label, tuple) and label and not any(part != "" for part in label[1:]):
+        return str(label[0])
+    return str(label)
 
 
 def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequence[str]) -> None:

@@ -18,15 +18,14 @@ from .._execute.ordered_categories import carried_order, ordered_columns, ordere
 from .._execute.run_metrics import Run, in_memory, listener
 from .._execute.steps import run_steps
 from .._model.expressions import Expr, Host, Scalar, is_instance
-from .._parse.query import Query
 from .._plan.bound import BoundCall
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from .._scalars.to_polars import within_limits
 from ..exceptions import DataError, SpecError, UnsupportedError
 from ..settings import Options, current
-from .base import ComputeArguments, FrameSchema, MemoryHost
+from .base import ComputeArguments, FrameSchema
 from .polars_rows import columns_and_other_rows
-from .query import KEEP, NUMBER, answer, not_boolean
+from .query import QueryHost, not_boolean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,7 +81,7 @@ def _host(value: Any) -> Host:
     return Host(value, HOST, reads=reads, other_rows=other_rows)
 
 
-class PolarsHost(MemoryHost):
+class PolarsHost(QueryHost):
     """Polars' DataFrames and LazyFrames, whose methods mostly have the same names."""
 
     name = "polars"
@@ -121,26 +120,24 @@ class PolarsHost(MemoryHost):
         if _is_lazy(result):
             result.collect()
 
-    def answer(self, frame: Any, query: Query) -> Any:
-        """Answer a query over a frame."""
-        return answer(self, frame, query)
-
     def where(self, frame: Any, condition: Scalar) -> Any:
-        """Keep the rows for which a condition over the frame's columns is true."""
-        return frame.filter(condition_of(frame, condition, current()))
+        """Keep the rows for which a condition is true, of a LazyFrame within Polars' own plan."""
+        if _is_lazy(frame):
+            return frame.filter(condition_of(frame, condition, current()))
+        return super().where(frame, condition)
 
-    def kept(self, frame: Any, text: str) -> Any:
-        """Keep the rows for which the column ``KEEP`` is true, and drop it."""
+    def kept(self, frame: Any, keep: str, text: str) -> Any:
+        """Keep the rows for which the column ``keep`` is true, and drop it."""
         import polars as pl
 
-        dtype = frame.collect_schema()[KEEP]
+        dtype = frame.collect_schema()[keep]
         if dtype not in (pl.Boolean, pl.Null):
             raise not_boolean(text, dtype)
-        return frame.filter(pl.col(KEEP).cast(pl.Boolean)).drop(KEEP)
+        return frame.filter(pl.col(keep).cast(pl.Boolean)).drop(keep)
 
-    def ordered(self, frame: Any) -> Any:
-        """Order the rows by the column ``NUMBER``, and drop it."""
-        return frame.sort(NUMBER).drop(NUMBER)
+    def ordered(self, frame: Any, number: str) -> Any:
+        """Order the rows by the column ``number``, and drop it."""
+        return frame.sort(number).drop(number)
 
     def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
         """Pass over some rows, and keep some of the rest."""
@@ -375,7 +372,7 @@ def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataTyp
     return restored
 
 
-def condition_of(frame: pl.DataFrame | pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
+def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
     """Turn a condition into an expression of Polars, checked against a frame's columns and types.
 
     Parameters

@@ -97,3 +97,21 @@ def test_a_level_of_the_index_is_told_in_queries() -> None:
             wr.sql(query, frame=frame)
     with pytest.raises(wr.SpecError, match="'nowhere' is unknown; there is"):
         wr.sql("SELECT nowhere FROM frame", frame=frame)
+
+
+def test_a_level_of_the_index_may_have_any_name() -> None:
+    draw = random.Random(11)
+    for _ in range(20):
+        name = "".join(draw.choices("ab;:' (,", k=draw.randint(1, 6)))
+        frame = pd.DataFrame({"v": [1, 2]}, index=pd.Index([1, 2], name=name))
+        with pytest.raises(wr.SpecError) as caught:
+            wr.with_columns(frame, y=wr.sum(name).over())
+        said = f"column {name!r} is unknown; {name!r} is a level of the index, and calls read columns: write "
+        assert said in str(caught.value)
+
+
+def test_frames_whose_names_differ_in_case_alone() -> None:
+    tables = {"TT": TABLE, "tt": TABLE, "u": TABLE}
+    assert wr.sql("SELECT x FROM TT", **tables).equals(wr.sql("SELECT x FROM U", **tables))
+    with pytest.raises(wr.SpecError, match="FROM tT: 'TT', 'tt' differ in case alone"):
+        wr.sql("SELECT x FROM tT", **tables)

@@ -1,5 +1,8 @@
 """wr.sql: the same query on every kind of frame, answered as Spark or DuckDB answers it."""
 
+import random
+import warnings
+
 import pyarrow as pa
 import pytest
 
@@ -257,3 +260,107 @@ def test_equal_items_are_one_to_an_alias():
 def test_a_query_is_text():
     with pytest.raises(wr.SpecError, match="text"):
         wr.sql(table)
+
+
+NAMES = ["x", "k", "X", "__windrow_keep", "__WINDROW_KEEP", "__windrow_order", "__windrow_keep_", "__windrow_0"]
+CLAUSES = [
+    ("", lambda r: True),
+    (" WHERE i > 4", lambda r: r[-1] > 4),
+    (" QUALIFY count(*) OVER (PARTITION BY i) > 0 AND i % 3 > 0", lambda r: r[-1] % 3 > 0),
+    (" WHERE i < 9 QUALIFY row_number() OVER (ORDER BY i) < 5", lambda r: r[-1] < min(9, 4)),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("host", ["arrow", "pandas", "polars", "lazy"])
+def test_distinct_over_repeated_names_and_names_that_are_hidden_elsewhere(host, seed):
+    rng = random.Random(f"{host} {seed}")
+    compared = 0
+    for _ in range(3):
+        rows = rng.randint(1, 14)
+        repeats = host in ("arrow", "pandas")
+        names = rng.choices(NAMES, k=3) if repeats else rng.sample(NAMES, 3)
+        columns = [[rng.choice("pq") for _ in range(rows)] for _ in names]
+        data = pa.table([*map(pa.array, columns), pa.array(range(rows))], names=[*names, "i"])
+        given = list(zip(*columns, range(rows), strict=True))
+        frame = data
+        if host == "pandas":
+            pd = pytest.importorskip("pandas")
+            frame = pd.concat(
+                [pd.Series(c, name=n) for c, n in zip([*columns, range(rows)], [*names, "i"], strict=True)], axis=1
+            )
+        elif host != "arrow":
+            frame = pl.DataFrame(data) if host == "polars" else pl.DataFrame(data).lazy()
+        single = next((j for j, n in enumerate(names) if names.count(n) == 1), None)
+
+        def read(made):
+            if host == "pandas":
+                return list(made.columns), [tuple(r) for r in made.itertuples(index=False, name=None)]
+            if host == "arrow":
+                return made.column_names, list(zip(*(c.to_pylist() for c in made.columns), strict=True))
+            made = made.lazy().collect()
+            return made.columns, made.rows()
+
+        clause, keeps = rng.choice(CLAUSES)
+        left = [r for r in given if keeps(r)]
+        found = read(wr.sql(f"SELECT * FROM t{clause} ORDER BY i DESC", t=frame))
+        assert found == ([*names, "i"], left[::-1]), (names, clause)
+        assert read(wr.sql(f"SELECT DISTINCT * FROM t{clause} ORDER BY i", t=frame)) == ([*names, "i"], left)
+        compared += len(left)
+        if single is None:
+            continue
+        name = f"`{names[single]}`"
+        values = list(dict.fromkeys(r[single] for r in left))
+        if repeats:
+            query = f"SELECT DISTINCT {name}, {name} FROM t{clause}"
+            assert read(wr.sql(query, t=frame)) == ([names[single]] * 2, [(v, v) for v in values])
+        hidden = rng.choice(NAMES[3:])
+        query = f"SELECT DISTINCT {name} AS `{hidden}` FROM t{clause} ORDER BY `{hidden}` LIMIT 5"
+        assert read(wr.sql(query, t=frame)) == ([hidden], [(v,) for v in sorted(values)])
+        compared += len(values)
+    assert compared
+
+
+def test_messages_of_distinct_are_about_distinct():
+    maps = pa.table({"m": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))})
+    with pytest.raises(wr.WindrowError, match=r"^DISTINCT") as caught:
+        wr.sql("SELECT DISTINCT m FROM t", t=maps)
+    assert "row_number" not in str(caught.value)
+
+
+def test_a_condition_that_overflows_is_told_in_few_words():
+    for frame in (pl.DataFrame({"x": [2**63 - 1]}), pa.table({"x": [2**63 - 1]})):
+        with pytest.raises(wr.ArithmeticOverflowError, match="x \\+ 1") as caught:
+            wr.sql("SELECT * FROM t WHERE x + 1 > 0", t=frame)
+        assert "as_struct" not in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pandas_labels_of_levels_and_labels_that_stand_once(seed):
+    pd = pytest.importorskip("pandas")
+    rng = random.Random(seed)
+    rows, levels = rng.randint(1, 9), rng.randint(1, 3)
+    labels = [(n, *[""] * (levels - 1)) if levels > 1 else n for n in ("x", "k")]
+    values, keys = [rng.randrange(5) for _ in range(rows)], rng.choices("pq", k=rows)
+    frame = pd.DataFrame({0: values, 1: keys})
+    names = [f"level {i}" for i in range(levels)]
+    frame.columns = pd.MultiIndex.from_tuples(labels, names=names) if levels > 1 else pd.Index(labels)
+    frame = frame.set_flags(allows_duplicate_labels=rng.random() < 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = wr.with_columns(frame, n="count(*) OVER (PARTITION BY k)", x="x + 1 + 0 * count(*) OVER ()")
+        chosen = wr.select(frame, "k", y="row_number() OVER (ORDER BY x)")
+        asked = wr.sql("SELECT x AS y, k FROM t WHERE x > 1 QUALIFY count(*) OVER () > 0 ORDER BY k, x DESC", t=frame)
+        once = wr.sql("SELECT DISTINCT k FROM t ORDER BY k", t=frame)
+    assert made.columns.nlevels == chosen.columns.nlevels == asked.columns.nlevels == levels
+    assert list(made.columns.names) == list(frame.columns.names)
+    first = [c[0] if levels > 1 else c for c in made.columns]
+    assert first == ["x", "k", "n"]
+    assert made.iloc[:, 2].to_list() == [keys.count(k) for k in keys]
+    assert made.iloc[:, 0].to_list() == [v + 1 for v in values]
+    wanted = sorted([(v, k) for v, k in zip(values, keys, strict=True) if v > 1], key=lambda p: (p[1], -p[0]))
+    assert [tuple(r) for r in asked.itertuples(index=False, name=None)] == wanted
+    assert once.iloc[:, 0].to_list() == sorted(set(keys))
+    if not frame.flags.allows_duplicate_labels:
+        with pytest.raises(wr.SpecError, match="called 'k', and the frame's flags allow no label twice"):
+            wr.select(frame, "k", "k")

@@ -45,6 +45,7 @@ def wrong_values():
         frozenset([1]), object(), object, int, type(None), len, lambda: None, print, pytest, NotImplemented, ...,
         range(3), slice(1), memoryview(b"x"), dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), dt.time(1),
         dt.timedelta(1), dt.timedelta.max, dt.timezone.utc, np.int64(3), np.float32("nan"), np.bool_(True),
+        np.void((1, 2), "i4,i4"), np.void(b"x"),
         np.datetime64("NaT"), np.datetime64("2020-01-01T00:00:00.000000001"), np.timedelta64(1, "M"), np.str_("x"),
         np.array(1),
         np.array([1, 2]), np.array([[1]]), np.array([object()]), pa.scalar(1), pa.array([1]), pa.chunked_array([[1]]),
@@ -119,6 +120,8 @@ def test_wrong_arguments(name):
             with decimal.localcontext(), np.errstate(all="ignore"):
                 made = function(*args, **named)
                 str(made), repr(made)
+                if isinstance(made, (Call, Literal)):
+                    hash(made)
                 if isinstance(made, (Call, Window)):  # what cannot be known before there are columns
                     call = made if isinstance(made, Call) else wr.count().over(made)
                     wr.with_columns(TABLE, a=call if call.window is not None else call.over())
@@ -128,3 +131,18 @@ def test_wrong_arguments(name):
             outcomes["made"] += 1
     takes_something = bool(inspect.signature(function).parameters)
     assert outcomes["refused"] >= (10 if takes_something else 0), outcomes
+
+
+@pytest.mark.parametrize("value", [True, False, np.bool_(True), np.array([1])[0] == 1, np.array(False)])
+def test_what_python_compared_is_no_condition(value):
+    with pytest.raises(wr.SpecError, match="Python compared the two sides itself"):
+        wr.sum("x").filter(value)
+
+
+def test_literals_that_nothing_holds():
+    for value in (Decimal("sNaN"), [Decimal("sNaN")], np.void((1, 2), "i4,i4"), np.void(b"x")):
+        with pytest.raises(wr.SpecError):
+            wr.lit(value)
+    for text, given in (("1", "int32"), ("x + 1", "int64"), ("CAST(x AS STRING)", "large_string")):
+        with pytest.raises(wr.SpecError, match=f"the condition of FILTER is {given}, and a condition must be boolean"):
+            wr.with_columns(TABLE, y=f"sum(x) FILTER (WHERE {text}) OVER ()")

@@ -136,7 +136,7 @@ RULES: dict[str, Callable[[Any, Any], bool]] = {
     # sets have no order that engines share
     "set": lambda a, b: same_unsigned(_as_set(a), _as_set(b)),
     # a sketch may be wrong where we count
-    "sketch": lambda a, b: abs(a - b) <= max(2, 0.15 * a),
+    "sketch": lambda a, b: a is b if a is None or b is None else abs(a - b) <= max(2, 0.15 * a),
     # a sketch that passes its values through doubles
     "double": lambda a, b: same_unsigned(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
     # a NaN where there is no answer

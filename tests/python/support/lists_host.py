@@ -8,14 +8,14 @@ from windrow._execute.in_memory import ArrowRunner, WorkingColumns
 from windrow._execute.run_metrics import in_memory
 from windrow._execute.steps import run_steps
 from windrow._plan.steps import Project, StepPlan
-from windrow.hosts.base import ComputeArguments, FrameSchema, MemoryHost
-from windrow.hosts.query import KEEP, NUMBER, answer, marked
+from windrow.hosts.base import ComputeArguments, FrameSchema
+from windrow.hosts.query import QueryHost
 from windrow.settings import current
 
 Lists = dict[str, list[Any]]
 
 
-class ListsHost(MemoryHost):
+class ListsHost(QueryHost):
     """Dicts of lists."""
 
     name = "lists"
@@ -36,22 +36,13 @@ class ListsHost(MemoryHost):
             runner = _ListsRunner(run, current(), presorted=arguments.in_memory() is False)
             return run_steps(runner, WorkingColumns(arrays, plan.width, rows), plan)
 
-    def answer(self, frame: Lists, query: Any) -> Lists:
-        """Answer a query, by the four methods below."""
-        made: Lists = answer(self, frame, query)
-        return made
-
-    def where(self, frame: Lists, condition: Any) -> Lists:
-        """Keep the rows for which a condition is true."""
-        return self.kept(marked(self, frame, condition), f"WHERE {condition}")
-
-    def kept(self, frame: Lists, text: str) -> Lists:
+    def kept(self, frame: Lists, keep: str, text: str) -> Lists:
         """Keep the rows that are marked."""
-        return _taken(frame, [i for i, keep in enumerate(frame[KEEP]) if keep], KEEP)
+        return _taken(frame, [i for i, is_kept in enumerate(frame[keep]) if is_kept], keep)
 
-    def ordered(self, frame: Lists) -> Lists:
+    def ordered(self, frame: Lists, number: str) -> Lists:
         """Order rows by their numbers."""
-        return _taken(frame, sorted(range(len(frame[NUMBER])), key=frame[NUMBER].__getitem__), NUMBER)
+        return _taken(frame, sorted(range(len(frame[number])), key=frame[number].__getitem__), number)
 
     def cut(self, frame: Lists, offset: int, limit: int | None) -> Lists:
         """Pass over some rows, and keep some of the rest."""

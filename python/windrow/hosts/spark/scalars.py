@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..._model.expressions import Column, Host, Literal
+from ..._model.names import quoted
 from ..._plan.steps import NamedScalar
 
 __all__ = ["functions_of", "quoted", "spark_column"]
@@ -30,8 +31,3 @@ def spark_column(scalar: NamedScalar, functions: Any) -> Any:
     if isinstance(expression, Column):
         return functions.col(quoted(expression.name))
     return functions.expr(expression.text)
-
-
-def quoted(name: str) -> str:
-    """Write a name so that Spark reads it as one name, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...._model.calls import Derived
 from ...._model.expressions import Sql
+from ...._model.names import quoted
 from ...._parse.sql_text import columns_of, parse_item
 from .tree import Function, Node, WindowSpec, is_plain
 
@@ -76,7 +77,7 @@ class ConnectTree:
         """Give a node that is a column by its name."""
         from pyspark.sql.connect.expressions import ColumnReference
 
-        return ColumnReference("`" + name.replace("`", "``") + "`")
+        return ColumnReference(quoted(name))
 
     def named(self, raw: Any, name: str | None) -> Any:
         """Give a node of the same value with a name, or (None) without one."""
