@@ -75,8 +75,8 @@ def full() -> str:
     parts = [
         "# Functions\n",
         BEGIN,
-        "Every function, with the frames and the modifiers it takes, and the hosts it runs on. A function that takes no",
-        "frame needs an order. Names are the same in Python (`wr.<name>`) and in SQL. The entry of each in the",
+        "Every function, with the frames and the modifiers it takes, and the hosts it runs on. A function that takes",
+        "no frame needs an order. Names are the same in Python (`wr.<name>`) and in SQL. The entry of each in the",
         "[reference](reference/index.md) has its types, nulls, errors and cost, and so has `help(wr.<name>)`.",
         "",
         "A test runs each cell: what is claimed has to work, and what is not has to be refused.",
