@@ -40,6 +40,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "tools.docs_examples",
+    "tools.docs_includes",
     "tools.docs_recipes",
     "tools.docs_reference",
 ]
