@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "python"), str(ROOT / "tests" / "python")]
 
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 # One session serves all pages. The examples are small: few tasks, and no page of figures.
 os.environ.setdefault(
     "PYSPARK_SUBMIT_ARGS",
@@ -39,6 +40,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "tools.docs_examples",
+    "tools.docs_includes",
     "tools.docs_recipes",
     "tools.docs_reference",
 ]

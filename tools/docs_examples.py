@@ -51,7 +51,7 @@ def run_page(app: Sphinx, doctree: nodes.document) -> None:
             if "same" in classes:
                 _compare(sides, value)
                 continue
-            shown = _shown(printed, value, html="html" in classes)
+            shown = _shown(printed, value, classes)
         except Exception as error:
             told = str(error) if isinstance(error, ExampleError) else f"{type(error).__name__}: {error}"
             _LOG.warning("the example fails: %s\n%s", told, block.astext(), location=block)
@@ -136,11 +136,11 @@ def _is_frame(name: str, value: Any) -> bool:
     return True
 
 
-def _shown(printed: str, value: Any, *, html: bool) -> list[nodes.Node]:
+def _shown(printed: str, value: Any, classes: list[str]) -> list[nodes.Node]:
     """Give the nodes that show what an example gives."""
     made: list[nodes.Node] = []
     raw = None
-    if html:
+    if "html" in classes:
         raw = value._repr_html_()
     elif hasattr(value, "_repr_svg_"):
         raw = value._repr_svg_()
@@ -148,7 +148,7 @@ def _shown(printed: str, value: Any, *, html: bool) -> list[nodes.Node]:
         printed += repr(value)
     if printed.strip():
         text = printed.rstrip("\n")
-        made.append(nodes.literal_block(text, text, language="text", classes=["output"]))
+        made.append(nodes.literal_block(text, text, language="text", classes=["output", *classes]))
     if raw is not None:
         made.append(nodes.raw("", f'<div class="output picture">{raw}</div>', format="html"))
     return made

@@ -28,10 +28,10 @@ MODIFIERS = ["FILTER", "DISTINCT", "IGNORE NULLS", "ORDER BY", "min_rows"]
 HOSTS = ["pyarrow", "streams", "Polars", "pandas", "PySpark"]
 FAMILIES = {
     "aggregate": "Aggregates",
-    "value": "Values of a frame's row",
-    "offset": "Values of a row at a distance",
-    "running": "Along the partition",
-    "ranking": "Places",
+    "value": "Values of the frame's rows",
+    "offset": "Values of rows at a distance",
+    "running": "Gaps and counters",
+    "ranking": "Ranking",
 }
 
 
@@ -75,10 +75,11 @@ def full() -> str:
     parts = [
         "# Functions\n",
         BEGIN,
-        "Every function of the catalog, with the frames and the modifiers it takes, and the hosts it runs on. Each",
-        "cell is checked by running it (`tests/python/docs/test_function_tables.py`). A function that takes no frame",
-        "needs an order. Names are those of the builder, `wr.<name>`, and of SQL; `help(wr.<name>)` tells types,",
-        "nulls, errors and cost.",
+        "Every function, with the frames and the modifiers it takes, and the hosts it runs on. A function that takes",
+        "no frame needs an order. Names are the same in Python (`wr.<name>`) and in SQL. The entry of each in the",
+        "[reference](reference/index.md) has its types, nulls, errors and cost, and so has `help(wr.<name>)`.",
+        "",
+        "A test runs each cell: what is claimed has to work, and what is not has to be refused.",
     ]
     columns = [*FRAMES, *MODIFIERS, *HOSTS]
     for family, title in FAMILIES.items():

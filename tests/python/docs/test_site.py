@@ -11,13 +11,17 @@ pytestmark = [
     pytest.mark.engine,
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:The mapping interface for autodoc"),  # Sphinx's own, of its napoleon
+    pytest.mark.filterwarnings(r"ignore:.*\.app' is deprecated. Check CHANGES for Sphinx"),  # MyST's, of Sphinx's
 ]
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
 
 CONF = """
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.docs_examples", "tools.docs_reference"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.docs_examples",
+    "tools.docs_includes", "tools.docs_reference"]
 myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 2
+exclude_patterns = ["DESIGN.md"]
 html_theme = "basic"
 """
 
@@ -129,6 +133,15 @@ def test_a_public_name_that_is_missing_is_a_warning(build):
     assert missing >= set(wr.__all__) - {"spark"} - set(wr.functions.quantiles.__all__)
     assert not missing & set(wr.functions.quantiles.__all__)
     assert "every frame" in html
+
+
+def test_links_of_included_files_lead_to_pages(build, tmp_path):
+    (tmp_path / "spark.md").write_text("---\norphan: true\n---\n# Spark\n", encoding="utf-8")
+    text = "[One](docs/spark.md), [two](README.md#page), [three](src/lib.rs), [four](https://x.invalid/a.md)."
+    (tmp_path / "DESIGN.md").write_text(f"## Design\n\n{text}\n", encoding="utf-8")
+    html, warnings = build("# Page\n\n```{include} DESIGN.md\n```\n")
+    assert "One, two, three, four." in html
+    assert not warnings
 
 
 def test_the_reference_has_a_page_for_each_file_of_functions():
