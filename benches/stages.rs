@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput};
-use windrow::internals::{Bounds, Carry, Edges, Section, SortColumn, Writes, gather, restore, sort, starts};
+use windrow::internals::{Bounds, Carry, Boundaries, Section, SortColumn, StoreMode, gather, restore, sort, starts};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 use windrow_allocator::HugePages;
 
@@ -62,7 +62,7 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     let partitions = starts(&in_order[..1], rows, None).unwrap();
     let peers = &partitions | &starts(&in_order[1..2], rows, None).unwrap();
     let read = plan.section_columns(0).iter().map(|&number| in_order[number].clone()).collect();
-    let section = Section::whole(Edges::new(partitions), Edges::new(peers), read).unwrap();
+    let section = Section::whole(Boundaries::new(partitions), Boundaries::new(peers), read).unwrap();
     let (_, frames) = plan.evaluator(0, &section).unwrap();
     let evaluate = || {
         let (evaluator, frames) = plan.evaluator(0, &section).unwrap();
@@ -115,7 +115,7 @@ fn memory(criterion: &mut Criterion, rows: usize) {
     bench("huge pages", &HugePages);
     let values: Vec<i64> = (0..BLOCK as i64).collect();
     let mut column: Vec<MaybeUninit<i64>> = vec![MaybeUninit::new(0); rows];
-    for (name, writes) in [("through the caches", Writes::of(0)), ("past the caches", Writes::of(usize::MAX))] {
+    for (name, writes) in [("through the caches", StoreMode::for_bytes(0)), ("past the caches", StoreMode::for_bytes(usize::MAX))] {
         let mut write = || {
             for places in black_box(&mut column).chunks_mut(BLOCK) {
                 writes.copy(&values[..places.len()], places);

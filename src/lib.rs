@@ -101,17 +101,17 @@ pub mod internals {
     pub use crate::bounds::frames::Frames;
     pub use crate::bounds::resolve::FramePlan;
     pub use crate::catalog::algebra::Algebra;
-    pub use crate::catalog::function_id::Kernel;
+    pub use crate::catalog::function_id::FunctionId;
     pub use crate::catalog::shared_state::SharedState;
     pub use crate::catalog::signature::{Modifiers, Signature};
     pub use crate::evaluate::evaluator::Evaluator;
     pub use crate::functions::aggregate::accumulator::Accumulated;
-    pub use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
+    pub use crate::functions::aggregate::arg_min_max::{Bytes, ArgMinMax, Numbers, Ties};
     pub use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
     pub use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
-    pub use crate::functions::aggregate::bool_and_or::Logic;
+    pub use crate::functions::aggregate::bool_and_or::BoolAggregate;
     pub use crate::functions::aggregate::count::Count;
-    pub use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
+    pub use crate::functions::aggregate::ewm::{TimeClock, EwmMean};
     pub use crate::functions::aggregate::histogram::BinList;
     pub use crate::functions::aggregate::min_max::{Extremum, Natives, Ordered};
     pub use crate::functions::aggregate::moments::Values;
@@ -128,7 +128,7 @@ pub mod internals {
     pub use crate::model::carry::Carry;
     pub use crate::model::order_column::OrderColumn;
     pub use crate::model::reach::Reach;
-    pub use crate::model::row_mask::Inclusion;
+    pub use crate::model::row_mask::RowMask;
     pub use crate::model::section::Section;
     pub use crate::permute::column_writer::restore;
     pub use crate::permute::gather::gather;
@@ -136,8 +136,8 @@ pub mod internals {
     pub use crate::sort::boundaries::{first_descent, starts};
     pub use crate::sort::sort_column::SortColumn;
     pub use crate::sort::sort_to_indices::sort;
-    pub use crate::util::boundaries::Edges;
-    pub use crate::util::streaming_store::Writes;
+    pub use crate::util::boundaries::Boundaries;
+    pub use crate::util::streaming_store::StoreMode;
     pub use crate::util::threads::Threads;
 
     /// The values that literals are.

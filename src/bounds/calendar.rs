@@ -6,8 +6,8 @@
 use arrow_array::timezone::Tz;
 use arrow_schema::DataType;
 
-use super::timezone::Zone;
-use crate::util::civil::{SECONDS_PER_DAY, first_of, month_of, per_second};
+use super::timezone::ZoneClock;
+use crate::util::civil::{SECONDS_PER_DAY, first_day_of, month_of, ticks_per_second};
 
 /// Nanoseconds in a day that has no change of offset.
 pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
@@ -62,7 +62,7 @@ impl Calendar {
             DataType::Date32 => Some(Self { day: 1, second: 0, zone: None }),
             DataType::Date64 => Some(Self { day: SECONDS_PER_DAY * 1_000, second: 1_000, zone: None }),
             DataType::Timestamp(unit, _) => {
-                let second = per_second(*unit);
+                let second = ticks_per_second(*unit);
                 Some(Self { day: SECONDS_PER_DAY * second, second, zone })
             }
             _ => None,
@@ -82,18 +82,18 @@ impl Calendar {
 
 /// Moves keys by the calendar, one after the other, and remembers what the last ones took.
 #[derive(Debug, Clone)]
-pub(super) struct Mover {
+pub(super) struct CalendarAdder {
     day: i64,
     second: i64,
-    zone: Option<Zone>,
+    zone: Option<ZoneClock>,
     /// A day, and where some months took it.
     month: Option<(i64, i64, i64)>,
 }
 
-impl Mover {
+impl CalendarAdder {
     pub(super) fn new(calendar: &Calendar) -> Self {
         let Calendar { day, second, zone } = *calendar;
-        Self { day, second, zone: zone.map(Zone::new), month: None }
+        Self { day, second, zone: zone.map(ZoneClock::new), month: None }
     }
 
     /// `key` moved by `step`; `None` where that is out of the calendar's range.
@@ -125,12 +125,12 @@ impl Mover {
 
     /// Moves `key` on the wall clock of its zone.
     #[inline]
-    fn on_wall_clock(&mut self, key: i64, move_by: impl FnOnce(&mut Self, i64) -> Option<i64>) -> Option<i64> {
+    fn on_wall_clock(&mut self, key: i64, step_by: impl FnOnce(&mut Self, i64) -> Option<i64>) -> Option<i64> {
         let second = self.second;
-        let Some(zone) = &mut self.zone else { return move_by(self, key) };
+        let Some(zone) = &mut self.zone else { return step_by(self, key) };
         let offset = zone.offset(key.div_euclid(second))?;
         // A reading beyond the key's type is hours off at the end of time, and no reason to find the row no frame.
-        let wall = move_by(self, key.saturating_add(offset * second))?;
+        let wall = step_by(self, key.saturating_add(offset * second))?;
         let zone = self.zone.as_mut()?;
         wall.checked_sub(zone.resolve(wall.div_euclid(second), offset)? * second)
     }
@@ -140,8 +140,8 @@ impl Mover {
 fn month_on(day: i64, months: i64) -> Option<i64> {
     let (month, of_month) = month_of(day)?;
     let month = month.checked_add(months)?;
-    let first = first_of(month)?;
-    let length = first_of(month.checked_add(1)?)? - first;
+    let first = first_day_of(month)?;
+    let length = first_day_of(month.checked_add(1)?)? - first;
     Some(first + (of_month - 1).min(length - 1))
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn add(calendar: Calendar, key: i64, step: Step) -> Option<i64> {
-        Mover::new(&calendar).add(key, step)
+        CalendarAdder::new(&calendar).add(key, step)
     }
 
     fn months(months: i64) -> Step {

@@ -7,12 +7,12 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::calendar::{DAY_NANOS, Step};
 use super::range_key::KeyPlan;
-use super::range_offset::{Offset, Side};
+use super::range_offset::{Offset, FrameSide};
 use super::timezone::named_zone;
 use crate::error::{Error, Result};
 use crate::spec::literal::Literal;
 use crate::spec::sql_text::show;
-use crate::util::civil::per_second;
+use crate::util::civil::ticks_per_second;
 
 /// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
 pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
@@ -27,7 +27,7 @@ pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Opt
 ///
 /// # Errors
 /// The key's type does not take it.
-pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: Side) -> Result<Offset> {
+pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: FrameSide) -> Result<Offset> {
     let refuse = |remedy: &str| Err(refusal(plan, &show(literal), remedy));
     if *literal == Literal::Null {
         return refuse("give a value that is not NULL, or UNBOUNDED");
@@ -98,7 +98,7 @@ pub(super) fn interval(
     days: i64,
     nanos: i128,
     preceding: bool,
-    side: Side,
+    side: FrameSide,
 ) -> std::result::Result<Offset, &'static str> {
     let sign = if preceding { -1 } else { 1 };
     let (months, days, nanos) = (months.saturating_mul(sign), days.saturating_mul(sign), nanos * i128::from(sign));
@@ -106,8 +106,8 @@ pub(super) fn interval(
     let ticks = |nanos: i128, second: i64| {
         let tick = 1_000_000_000 / i128::from(second);
         match side {
-            Side::Start => -(-nanos).div_euclid(tick),
-            Side::End => nanos.div_euclid(tick),
+            FrameSide::Start => -(-nanos).div_euclid(tick),
+            FrameSide::End => nanos.div_euclid(tick),
         }
     };
     let calendar = |days: i64, ticks: i128| {
@@ -126,13 +126,13 @@ pub(super) fn interval(
             let whole = i128::from(days) * DAY_NANOS + nanos;
             let (days, nanos) = if zoned { ((whole / DAY_NANOS) as i64, whole % DAY_NANOS) } else { (days, nanos) };
             if months == 0 && (days == 0 || !zoned) {
-                Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
+                Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, ticks_per_second(*unit))))
             } else {
-                Ok(calendar(days, ticks(nanos, per_second(*unit))))
+                Ok(calendar(days, ticks(nanos, ticks_per_second(*unit))))
             }
         }
         DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) if months == 0 => {
-            Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
+            Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, ticks_per_second(*unit))))
         }
         DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
             Err("months have no fixed length: give an interval of days and time")
@@ -268,11 +268,11 @@ mod tests {
     }
 
     fn start(data_type: DataType, offset: Literal) -> Result<Offset> {
-        literal(&plan(data_type), &offset, true, Side::Start)
+        literal(&plan(data_type), &offset, true, FrameSide::Start)
     }
 
     fn end(data_type: DataType, offset: Literal) -> Result<Offset> {
-        literal(&plan(data_type), &offset, false, Side::End)
+        literal(&plan(data_type), &offset, false, FrameSide::End)
     }
 
     fn dec(unscaled: i128, scale: i8) -> Literal {
@@ -348,7 +348,7 @@ mod tests {
         // 1.5 s: a start between two ticks is the later of them, an end the earlier.
         assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(-1));
         assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(1));
-        assert_eq!(literal(&plan(second()), &time(0, 1_500_000), false, Side::Start).unwrap(), Offset::Whole(2));
+        assert_eq!(literal(&plan(second()), &time(0, 1_500_000), false, FrameSide::Start).unwrap(), Offset::Whole(2));
         assert_eq!(end(second(), time(1, 1_000_000)).unwrap(), Offset::Whole(86_401));
         let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("America/New_York".into()));
         let step = Step { months: 0, days: -1, ticks: -5 };

@@ -71,7 +71,7 @@ impl Key {
         let keys = ordered(&column, &plan.data_type, plan.options.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
         let keys = match keys {
-            Keys::Wide(keys) => narrowed(keys),
+            Keys::Wide(keys) => narrow(keys),
             keys => keys,
         };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
@@ -154,7 +154,7 @@ pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool)
 }
 
 /// 128-bit keys in 64 bits, if they all fit: so are those of most decimals, whatever their type allows.
-fn narrowed(keys: ScalarBuffer<i128>) -> Keys {
+fn narrow(keys: ScalarBuffer<i128>) -> Keys {
     let beyond = keys.iter().fold(0, |beyond, &key| beyond | (i128::from(key as i64) ^ key));
     if beyond == 0 { Keys::Small(keys.iter().map(|&key| key as i64).collect()) } else { Keys::Wide(keys) }
 }

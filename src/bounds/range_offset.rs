@@ -4,13 +4,13 @@
 
 use arrow_buffer::i256;
 
-use super::calendar::{Mover, Step};
+use super::calendar::{CalendarAdder, Step};
 use super::range_key::KeyPlan;
 use crate::sort::key_order::{Coded, FromCode};
 
 /// Which end of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum FrameSide {
     Start,
     End,
 }
@@ -85,7 +85,7 @@ impl Offset {
             Self::Double(by) => Target::At(double(key, *by, plan.options.descending)),
             Self::Single(by) => Target::At(single(key, *by, plan.options.descending)),
             Self::Calendar(step) => match &plan.calendar {
-                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.options.descending),
+                Some(calendar) => by_calendar(&mut CalendarAdder::new(calendar), key, *step, plan.options.descending),
                 None => Target::At(key),
             },
             // Huge keys only; never asked of small ones.
@@ -136,7 +136,7 @@ pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
 
 /// The target of a date or timestamp.
 #[inline]
-pub(super) fn by_calendar(mover: &mut Mover, key: i64, step: Step, descending: bool) -> Target<i64> {
+pub(super) fn by_calendar(mover: &mut CalendarAdder, key: i64, step: Step, descending: bool) -> Target<i64> {
     let (flip, by) = if descending { (-1, step.reversed()) } else { (0, step) };
     let target = mover.add(key ^ flip, by);
     Target::new(target.map(|target| target ^ flip), step.forward())

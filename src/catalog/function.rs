@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 
 use super::algebra::Algebra;
 use super::argument::{Argument, Presence, Role};
-use super::function_id::Kernel;
+use super::function_id::FunctionId;
 use super::shared_state::SharedState;
 use super::signature::{Given, Modifiers, Rule, Signature};
 use crate::error::{Error, Result};
@@ -179,7 +179,7 @@ pub struct Function {
     pub doc: &'static str,
     /// Which evaluator it has: `exec/build` alone asks.
     #[doc(hidden)]
-    pub kernel: Kernel,
+    pub kernel: FunctionId,
     /// What kind it is.
     pub family: Family,
     /// What it takes.

@@ -5,14 +5,14 @@ use super::function::{
     ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
     WindowOrder, WithinGroup,
 };
-use super::function_id::Kernel;
+use super::function_id::FunctionId;
 use super::shared_state::SharedState;
 use super::signature::{self as types, Rule};
 
 /// An aggregate: over any frame, FILTER and DISTINCT taken, NULLs skipped, the order of rows without effect.
 pub(super) const fn aggregate(
     name: &'static str,
-    kernel: Kernel,
+    kernel: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,
@@ -44,7 +44,7 @@ pub(super) const fn aggregate(
 /// A row of the frame.
 pub(super) const fn value(
     name: &'static str,
-    kernel: Kernel,
+    kernel: FunctionId,
     arguments: &'static [Argument],
     distinct: Distinct,
     doc: &'static str,
@@ -62,7 +62,7 @@ pub(super) const fn value(
 /// A row of the partition, so many rows away.
 pub(super) const fn offset(
     name: &'static str,
-    kernel: Kernel,
+    kernel: FunctionId,
     arguments: &'static [Argument],
     before: bool,
     doc: &'static str,
@@ -83,7 +83,7 @@ pub(super) const fn offset(
 /// The partition's rows one after another.
 pub(super) const fn running(
     name: &'static str,
-    kernel: Kernel,
+    kernel: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,
@@ -105,7 +105,7 @@ pub(super) const fn running(
 /// Where a row stands.
 pub(super) const fn ranking(
     name: &'static str,
-    kernel: Kernel,
+    kernel: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,

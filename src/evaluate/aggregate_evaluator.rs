@@ -23,11 +23,11 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
             Ok(Folded::boxed(aggregate, tree, section))
         }
         Strategy::Naive => Ok(Folded::boxed(aggregate, naive::Naive, section)),
-        other => mergeable_directly(aggregate, other, section),
+        other => common_evaluator_for_mergeable(aggregate, other, section),
     }
 }
 
-fn unserved(strategy: Strategy) -> Error {
+fn unserved_strategy(strategy: Strategy) -> Error {
     Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it"))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     if DIRECTLY_RETRACTABLE.contains(&strategy) {
-        retractable_directly(aggregate, strategy, section)
+        common_evaluator_for_retractable(aggregate, strategy, section)
     } else {
         mergeable(aggregate, strategy, section)
     }
@@ -60,7 +60,7 @@ pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 4] =
 ///
 /// # Errors
 /// Another strategy.
-pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
+pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -69,7 +69,7 @@ pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
         Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
         Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::TwoStacks => Ok(Folded::boxed(aggregate, two_stacks::TwoStacks, section)),
-        other => Err(unserved(other)),
+        other => Err(unserved_strategy(other)),
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
 ///
 /// # Errors
 /// Another strategy.
-pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'static>(
+pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -88,7 +88,7 @@ pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'stati
         }
         Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
-        other => Err(unserved(other)),
+        other => Err(unserved_strategy(other)),
     }
 }
 

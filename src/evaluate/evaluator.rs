@@ -80,13 +80,13 @@ pub trait Evaluator: Send + Sync {
 ///
 /// # Errors
 /// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_frame(
+pub(crate) fn for_each_frame(
     frames: &Frames,
     rows: Range<usize>,
     cancel: &Cancel,
     mut f: impl FnMut(usize, SubRanges) -> Result<()>,
 ) -> Result<()> {
-    each_block(frames, rows, cancel, &mut |bounds| {
+    for_each_block(frames, rows, cancel, &mut |bounds| {
         bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row)))
     })
 }
@@ -95,7 +95,7 @@ pub(crate) fn each_frame(
 ///
 /// # Errors
 /// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_block(
+pub(crate) fn for_each_block(
     frames: &Frames,
     rows: Range<usize>,
     cancel: &Cancel,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::evaluator::{Evaluator, each_block};
+use super::evaluator::{Evaluator, for_each_block};
 use crate::bounds::block::FrameRuns;
 use crate::bounds::frames::Frames;
 use crate::error::Result;
@@ -21,11 +21,11 @@ use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
-const WORK: usize = 1 << 24;
+const ROWS_PER_CANCEL_CHECK: usize = 1 << 24;
 
 /// A piece of a frame per lane: left of what EXCLUDE takes out, the row that TIES keeps, right of it. Within a
 /// lane, successive rows' pieces move as monotonically as the frames do.
-const LANES: usize = 3;
+const EXCLUDE_PIECES: usize = 3;
 
 /// How a strategy folds runs of rows into states.
 pub(crate) trait Fold<A: Aggregate>: Send + Sync {
@@ -65,7 +65,7 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     ) -> Result<()> {
         let accumulator = aggregate.accumulator();
         let state = |run: Range<usize>| {
-            work.spend(run.len())?;
+            work.charge(run.len())?;
             self.state(accumulator, cursor, run)
         };
         aggregate.readout().evaluate_all(states(accumulator, runs.iter(), carried, state), out)
@@ -123,9 +123,9 @@ impl Work<'_> {
     /// # Errors
     /// Cancellation.
     #[inline]
-    pub(crate) fn spend(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn charge(&mut self, rows: usize) -> Result<()> {
         self.rows += rows;
-        if self.rows > WORK {
+        if self.rows > ROWS_PER_CANCEL_CHECK {
             self.rows = 0;
             return self.cancel.check();
         }
@@ -162,10 +162,10 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| accumulator.load(state)).transpose();
         let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(accumulator));
+        let mut lanes: [F::Cursor; EXCLUDE_PIECES] = std::array::from_fn(|_| fold.cursor(accumulator));
         let mut out = readout.builder(rows.len());
         let mut work = Work { cancel, rows: 0 };
-        each_block(frames, rows, cancel, &mut |bounds| {
+        for_each_block(frames, rows, cancel, &mut |bounds| {
             let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
             let after = after.as_ref().filter(|_| *last_partition_begin < bounds.rows.end);
             // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
@@ -177,7 +177,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
                 let mut state = carried.filter(|_| row < *first_partition_end).cloned();
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
-                        work.spend(run.len())?;
+                        work.charge(run.len())?;
                         let piece = fold.state(accumulator, lane, run)?;
                         match &mut state {
                             Some(state) => accumulator.merge(state, &piece)?,
@@ -206,7 +206,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        advanced(self.aggregate.accumulator(), state, rows)
+        append_saved(self.aggregate.accumulator(), state, rows)
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
@@ -215,7 +215,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
 }
 
 /// The saved state of what `state` stands for and of `rows` behind it.
-pub(super) fn advanced<A: Accumulator>(
+pub(super) fn append_saved<A: Accumulator>(
     accumulator: &A,
     state: Option<&RecordBatch>,
     rows: Range<usize>,

@@ -22,15 +22,15 @@ use super::state_buffer::TOGETHER;
 use crate::bounds::block::FrameRuns;
 use crate::bounds::motion::Moves;
 use crate::error::{Error, Result};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, Removable, all_kept};
-use crate::util::simd::vectorized;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, Removable, keep_all};
+use crate::util::simd::with_avx2_only;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefix;
 
 /// The most rows that may enter or leave in a block for their prefixes to be written down.
-const FAR: usize = 8 * FRAMES_PER_BLOCK;
+const MAX_PREFIX_ROWS: usize = 8 * FRAMES_PER_BLOCK;
 
 /// What one lane remembers: the frame last seen and its state.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<S: Clone> Prefixes<S> {
 /// The prefixes up to each of `ends`, which is row `from` and so many: the next ones if all ends move by a row, the same
 /// if none moves, else each where it is found; `None` where one is not among them.
 #[inline(always)]
-fn beside<'a, S: Clone>(
+fn prefixes_at<'a, S: Clone>(
     prefixes: &'a [S],
     from: usize,
     ends: &[u32],
@@ -109,7 +109,7 @@ impl<S: Clone> Window<S> {
 
     /// Answers the frames, if both of their ends move by a row each.
     #[inline(always)]
-    fn by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
+    fn evaluate_by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
@@ -130,7 +130,7 @@ impl<S: Clone> Window<S> {
 
     /// Answers a block of frames by prefixes, unless they move far.
     #[inline(always)]
-    fn by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
+    fn evaluate_by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
@@ -142,7 +142,7 @@ impl<S: Clone> Window<S> {
         let Some(first) = held.next() else { return Ok(false) };
         let last = held.next_back().unwrap_or_else(|| first.clone());
         let (begins, ends) = (first.start..last.start, first.end..last.end);
-        if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
+        if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > MAX_PREFIX_ROWS {
             return Ok(false);
         }
         self.move_to(accumulator, first.clone())?;
@@ -152,7 +152,7 @@ impl<S: Clone> Window<S> {
         for (prefixes, mut state, rows) in moved {
             prefixes.resize_with(rows.len() + 1, || accumulator.init());
             prefixes[0] = state.clone();
-            accumulator.accumulate(&mut state, rows, all_kept(), &mut prefixes[1..])?;
+            accumulator.accumulate(&mut state, rows, keep_all(), &mut prefixes[1..])?;
         }
         // Frames may jump, if this way was asked for.
         let anew = |run| {
@@ -165,9 +165,9 @@ impl<S: Clone> Window<S> {
         while !runs.is_empty() {
             let (some, others) = runs.split(TOGETHER);
             let moves = some.slide().map(|(_, moves)| moves);
-            let ended = beside(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
-            let begun = beside(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
-            match ended.zip(begun).filter(|_| carried.is_none()) {
+            let ended = prefixes_at(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
+            let has_started = prefixes_at(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
+            match ended.zip(has_started).filter(|_| carried.is_none()) {
                 Some((entered, left)) => {
                     let frames = entered.iter().zip(left).map(|(entered, left)| {
                         let state = accumulator.without(entered, left);
@@ -210,13 +210,13 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let nothing = accumulator.init();
         if accumulator.without(&nothing, &nothing).is_some() {
-            let answered = vectorized(
+            let answered = with_avx2_only(
                 #[inline(always)]
                 || {
                     while !runs.is_empty() {
                         let (some, others) = runs.split(TOGETHER);
-                        if carried.is_some() || !window.by_steps(aggregate, some, out)? {
-                            return window.by_prefixes(aggregate, runs, carried, out);
+                        if carried.is_some() || !window.evaluate_by_steps(aggregate, some, out)? {
+                            return window.evaluate_by_prefixes(aggregate, runs, carried, out);
                         }
                         runs = others;
                     }

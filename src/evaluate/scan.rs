@@ -16,21 +16,21 @@ use super::fold::{Fold, Work, aside, behind, states};
 use super::state_buffer::{StateBuffer, TOGETHER};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, keep_all};
 use crate::model::section::Section;
-use crate::util::boundaries::Edges;
-use crate::util::simd::vectorized;
+use crate::util::boundaries::Boundaries;
+use crate::util::simd::with_avx2_only;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
-const CHUNK: usize = 64;
+const SUFFIX_INTERVAL: usize = 64;
 
 /// So many frames are worth to be answered together.
-const MANY: usize = 16;
+const MIN_FRAMES: usize = 16;
 
 /// Scans forwards from a frame's begin, or backwards from its partition's end.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    partitions: Edges,
+    partitions: Boundaries,
 }
 
 impl Scan {
@@ -44,23 +44,23 @@ impl Scan {
 /// What a scan has read so far.
 #[derive(Debug)]
 pub(crate) struct Cursor<S> {
-    forwards: Forwards<S>,
+    forwards: ForwardState<S>,
     /// The states of some frames that are answered together.
     together: StateBuffer<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
-    backwards: Option<Suffixes<S>>,
+    backwards: Option<SuffixCache<S>>,
 }
 
 /// The state of `run`; the next frame is expected to begin where it does.
 #[derive(Debug, Clone)]
-struct Forwards<S> {
+struct ForwardState<S> {
     run: Range<usize>,
     state: S,
 }
 
 /// States of the suffixes of a run.
 #[derive(Debug)]
-pub(crate) struct Suffixes<S> {
+pub(crate) struct SuffixCache<S> {
     run: Range<usize>,
     /// `kept[k]` is the state of `((run.start / CHUNK) + 1 + k) * CHUNK..run.end`, first chunk's end first.
     kept: Vec<S>,
@@ -70,25 +70,25 @@ pub(crate) struct Suffixes<S> {
     states: Vec<S>,
 }
 
-impl<S: Clone> Suffixes<S> {
+impl<S: Clone> SuffixCache<S> {
     /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
     fn new<A: Accumulator<State = S>>(accumulator: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
         let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
         kept.clear();
-        let first = run.start / CHUNK + 1;
+        let first = run.start / SUFFIX_INTERVAL + 1;
         let mut end = run.end;
         let mut later: Option<S> = None;
-        for edge in (first..=run.end / CHUNK).rev() {
+        for edge in (first..=run.end / SUFFIX_INTERVAL).rev() {
             let mut state = accumulator.init();
-            if edge * CHUNK < end {
-                accumulator.update(&mut state, edge * CHUNK..end)?;
+            if edge * SUFFIX_INTERVAL < end {
+                accumulator.update(&mut state, edge * SUFFIX_INTERVAL..end)?;
             }
             if let Some(later) = &later {
                 accumulator.merge(&mut state, later)?;
             }
             kept.push(state.clone());
             later = Some(state);
-            end = edge * CHUNK;
+            end = edge * SUFFIX_INTERVAL;
         }
         kept.reverse();
         Ok(Self { open: run.end..run.end, run, kept, states })
@@ -112,16 +112,16 @@ impl<S: Clone> Suffixes<S> {
         if self.open.contains(&row) {
             return Ok(());
         }
-        let chunk = row / CHUNK;
-        self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
+        let chunk = row / SUFFIX_INTERVAL;
+        self.open = self.run.start.max(chunk * SUFFIX_INTERVAL)..self.run.end.min((chunk + 1) * SUFFIX_INTERVAL);
         self.states.resize_with(self.open.len(), || accumulator.init());
-        let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| accumulator.init());
-        accumulator.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
+        let mut later = self.kept.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
+        accumulator.prepend_all(&mut later, self.open.clone(), keep_all(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
     /// chunk ends.
-    fn falling<A: Accumulator<State = S>>(
+    fn shrinking_states<A: Accumulator<State = S>>(
         &mut self,
         accumulator: &A,
         mut runs: impl Iterator<Item = Range<usize>>,
@@ -136,7 +136,7 @@ impl<S: Clone> Suffixes<S> {
     }
 }
 
-impl<S: Clone> Forwards<S> {
+impl<S: Clone> ForwardState<S> {
     fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
         Self { run: 0..0, state: accumulator.init() }
     }
@@ -147,7 +147,7 @@ impl<S: Clone> Forwards<S> {
         &mut self,
         accumulator: &A,
         scan: &Scan,
-        backwards: &mut Option<Suffixes<S>>,
+        backwards: &mut Option<SuffixCache<S>>,
         run: Range<usize>,
     ) -> Result<S> {
         if run.start == self.run.start && run.end == self.run.end + 1 {
@@ -182,12 +182,12 @@ impl<S: Clone> Forwards<S> {
         let rows = first.end.wrapping_sub(1)..last.end;
         room.states.resize_with(runs.iter().len(), || accumulator.init());
         if goes_on && runs.slide().is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            accumulator.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
+            accumulator.accumulate(&mut self.state, rows, keep_all(), &mut room.states)?;
         } else if (goes_on || first.len() == 1) && runs.grow() {
-            room.keep_longer(runs);
+            room.mark_long_runs(runs);
             accumulator.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
-            return shrunk(aggregate, room, runs, out);
+            return evaluate_shrinking(aggregate, room, runs, out);
         }
         self.run = last;
         readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
@@ -200,15 +200,15 @@ impl<S: Clone> Forwards<S> {
         &mut self,
         accumulator: &A,
         scan: &Scan,
-        backwards: &mut Option<Suffixes<S>>,
+        backwards: &mut Option<SuffixCache<S>>,
         run: Range<usize>,
     ) -> Result<Option<S>> {
         if run.start != self.run.start || run.end < self.run.end {
             // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
             // A frame that is its partition's only row may do either; forwards is the cheaper guess.
-            if run.len() > 1 && run.end == scan.partitions.end(run.start) {
+            if run.len() > 1 && run.end == scan.partitions.run_end(run.start) {
                 let before = backwards.take();
-                let suffixes = backwards.insert(Suffixes::new(accumulator, run.clone(), before)?);
+                let suffixes = backwards.insert(SuffixCache::new(accumulator, run.clone(), before)?);
                 return Ok(Some(suffixes.state(accumulator, run.start)?));
             }
             *self = Self { run: run.start..run.start, state: accumulator.init() };
@@ -221,14 +221,14 @@ impl<S: Clone> Forwards<S> {
 
 /// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
 #[inline(always)]
-fn shrunk<A: Aggregate>(
+fn evaluate_shrinking<A: Aggregate>(
     aggregate: &A,
     room: &mut StateBuffer<A::State>,
     runs: FrameRuns,
     out: &mut A::Builder,
 ) -> Result<bool> {
     let mut each = runs.iter();
-    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && runs.shrink()) else {
+    let Some(last) = each.next_back().filter(|last| (1..SUFFIX_INTERVAL).contains(&last.len()) && runs.shrink()) else {
         return Ok(false);
     };
     let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
@@ -237,7 +237,7 @@ fn shrunk<A: Aggregate>(
         accumulator.prepend(&mut state, row)?;
     }
     let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
-    room.keep_longer(runs);
+    room.mark_long_runs(runs);
     if let Some(last) = room.kept.last_mut() {
         // What is behind its first row has been put into the state.
         *last = u64::MAX;
@@ -252,7 +252,7 @@ impl<A: Aggregate> Fold<A> for Scan {
     type Cursor = Cursor<A::State>;
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(accumulator), together: StateBuffer::new(), backwards: None }
+        Cursor { forwards: ForwardState::new(accumulator), together: StateBuffer::new(), backwards: None }
     }
 
     fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -269,16 +269,16 @@ impl<A: Aggregate> Fold<A> for Scan {
         out: &mut A::Builder,
     ) -> Result<()> {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(accumulator));
+        let mut forwards = std::mem::replace(&mut cursor.forwards, ForwardState::new(accumulator));
         while !runs.is_empty() {
             // Frames that shrink, or grow, row by row need not be asked for one by one.
             if let Some(suffixes) = &mut cursor.backwards {
-                let falling = suffixes.falling(accumulator, runs.iter())?;
-                let many = falling.len();
-                let answered = (many >= MANY).then(|| {
-                    vectorized(
+                let shrinking_states = suffixes.shrinking_states(accumulator, runs.iter())?;
+                let many = shrinking_states.len();
+                let answered = (many >= MIN_FRAMES).then(|| {
+                    with_avx2_only(
                         #[inline(always)]
-                        || readout.evaluate_all(falling.map(|state| behind(accumulator, carried, state.clone())), out),
+                        || readout.evaluate_all(shrinking_states.map(|state| behind(accumulator, carried, state.clone())), out),
                     )
                 });
                 if answered.flatten().transpose()?.is_some() {
@@ -289,7 +289,7 @@ impl<A: Aggregate> Fold<A> for Scan {
             let (some, others) = runs.split(TOGETHER);
             let together = carried.is_none()
                 && !needs_drop::<A::State>()
-                && vectorized(
+                && with_avx2_only(
                     #[inline(always)]
                     || forwards.together(aggregate, &mut cursor.together, some, out),
                 )
@@ -299,7 +299,7 @@ impl<A: Aggregate> Fold<A> for Scan {
                 runs = others;
                 continue;
             }
-            let (some, others) = runs.split(CHUNK);
+            let (some, others) = runs.split(SUFFIX_INTERVAL);
             let state = |run| forwards.move_to(accumulator, self, &mut cursor.backwards, run);
             readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;

@@ -24,17 +24,17 @@ use std::ops::Range;
 
 use super::fold::{Fold, Work, aside, states};
 use super::state_buffer;
-use super::two_stacks_fixed::{self, Narrow};
+use super::two_stacks_fixed::{self, FixedWidthStates};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
-use crate::util::simd::vectorized;
+use crate::model::aggregate::{Accumulator, Aggregate, Readout, keep_all};
+use crate::util::simd::with_avx2_only;
 
 /// A call for all rows of a front is worth it from so many on.
-const FEW: usize = 16;
+const MIN_FRONT_ROWS: usize = 16;
 
 /// Frames of so many rows, whose stacks turn as often, are worth to be answered together.
-const MANY: usize = 64;
+const MIN_FRAME_ROWS: usize = 64;
 
 /// Keeps the two stacks.
 #[derive(Debug, Clone, Copy)]
@@ -44,28 +44,28 @@ pub(crate) struct TwoStacks;
 #[derive(Debug)]
 pub(crate) struct Stacks<S> {
     front: Vec<S>,
-    back: Back<S>,
-    beside: Beside<S>,
-    narrow: Narrow<S>,
+    back: BackStack<S>,
+    beside: BlockStates<S>,
+    narrow: FixedWidthStates<S>,
 }
 
 /// The states of some frames' rows before the middle, where they are all the same, and of those from the middle on.
 #[derive(Debug)]
-struct Beside<S> {
+struct BlockStates<S> {
     fronts: Vec<S>,
     backs: Vec<S>,
 }
 
 /// What changes with every row.
 #[derive(Debug, Clone)]
-struct Back<S> {
+struct BackStack<S> {
     run: Range<usize>,
     middle: usize,
     /// Of the rows from the middle on.
     state: S,
 }
 
-impl<S: Clone> Back<S> {
+impl<S: Clone> BackStack<S> {
     fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
         Self { run: 0..0, middle: 0, state: accumulator.init() }
     }
@@ -101,7 +101,7 @@ impl<S: Clone> Back<S> {
     fn together<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
-        Stacks { front, beside: Beside { fronts, backs }, .. }: &mut Stacks<S>,
+        Stacks { front, beside: BlockStates { fronts, backs }, .. }: &mut Stacks<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
@@ -116,7 +116,7 @@ impl<S: Clone> Back<S> {
         backs.resize_with(count, || accumulator.init());
         if moves.end {
             backs[0] = self.state.clone();
-            accumulator.accumulate(&mut self.state, first.end..first.end + last, all_kept(), &mut backs[1..])?;
+            accumulator.accumulate(&mut self.state, first.end..first.end + last, keep_all(), &mut backs[1..])?;
         } else {
             backs.fill(self.state.clone());
         }
@@ -150,8 +150,8 @@ impl<S: Clone> Back<S> {
         self.middle = self.run.end;
         let (mut later, rows) = (accumulator.init(), run.start..self.middle);
         front.resize_with(rows.len(), || accumulator.init());
-        if rows.len() >= FEW {
-            return accumulator.prepend_all(&mut later, rows, all_kept(), front);
+        if rows.len() >= MIN_FRONT_ROWS {
+            return accumulator.prepend_all(&mut later, rows, keep_all(), front);
         }
         for (row, front) in rows.zip(front).rev() {
             accumulator.prepend(&mut later, row)?;
@@ -167,9 +167,9 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
         Stacks {
             front: Vec::new(),
-            back: Back::new(accumulator),
-            beside: Beside { fronts: Vec::new(), backs: Vec::new() },
-            narrow: Narrow::new(),
+            back: BackStack::new(accumulator),
+            beside: BlockStates { fronts: Vec::new(), backs: Vec::new() },
+            narrow: FixedWidthStates::new(),
         }
     }
 
@@ -187,9 +187,9 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         out: &mut A::Builder,
     ) -> Result<()> {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let mut back = std::mem::replace(&mut stacks.back, Back::new(accumulator));
+        let mut back = std::mem::replace(&mut stacks.back, BackStack::new(accumulator));
         while !runs.is_empty() {
-            let wide = runs.iter().next().is_some_and(|first| first.len() >= MANY);
+            let wide = runs.iter().next().is_some_and(|first| first.len() >= MIN_FRAME_ROWS);
             let together = carried.is_none() && !needs_drop::<A::State>();
             let (some, others) = runs.split(match (together, wide) {
                 (false, _) => usize::MAX,
@@ -197,7 +197,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                 (true, false) => two_stacks_fixed::TOGETHER,
             });
             if together {
-                let answered = vectorized(
+                let answered = with_avx2_only(
                     #[inline(always)]
                     || {
                         if wide {

@@ -24,7 +24,7 @@ pub(super) const TOGETHER: usize = 256;
 
 /// Room for the states of some frames' rows.
 #[derive(Debug)]
-pub(super) struct Narrow<S> {
+pub(super) struct FixedWidthStates<S> {
     /// From a row to the end of its block.
     fronts: Vec<S>,
     /// From the block's begin to a row.
@@ -33,7 +33,7 @@ pub(super) struct Narrow<S> {
     kept: Vec<u64>,
 }
 
-impl<S: Clone> Narrow<S> {
+impl<S: Clone> FixedWidthStates<S> {
     pub(super) fn new() -> Self {
         Self { fronts: Vec::new(), backs: Vec::new(), kept: Vec::new() }
     }

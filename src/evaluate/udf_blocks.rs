@@ -19,7 +19,7 @@ use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
 
 /// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.
-const BLOCK: usize = 1 << 20;
+const UDF_ROWS_PER_CALL: usize = 1 << 20;
 
 /// A function of frames over the columns of a section.
 pub(crate) struct FrameBlocks {
@@ -42,7 +42,7 @@ impl FrameBlocks {
 impl Evaluator for FrameBlocks {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut bounds = Bounds::default();
-        blocks(rows, cancel, |block| {
+        evaluate_blocks(rows, cancel, |block| {
             frames.fill(block.clone(), &mut bounds)?;
             let (begin, end): (Vec<_>, Vec<_>) = block
                 .map(|row| self.places.of(bounds.frame(row)))
@@ -57,7 +57,7 @@ impl Evaluator for FrameBlocks {
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+        frames.first_needed_without_carry(answered)
     }
 }
 
@@ -80,7 +80,7 @@ impl Evaluator for PartitionBlocks {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + UDF_ROWS_PER_CALL);
             frames.fill(block.clone(), &mut bounds)?;
             for row in block.clone() {
                 if partitions.last().is_none_or(|partition| partition.end <= row) {
@@ -98,21 +98,21 @@ impl Evaluator for PartitionBlocks {
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// The results of `f` for each block of `rows`, one after another.
-fn blocks(
+fn evaluate_blocks(
     rows: Range<usize>,
     cancel: &Cancel,
     mut f: impl FnMut(Range<usize>) -> Result<ArrayRef>,
 ) -> Result<ArrayRef> {
-    let mut pieces = Vec::with_capacity(rows.len() / BLOCK + 1);
+    let mut pieces = Vec::with_capacity(rows.len() / UDF_ROWS_PER_CALL + 1);
     let mut block = rows.start..rows.start;
     loop {
         cancel.check()?;
-        block = block.end..rows.end.min(block.end + BLOCK);
+        block = block.end..rows.end.min(block.end + UDF_ROWS_PER_CALL);
         pieces.push(f(block.clone())?);
         if block.end == rows.end {
             break;

@@ -26,11 +26,11 @@ use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 use crate::model::group_ids::{Groups, Share};
 use crate::util::cancel::Cancel;
-use crate::util::simd::vectorized;
+use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
-const SHORT: u32 = 32;
+const MAX_SHORT_RUN: u32 = 32;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ impl<S: Clone> Known<S> {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
-        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !runs.repeat(SHORT) {
+        if rows.len() > runs.iter().len() + 2 * MAX_SHORT_RUN as usize || !runs.repeat(MAX_SHORT_RUN) {
             return Ok(false);
         }
         let StateBuffer { states, kept } = &mut self.short;
@@ -112,9 +112,9 @@ impl<A: Aggregate> Fold<A> for Whole {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
         while let Some(run) = runs.iter().next() {
             let (mut some, mut others) = runs.split(TOGETHER);
-            if run.len() > SHORT as usize || needs_drop::<A::State>() {
+            if run.len() > MAX_SHORT_RUN as usize || needs_drop::<A::State>() {
                 (some, others) = runs.split(runs.iter().take_while(|other| *other == run).count());
-            } else if vectorized(
+            } else if with_avx2_only(
                 #[inline(always)]
                 || known.short(aggregate, some, carried, out),
             )
@@ -133,7 +133,7 @@ impl<A: Aggregate> Fold<A> for Whole {
                 let piece = if run.is_empty() {
                     accumulator.init()
                 } else {
-                    work.spend(run.len())?;
+                    work.charge(run.len())?;
                     Fold::<A>::state(self, accumulator, known, run)?
                 };
                 readout.repeat(&behind(accumulator, carried, piece)?, times, out)?;
@@ -145,13 +145,13 @@ impl<A: Aggregate> Fold<A> for Whole {
 }
 
 /// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
-const FEW: usize = 8;
+const MIN_RUN_ROWS: usize = 8;
 
 /// So many rows tell how long the runs of a step are.
-const LOOK: usize = 1 << 12;
+const PROBE_ROWS: usize = 1 << 12;
 
 /// Rows between two looks at whether to go on.
-const STEP: usize = 1 << 16;
+const ROWS_PER_CANCEL_CHECK: usize = 1 << 16;
 
 /// The answer of each group.
 fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
@@ -197,19 +197,19 @@ fn fold_share<A: Accumulator>(
     let mut step = rows.start..rows.start;
     while step.end < rows.end {
         cancel.check()?;
-        step = step.end..rows.end.min(step.end + STEP);
-        let look = step.start..step.end.min(step.start + LOOK);
+        step = step.end..rows.end.min(step.end + ROWS_PER_CANCEL_CHECK);
+        let look = step.start..step.end.min(step.start + PROBE_ROWS);
         let mut appended = None;
-        if groups.runs(&look) > look.len() / FEW {
+        if groups.runs(&look) > look.len() / MIN_RUN_ROWS {
             let (rows, states) = (step.clone(), &mut *states);
-            appended = vectorized(
+            appended = with_avx2_only(
                 #[inline(always)]
                 move || accumulator.append_each(states, first, groups, rows),
             );
         }
         match appended {
             Some(appended) => appended?,
-            None => groups.each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?,
+            None => groups.for_each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?,
         }
     }
     Ok(())

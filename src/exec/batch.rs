@@ -26,26 +26,26 @@ use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
 use crate::model::section::Section;
 use crate::permute::column_reader::Source;
-use crate::permute::decluster::Route;
+use crate::permute::decluster::DeclusterPlan;
 use crate::permute::{broadcast, gather};
 use crate::plan::planned::{Order, Plan, PlannedArg, PlannedCall};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{self, Arranged};
 use crate::spec::strategy::Strategy;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
-const SPARE: usize = 2;
+const CHECKED_LENGTH_FRACTION: usize = 2;
 
 /// What a value of no fixed width takes while a column is made, without what it holds: a row number, offsets.
-const NOT_FIXED: usize = 24;
+const VARIABLE_WIDTH_BYTES: usize = 24;
 
 /// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
-const DEALT: usize = 16;
+const MAX_DECLUSTERED_BYTES: usize = 16;
 
 impl Plan {
     /// The calls' columns for all rows of `batch`, which keep their order.
@@ -96,13 +96,13 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
     check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
     let threads =
-        Threads::new(plan.options.threads, cancel).spread(plan.options.spread_threads).at_most_for(batch.num_rows());
+        Threads::new(plan.options.threads, cancel).with_spread(plan.options.spread_threads).limited_to_rows(batch.num_rows());
     let wide = plan.widened();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        let work = Work { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
-        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number).collect();
+        let work = OrderBatch { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
+        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.first_call(pass).order == number).collect();
         let left = work.by_group(passes, &mut results)?;
         work.in_order(left, &mut results)?;
     }
@@ -115,7 +115,7 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
 type Passes<'a> = Vec<&'a [usize]>;
 
 /// All rows, to be answered in one of the plan's orders.
-struct Work<'a> {
+struct OrderBatch<'a> {
     plan: &'a Plan,
     /// The plan for partitions that no frame ends within.
     wide: Option<&'a Plan>,
@@ -126,7 +126,7 @@ struct Work<'a> {
     threads: &'a Threads,
 }
 
-impl<'a> Work<'a> {
+impl<'a> OrderBatch<'a> {
     /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
     fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
         if passes.is_empty() {
@@ -138,12 +138,12 @@ impl<'a> Work<'a> {
         };
         let order = sort_columns(self.order, &self.columns);
         // The evaluators read columns and no edges.
-        let edges = Edges::single(self.rows);
+        let edges = Boundaries::single(self.rows);
         let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
-                if plan.leader(pass).strategy != Strategy::Grouped {
+                if plan.first_call(pass).strategy != Strategy::Grouped {
                     return Ok(None);
                 }
                 let evaluator = build::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
                 let spread = |values| broadcast::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
-            match answer().map_err(|error| error.of_call(&plan.leader(pass).display))? {
+            match answer().map_err(|error| error.of_call(&plan.first_call(pass).display))? {
                 Some(columns) => pass.iter().zip(columns).for_each(|(&call, column)| results[call] = Some(column)),
                 None => left.push(pass),
             }
@@ -161,7 +161,7 @@ impl<'a> Work<'a> {
 
     /// Each row's partition, and the plan by which there is one answer for each: for some call at least.
     fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, Groups)>> {
-        let worth = |plan: &Plan| passes.iter().any(|pass| plan.leader(pass).strategy == Strategy::Grouped);
+        let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).strategy == Strategy::Grouped);
         if worth(self.plan) {
             let groups = assign::number(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));
@@ -172,7 +172,7 @@ impl<'a> Work<'a> {
         if !assign::scattered(keys, self.rows)? {
             return Ok(None);
         }
-        let Some(groups) = assign::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
+        let Some(groups) = assign::number(keys, self.rows, CHECKED_LENGTH_FRACTION * (self.rows / most), self.threads)? else {
             return Ok(None);
         };
         Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
@@ -180,7 +180,7 @@ impl<'a> Work<'a> {
 
     /// How many rows a partition may have for no frame of the pass to end within it.
     fn holds(&self, pass: &[usize]) -> usize {
-        self.plan.leader(pass).frame.widened().map_or(usize::MAX, |(_, most)| most)
+        self.plan.first_call(pass).frame.widened().map_or(usize::MAX, |(_, most)| most)
     }
 
     /// Sorts, and answers `passes` over the rows in order.
@@ -188,7 +188,7 @@ impl<'a> Work<'a> {
         if passes.is_empty() {
             return Ok(());
         }
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
         let sorted = self.sort(&calls)?;
         let (blockwise, others): (Passes, Passes) = passes.into_iter().partition(|pass| self.in_blocks(pass));
         self.answer(&sorted, blockwise, sorted.blocks(), results)?;
@@ -199,13 +199,13 @@ impl<'a> Work<'a> {
     /// values would have to be put together again.
     fn in_blocks(&self, pass: &[usize]) -> bool {
         let fixed = |&call: &usize| self.plan.calls[call].signature.output.primitive_width().is_some();
-        self.plan.leader(pass).user.is_none() && pass.iter().all(fixed)
+        self.plan.first_call(pass).user.is_none() && pass.iter().all(fixed)
     }
 
     /// Answers `passes` in blocks of whole partitions, each while its rows are in the cache.
     fn answer(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         passes: Passes<'a>,
         mut blocks: Vec<Range<usize>>,
         results: &mut [Option<ArrayRef>],
@@ -214,8 +214,8 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         // The calls of a pass read the same columns, over the same frames.
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
-        let read = read_by(self.order, &calls);
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
+        let read = columns_read_by(self.order, &calls);
         let (route, room) = self.route(sorted, &blocks, &passes, &read)?.unzip();
         let (order, route) = (sorted.order.as_deref(), route.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
@@ -226,7 +226,7 @@ impl<'a> Work<'a> {
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
             let bytes = self.answered(&passes) * self.rows;
-            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_pieces(bytes))?;
+            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_chunks(bytes))?;
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
@@ -235,7 +235,7 @@ impl<'a> Work<'a> {
             // One large partition is worth all threads.
             let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, (&read, &source), threads)?;
-            let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest());
+            let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest_run());
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
                 let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
@@ -255,17 +255,17 @@ impl<'a> Work<'a> {
     /// dealt of what they read.
     fn route(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         blocks: &[Range<usize>],
         passes: &Passes,
         read: &[usize],
-    ) -> Result<Option<(Route, usize)>> {
+    ) -> Result<Option<(DeclusterPlan, usize)>> {
         let answered = self.answered(passes);
         let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
-        let (Some(order), Some(room)) = (&sorted.order, (DEALT * passes.len()).checked_sub(answered)) else {
+        let (Some(order), Some(room)) = (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered)) else {
             return Ok(None);
         };
-        let route = Route::worth(order, blocks, all * self.rows, self.threads)?;
+        let route = DeclusterPlan::worth(order, blocks, all * self.rows, self.threads)?;
         Ok(route.map(|route| (route, room)))
     }
 
@@ -277,7 +277,7 @@ impl<'a> Work<'a> {
     /// Some of the rows in order, whole partitions, with the columns `read`, which `source` has.
     fn section(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         rows: &Range<usize>,
         (read, source): (&[usize], &Source),
         threads: &Threads,
@@ -292,32 +292,32 @@ impl<'a> Work<'a> {
     }
 
     /// The rows in order, with their edges.
-    fn sort(&self, calls: &[&PlannedCall]) -> Result<Sorted> {
+    fn sort(&self, calls: &[&PlannedCall]) -> Result<SortedInput> {
         let Self { order, ref columns, rows, threads, .. } = *self;
         let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
         if partition.is_empty() && order.order_by.is_empty() {
-            let edges = Edges::single(rows);
-            return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
+            let edges = Boundaries::single(rows);
+            return Ok(SortedInput { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = cluster::group_on(&partition, threads)?;
+            let grouped = cluster::cluster_on(&partition, threads)?;
             let keys = match &grouped {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Edges::new(boundaries::starts(&keys, rows, None)?);
-            return Ok(Sorted { order: grouped, partitions: edges.clone(), peers: edges });
+            let edges = Boundaries::new(boundaries::starts(&keys, rows, None)?);
+            return Ok(SortedInput { order: grouped, partitions: edges.clone(), peers: edges });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
         let Arranged { order, starts } = sort_to_indices::arrange(&keys, &asked, threads)?;
-        let mut edges = starts.into_iter().map(Edges::new);
+        let mut edges = starts.into_iter().map(Boundaries::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
         let peers = edges.next().unwrap_or_else(|| partitions.clone());
-        Ok(Sorted { order, partitions, peers })
+        Ok(SortedInput { order, partitions, peers })
     }
 }
 
@@ -332,9 +332,9 @@ fn evaluate(
     let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
-    let ranges = ranges(plan.leader(pass), &section.own, threads);
+    let ranges = ranges(plan.first_call(pass), &section.own, threads);
     // Evaluators build columns of so many values, some of which come from libraries.
-    let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(NOT_FIXED) + 1;
+    let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(VARIABLE_WIDTH_BYTES) + 1;
     if section.own.len() > 2 * BLOCK {
         reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
     }
@@ -345,14 +345,14 @@ fn evaluate(
 }
 
 /// Rows in order.
-struct Sorted {
+struct SortedInput {
     /// Their numbers; `None` if they come in order.
     order: Option<Vec<u32>>,
-    partitions: Edges,
-    peers: Edges,
+    partitions: Boundaries,
+    peers: Boundaries,
 }
 
-impl Sorted {
+impl SortedInput {
     /// The rows in blocks of whole partitions, one at least.
     fn blocks(&self) -> Vec<Range<usize>> {
         let blocks = self.partitions.blocks(BLOCK);
@@ -371,7 +371,7 @@ fn reads_peers(call: &PlannedCall) -> bool {
 }
 
 /// The places of the order's columns that `calls` read over rows in order.
-fn read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
+fn columns_read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
     let mut read = Vec::new();
     for call in calls {
         read.extend(call.args.iter().filter_map(|arg| match arg {

@@ -20,7 +20,7 @@ use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::model::section::Section;
 use crate::plan::planned::{Order, Plan, PlannedCall};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
@@ -93,7 +93,7 @@ impl Plan {
         open: bool,
         continues: bool,
         carries: &[Carry],
-    ) -> Result<(Vec<Pass<'_>>, Edges)> {
+    ) -> Result<(Vec<Pass<'_>>, Boundaries)> {
         let section = |order: &Order| {
             let mut section = self.section(order, kept, rows)?;
             (section.own, section.open, section.part) = (own.clone(), open, true);
@@ -103,22 +103,22 @@ impl Plan {
             Ok(section)
         };
         let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let threads = Threads::new(self.options().threads, &Cancel::default()).at_most_for(rows);
+        let threads = Threads::new(self.options().threads, &Cancel::default()).limited_to_rows(rows);
         let pass = |(number, calls): (usize, &Vec<usize>)| {
-            let call = self.leader(calls);
+            let call = self.first_call(calls);
             let base = carries.get(number).map_or(0, |carry| carry.base);
             let made = self.pass(calls, &sections[call.order], base, &threads);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             Ok(Pass { call, evaluator, frames })
         };
         let passes = (0..).zip(&self.passes).map(pass).collect::<Result<_>>()?;
-        Ok((passes, sections.into_iter().next().map_or_else(|| Edges::single(rows), |section| section.partitions)))
+        Ok((passes, sections.into_iter().next().map_or_else(|| Boundaries::single(rows), |section| section.partitions)))
     }
 
     /// Where partitions begin among rows of the columns read; all orders have the same.
-    pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Edges> {
+    pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Boundaries> {
         let section = self.orders.first().map(|order| self.section(order, kept, rows)).transpose()?;
-        Ok(section.map_or_else(|| Edges::single(rows), |section| section.partitions))
+        Ok(section.map_or_else(|| Boundaries::single(rows), |section| section.partitions))
     }
 
     /// Rows of the columns read as a section of whole partitions in one of the plan's orders.
@@ -133,7 +133,7 @@ impl Plan {
 }
 
 /// The edges with the first row no beginning.
-fn without_first(edges: &Edges) -> Edges {
+fn without_first(edges: &Boundaries) -> Boundaries {
     let starts = edges.starts();
-    Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
+    Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }

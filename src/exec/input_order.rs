@@ -16,7 +16,7 @@ use crate::util::bitmap::next_set;
 
 /// Checks the order of batches, one after another.
 #[derive(Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct InputOrderCheck {
     order: Order,
     /// The partition keys' names.
     names: String,
@@ -27,7 +27,7 @@ pub(crate) struct Arrival {
     seen: Option<SeenPartitions>,
 }
 
-impl Arrival {
+impl InputOrderCheck {
     /// Rows of the plan's schema, in `order`.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ struct SeenPartitions {
 
 impl SeenPartitions {
     /// Ascending partitions to remember before trusting that they ascend on purpose.
-    const REMEMBERED: usize = 64 * 1024;
+    const MAX_REMEMBERED_PARTITIONS: usize = 64 * 1024;
 
     fn new(plan: &Plan, order: &Order) -> Result<Self> {
         let fields = order.partition_by.iter().map(|&place| {
@@ -169,7 +169,7 @@ impl SeenPartitions {
                 if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
                     return Ok(Some("comes a second time"));
                 }
-                if self.ascending && hashes.len() > Self::REMEMBERED {
+                if self.ascending && hashes.len() > Self::MAX_REMEMBERED_PARTITIONS {
                     self.hashes = None;
                 }
                 Ok(None)

@@ -21,7 +21,7 @@ use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
-const PAGE: u32 = 10;
+const PAGE_BITS: u32 = 10;
 
 /// Rows in memory, in order.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Held {
             for (number, batch) in (0..).zip(&batches) {
                 end += batch.num_rows() as u32;
                 begins.push(end);
-                pages.resize(end.div_ceil(1 << PAGE) as usize, number);
+                pages.resize(end.div_ceil(1 << PAGE_BITS) as usize, number);
             }
         }
         Ok(Self { batches, order, begins, pages, at: 0, first: 0 })
@@ -60,7 +60,7 @@ impl Held {
 
     /// The next rows, so many at most; `None`: there are no more.
     pub(super) fn next_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
-        let Some(order) = &self.order else { return self.next_as_they_came(most) };
+        let Some(order) = &self.order else { return self.next_in_input_order(most) };
         let end = order.len().min(self.at + most);
         if self.at == end {
             return Ok(None);
@@ -74,7 +74,7 @@ impl Held {
     /// The batch of a row, and its number there.
     #[inline]
     fn place(&self, row: u32) -> (usize, usize) {
-        let mut batch = self.pages[(row >> PAGE) as usize] as usize;
+        let mut batch = self.pages[(row >> PAGE_BITS) as usize] as usize;
         while self.begins[batch + 1] <= row {
             batch += 1;
         }
@@ -82,7 +82,7 @@ impl Held {
     }
 
     /// Slices of the batches; of small ones several together.
-    fn next_as_they_came(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+    fn next_in_input_order(&mut self, most: usize) -> Result<Option<RecordBatch>> {
         let (mut pieces, mut room) = (Vec::new(), most);
         while let Some(batch) = self.batches.get(self.first) {
             let rows = batch.num_rows() - self.at;
@@ -124,5 +124,5 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    Ok(arrange(&columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
+    Ok(arrange(&columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }

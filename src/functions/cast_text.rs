@@ -12,9 +12,9 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, IntervalUnit};
 
 use super::native::native;
-use crate::bounds::timezone::{Zone, named_zone};
+use crate::bounds::timezone::{ZoneClock, named_zone};
 use crate::error::{Error, Result};
-use crate::util::civil::{SECONDS_PER_DAY, date_of, per_second};
+use crate::util::civil::{SECONDS_PER_DAY, date_of, ticks_per_second};
 
 /// The values of `column` as texts.
 ///
@@ -63,8 +63,8 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
             let named = |name| {
                 named_zone(name).map_err(|error| Error::data(format!("a timestamp's zone is {name:?}, {error}")))
             };
-            let mut zone = zone.as_deref().map(named).transpose()?.flatten().map(Zone::new);
-            let per_second = per_second(*unit);
+            let mut zone = zone.as_deref().map(named).transpose()?.flatten().map(ZoneClock::new);
+            let per_second = ticks_per_second(*unit);
             written(&mut |row, out| {
                 let (seconds, part) = split(ticks.value(row), per_second);
                 let ahead = zone.as_mut().map_or(Some(0), |zone| zone.offset(seconds)).unwrap_or(0);
@@ -76,14 +76,14 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
         }
         DataType::Time32(unit) | DataType::Time64(unit) => {
             let ticks = cast(column, &DataType::Int64)?;
-            let (ticks, per_second) = (ticks.as_primitive::<Int64Type>(), per_second(*unit));
+            let (ticks, per_second) = (ticks.as_primitive::<Int64Type>(), ticks_per_second(*unit));
             written(&mut |row, out| {
                 let (seconds, part) = split(ticks.value(row), per_second);
                 clock(seconds, part, per_second, out)
             })
         }
         DataType::Duration(unit) => {
-            let (ticks, per_second) = (native::<Int64Type>(column)?, i128::from(per_second(*unit)));
+            let (ticks, per_second) = (native::<Int64Type>(column)?, i128::from(ticks_per_second(*unit)));
             written(&mut |row, out| {
                 let ticks = i128::from(ticks.value(row));
                 let (sign, ticks) = (if ticks < 0 { "-" } else { "" }, ticks.abs());

@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, i256};
 use arrow_schema::DataType;
 
-use super::native::labelled;
+use super::native::with_type;
 use crate::error::{Error, Result};
 
 /// Decimals' unscaled values, whose sums and averages have their width.
@@ -63,6 +63,6 @@ impl DecimalColumn {
     }
 
     pub(super) fn label<N: Unscaled>(&self, results: &PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
-        labelled(results, &self.output)
+        with_type(results, &self.output)
     }
 }

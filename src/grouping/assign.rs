@@ -20,46 +20,46 @@ use arrow_array::ArrayRef;
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Run};
 use crate::permute::gather::gather_on;
-use crate::sort::adjacent::Neighbours;
+use crate::sort::adjacent::Adjacent;
 use crate::sort::key_layout::Layout;
 use crate::sort::normalized_key;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{Arranged, arrange, rank_dictionaries, ranks};
-use crate::util::bitmap::WORD;
+use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
-use crate::util::parallel_fill::appended;
+use crate::util::parallel_fill::fill_chunks;
 use crate::util::threads::Threads;
 
 /// Up to so many numbers are given out whatever the rows.
-const FEW: usize = 1 << 12;
+const MIN_GROUP_IDS: usize = 1 << 12;
 
 /// Otherwise one for every so many rows: a state of 32 bytes then costs 16 bytes a row.
-const ROWS_PER_NUMBER: usize = 2;
+const ROWS_PER_GROUP_ID: usize = 2;
 
 /// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
-const BLOCK: usize = 1024;
+const KEYS_PER_BLOCK: usize = 1024;
 
 /// Runs with fewer rows than this on average are not worth being told from each other.
-const RUN: usize = 16;
+const MIN_MEAN_RUN_ROWS: usize = 16;
 
 /// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers, or fewer than `least`.
 ///
 /// # Errors
 /// A type without an order, cancellation.
 pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &Threads) -> Result<Option<Groups>> {
-    if let Some(groups) = by_runs(columns, rows, threads)? {
+    if let Some(groups) = assign_by_runs(columns, rows, threads)? {
         return Ok(Some(groups).filter(|groups| groups.count() >= least));
     }
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let layout = Layout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
-    let most = FEW.max(rows / ROWS_PER_NUMBER);
+    let most = MIN_GROUP_IDS.max(rows / ROWS_PER_GROUP_ID);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
-    let share = threads.share(rows);
-    let of = appended(rows, share, threads, |number, of| {
+    let share = threads.chunk_rows(rows);
+    let of = fill_chunks(rows, share, threads, |number, of| {
         threads.cancel().check()?;
-        let mut words = [0_u64; BLOCK];
+        let mut words = [0_u64; KEYS_PER_BLOCK];
         for block in blocks(number * share..rows.min((number + 1) * share)) {
             let words = &mut words[..block.len()];
             normalized_key::write(&layout.fields, block.start, words);
@@ -71,21 +71,21 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
 }
 
 /// The groups by their runs, if these are long: the first row of each is numbered.
-fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
+fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
     if columns.is_empty() || rows == 0 {
         return Ok(Some(Groups::of_runs(vec![Run { group: 0, end: rows }], 1)));
     }
     let neighbours =
-        |rows| columns.iter().map(|column| Neighbours::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
+        |rows| columns.iter().map(|column| Adjacent::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
     // Nothing is made of all rows where the first of them say that runs are short.
-    let few = rows.min(BLOCK);
-    if u32::try_from(rows).is_err() || begins(&neighbours(few)?, 0..few).is_none() {
+    let few = rows.min(KEYS_PER_BLOCK);
+    if u32::try_from(rows).is_err() || run_starts(&neighbours(few)?, 0..few).is_none() {
         return Ok(None);
     }
     let neighbours = neighbours(rows)?;
     let shares = threads.map(threads.ranges(&(0..rows)), |share| {
         threads.cancel().check()?;
-        Ok(begins(&neighbours, share))
+        Ok(run_starts(&neighbours, share))
     })?;
     let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let begins = begins.concat();
@@ -96,21 +96,21 @@ fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Optio
 }
 
 /// The rows of a share that differ from the row before, if they are few.
-fn begins(columns: &[Neighbours], share: Range<usize>) -> Option<Vec<u32>> {
+fn run_starts(columns: &[Adjacent], share: Range<usize>) -> Option<Vec<u32>> {
     let mut begins = Vec::new();
     for block in blocks(share.clone()) {
         if block.start > 0 && columns.iter().all(|column| column.same(block.clone())) {
             continue;
         }
-        for at in block.clone().step_by(WORD) {
-            let count = WORD.min(block.end - at);
+        for at in block.clone().step_by(WORD_BITS) {
+            let count = WORD_BITS.min(block.end - at);
             let mut differ = columns.iter().fold(0, |differ, column| differ | column.differ(at, count));
             while differ != 0 {
                 begins.push(at as u32 + differ.trailing_zeros());
                 differ &= differ - 1;
             }
         }
-        if begins.len() > (block.end - share.start).max(BLOCK) / RUN {
+        if begins.len() > (block.end - share.start).max(KEYS_PER_BLOCK) / MIN_MEAN_RUN_ROWS {
             return None;
         }
     }
@@ -119,25 +119,25 @@ fn begins(columns: &[Neighbours], share: Range<usize>) -> Option<Vec<u32>> {
 
 /// `rows` cut into blocks.
 fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    rows.clone().step_by(BLOCK).map(move |begin| begin..rows.end.min(begin + BLOCK))
+    rows.clone().step_by(KEYS_PER_BLOCK).map(move |begin| begin..rows.end.min(begin + KEYS_PER_BLOCK))
 }
 
 /// Rows looked at to guess how many partitions there are.
-const SAMPLE: usize = 256;
+const SAMPLED_ROWS: usize = 256;
 
 /// Whether rows here and there are nearly all of different partitions, and these in no order.
 ///
 /// # Errors
 /// A type without an order.
 pub(crate) fn scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
-    if columns.is_empty() || rows < SAMPLE {
+    if columns.is_empty() || rows < SAMPLED_ROWS {
         return Ok(false);
     }
     let threads = Threads::new(1, &Cancel::default());
-    let places: Vec<_> = (0..SAMPLE).map(|place| (place * rows / SAMPLE) as u32).collect();
+    let places: Vec<_> = (0..SAMPLED_ROWS).map(|place| (place * rows / SAMPLED_ROWS) as u32).collect();
     let keys: Vec<_> = gather_on(columns, &places, &threads)?.into_iter().map(SortColumn::ascending).collect();
     let Arranged { order, starts } = arrange(&keys, &[keys.len()], &threads)?;
-    Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLE * 9 / 10))
+    Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLED_ROWS * 9 / 10))
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
         let mut runs = Vec::new();
         groups
-            .each_run(0..groups.rows(), |group, run| {
+            .for_each_run(0..groups.rows(), |group, run| {
                 runs.push((group, run));
                 Ok(())
             })

@@ -36,11 +36,11 @@ use crate::util::threads::Threads;
 /// As [`sort`](crate::sort::sort_to_indices::sort()).
 pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     let rows = columns.first().map_or(0, |column| column.len());
-    group_on(columns, &Threads::new(threads, cancel).at_most_for(rows))
+    cluster_on(columns, &Threads::new(threads, cancel).limited_to_rows(rows))
 }
 
 /// As [`group`], on threads that may be there already.
-pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
+pub(crate) fn cluster_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
     let sort = |columns: &[SortColumn]| Ok::<_, Error>(arrange(columns, &[], threads)?.order);
     let ascending = |columns: &[ArrayRef]| -> Vec<_> { columns.iter().cloned().map(SortColumn::ascending).collect() };
     let rows = columns.first().map_or(0, |column| column.len());

@@ -14,23 +14,23 @@ use std::vec::IntoIter;
 use crate::error::Result;
 use crate::model::group_ids::{Groups, Share};
 use crate::sort::key_layout::Layout;
-use crate::sort::normalized_key::{self, Word};
+use crate::sort::normalized_key::{self, SortWord};
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{check_rows, rank_dictionaries};
 use crate::util::threads::Threads;
 
 /// Rows whose words are made at a time: they stay in the first level cache.
-const BLOCK: usize = 1024;
+const KEYS_PER_BLOCK: usize = 1024;
 
 /// A group's row so far; [`NONE`] before the first.
 #[derive(Clone, Copy)]
-struct End<W> {
+struct Candidate<W> {
     word: W,
     row: u32,
 }
 
 /// No row has this number.
-const NONE: u32 = u32::MAX;
+const NO_ROW: u32 = u32::MAX;
 
 /// Of each group its first row in the order of `keys`, or its last one, of those that `included` lets take part; ties are
 /// in input order. `None` if the keys are too wide.
@@ -48,13 +48,13 @@ pub(crate) fn ends(
     let layout = Layout::new(&rank_dictionaries(keys, threads)?, groups.rows(), threads)?;
     let found = match (layout.unsure.is_some(), layout.bits <= u64::BITS) {
         (true, _) => return Ok(None),
-        (_, true) => ends_of::<u64>(groups, &layout, last, included, threads)?,
-        (_, false) => ends_of::<u128>(groups, &layout, last, included, threads)?,
+        (_, true) => first_or_last_of::<u64>(groups, &layout, last, included, threads)?,
+        (_, false) => first_or_last_of::<u128>(groups, &layout, last, included, threads)?,
     };
     Ok(Some(found))
 }
 
-fn ends_of<W: Word>(
+fn first_or_last_of<W: SortWord>(
     groups: &Groups,
     layout: &Layout,
     last: bool,
@@ -62,34 +62,34 @@ fn ends_of<W: Word>(
     threads: &Threads,
 ) -> Result<Vec<Option<u32>>> {
     // Of two rows of the same words the first is first and the later one last.
-    let comes = |word: W, end: &End<W>| end.row == NONE || if last { word >= end.word } else { word < end.word };
-    let none = End { word: W::default(), row: NONE };
-    let fill = |share: &Share, ends: &mut [End<W>]| {
+    let comes = |word: W, end: &Candidate<W>| end.row == NO_ROW || if last { word >= end.word } else { word < end.word };
+    let none = Candidate { word: W::default(), row: NO_ROW };
+    let fill = |share: &Share, ends: &mut [Candidate<W>]| {
         let first = share.groups.start;
-        let mut words = [W::default(); BLOCK];
-        for begin in share.rows.clone().step_by(BLOCK) {
+        let mut words = [W::default(); KEYS_PER_BLOCK];
+        for begin in share.rows.clone().step_by(KEYS_PER_BLOCK) {
             threads.cancel().check()?;
-            let block = begin..share.rows.end.min(begin + BLOCK);
+            let block = begin..share.rows.end.min(begin + KEYS_PER_BLOCK);
             normalized_key::write(&layout.fields, begin, &mut words[..block.len()]);
             groups.each_row(block, |group, row| {
                 let (word, end) = (words[row - begin], &mut ends[group - first]);
                 if comes(word, end) && included(row) {
-                    *end = End { word, row: row as u32 };
+                    *end = Candidate { word, row: row as u32 };
                 }
             });
         }
         Ok(())
     };
-    let mut merge = |ends: &mut [End<W>], later: &mut IntoIter<End<W>>| {
+    let mut merge = |ends: &mut [Candidate<W>], later: &mut IntoIter<Candidate<W>>| {
         for (end, later) in ends.iter_mut().zip(later) {
-            if later.row != NONE && comes(later.word, end) {
+            if later.row != NO_ROW && comes(later.word, end) {
                 *end = later;
             }
         }
         Ok(())
     };
     let ends = groups.fold(groups.shares(true, threads)?, &none, &fill, &mut merge, threads)?;
-    Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
+    Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NO_ROW)).collect())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// What [`Accumulator::accumulate`] and [`Accumulator::prepend_all`] keep where no state begins anew.
 ///
 /// A closure that knows nothing is a constant to compilers, where `repeat` is a field that is read.
-pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
+pub(crate) fn keep_all() -> impl Iterator<Item = u64> {
     repeat_with(|| u64::MAX)
 }
 
@@ -52,7 +52,7 @@ pub trait Accumulator: Send + Sync {
     /// As for `update`.
     #[inline(always)]
     fn append_each(&self, states: &mut [Self::State], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        groups.try_each_row(rows, |group, row| self.append(&mut states[group - first], row))
+        groups.try_for_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
     /// Appends `rows` one by one, and writes the state after each of them to its place in `out`. `kept` has all bits set for

@@ -10,26 +10,26 @@ use std::vec::IntoIter;
 
 use crate::error::Result;
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// So many rows at least are a share, and so many for each of its states.
-const SHARE: usize = 64 * 1024;
-const SHARE_PER_STATE: usize = 16;
+const MIN_SHARE_ROWS: usize = 64 * 1024;
+const SHARE_ROWS_PER_STATE: usize = 16;
 
 /// Two shares are worth it with so many, where there are threads for them: the states of one are all that is merged. A sum of
 /// each of 200 thousand groups, a million rows in no order, takes two threads 8.8 ms with one share and 6.4 with two, and one
 /// thread 8.4 and 9.8.
-const TWO_SHARES_PER_STATE: usize = 4;
+const TWO_SHARES_ROWS_PER_STATE: usize = 4;
 
 /// More shares are merged for longer than they save.
-const SHARES: usize = 16;
+const MAX_SHARES: usize = 16;
 
 /// Shares of rows in order have few groups in common: no more than one of so many.
-const APART: usize = 8;
+const SHARED_GROUPS_FRACTION: usize = 8;
 
 /// A share begins where a group does, if one does within so many rows: shares of rows in order then have none in common.
-const NEAR: usize = SHARE / 16;
+const SPLIT_SEARCH_ROWS: usize = MIN_SHARE_ROWS / 16;
 
 /// Each row's partition, by number.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub(crate) struct Share {
 }
 
 /// Puts the states of groups in later rows behind those of as many groups in earlier ones.
-type Merge<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
+type MergeGroups<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
 
 impl Groups {
     /// The rows' numbers.
@@ -131,7 +131,7 @@ impl Groups {
         shares: Vec<Share>,
         init: &S,
         fill: &(dyn Fn(&Share, &mut [S]) -> Result<()> + Send + Sync),
-        merge: Merge<S>,
+        merge: MergeGroups<S>,
         threads: &Threads,
     ) -> Result<Vec<S>> {
         let filled = threads.map(shares, |share: Share| {
@@ -183,39 +183,39 @@ impl Groups {
     /// # Errors
     /// Cancellation.
     pub(crate) fn shares(&self, exact: bool, threads: &Threads) -> Result<Vec<Share>> {
-        let most = (self.rows / SHARE).clamp(1, SHARES);
+        let most = (self.rows / MIN_SHARE_ROWS).clamp(1, MAX_SHARES);
         // So many are worth it though each has the states of all groups.
         let per_state = self.rows / self.count.max(1);
-        let shares = (per_state / SHARE_PER_STATE).clamp(1, most);
+        let shares = (per_state / SHARE_ROWS_PER_STATE).clamp(1, most);
         let cut =
             |count: usize| (0..count).map(move |share| self.rows * share / count..self.rows * (share + 1) / count);
         if shares < most {
-            let near = |Range { start, end }| self.begin_near(start)..self.begin_near(end);
+            let near = |Range { start, end }| self.next_group_start(start)..self.next_group_start(end);
             let found = threads.map(cut(most).map(near).collect(), |rows| {
                 threads.cancel().check()?;
                 Ok(Share { groups: self.span(rows.clone()), rows })
             })?;
-            if found.iter().map(|share| share.groups.len()).sum::<usize>() <= self.count + self.count / APART {
+            if found.iter().map(|share| share.groups.len()).sum::<usize>() <= self.count + self.count / SHARED_GROUPS_FRACTION {
                 return Ok(found);
             }
         }
         let shares = match threads.ranges(&(0..self.rows)).len() {
             _ if !exact => shares,
             1 => 1,
-            _ if per_state < TWO_SHARES_PER_STATE => shares,
+            _ if per_state < TWO_SHARES_ROWS_PER_STATE => shares,
             _ => shares.max(most.min(2)),
         };
         Ok(cut(shares).map(|rows| Share { rows, groups: 0..self.count }).collect())
     }
 
     /// Where a group begins soon from `row` on, or else `row`.
-    fn begin_near(&self, row: usize) -> usize {
+    fn next_group_start(&self, row: usize) -> usize {
         let Some(before) = row.checked_sub(1) else { return row };
         let same = match &self.of {
-            GroupIds::Rows(of) => of[row..].iter().take(NEAR).take_while(|&&group| group == of[before]).count(),
+            GroupIds::Rows(of) => of[row..].iter().take(SPLIT_SEARCH_ROWS).take_while(|&&group| group == of[before]).count(),
             GroupIds::Runs(runs) => runs[runs.partition_point(|run| run.end <= before)].end - row,
         };
-        if same < NEAR { row + same } else { row }
+        if same < SPLIT_SEARCH_ROWS { row + same } else { row }
     }
 
     /// Groups of which those of `rows` are.
@@ -224,7 +224,7 @@ impl Groups {
         let (least, most) = match &self.of {
             GroupIds::Rows(of) => {
                 let of = &of[rows];
-                widest(
+                with_widest_vectors(
                     #[inline(always)]
                     || of.iter().fold((u32::MAX, 0), ends),
                 )
@@ -249,7 +249,7 @@ impl Groups {
     /// # Errors
     /// The first error of `f`.
     #[inline(always)]
-    pub(crate) fn try_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+    pub(crate) fn try_for_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         match &self.of {
             GroupIds::Rows(of) => {
                 of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row))
@@ -274,7 +274,7 @@ impl Groups {
     /// # Errors
     /// The first error of `f`.
     #[inline]
-    pub(crate) fn each_run(
+    pub(crate) fn for_each_run(
         &self,
         rows: Range<usize>,
         mut f: impl FnMut(usize, Range<usize>) -> Result<()>,
@@ -336,20 +336,20 @@ mod tests {
             let runs_of = |groups: &Groups| {
                 let mut runs = Vec::new();
                 groups
-                    .each_run(rows.clone(), |group, run| {
+                    .for_each_run(rows.clone(), |group, run| {
                         runs.push((group, run));
                         Ok(())
                     })
                     .unwrap();
                 runs
             };
-            let rows_of = |groups: &Groups| {
+            let mask_of = |groups: &Groups| {
                 let mut of = Vec::new();
                 groups.each_row(rows.clone(), |group, row| of.push((group, row)));
                 of
             };
             assert_eq!(runs_of(&by_rows), runs_of(&by_runs), "{rows:?}");
-            assert_eq!(rows_of(&by_rows), rows_of(&by_runs), "{rows:?}");
+            assert_eq!(mask_of(&by_rows), mask_of(&by_runs), "{rows:?}");
             assert_eq!(runs_of(&by_runs).len(), by_runs.runs(&rows), "{rows:?}");
             if !rows.is_empty() {
                 assert_eq!(by_rows.runs(&rows), by_runs.runs(&rows), "{rows:?}");
@@ -360,12 +360,12 @@ mod tests {
     /// Rows in order, the other way round, in no order, and all of few groups; some groups have no rows.
     #[test]
     fn shares_are_put_together_in_the_rows_order() {
-        let rows = 5 * SHARE as u32;
+        let rows = 5 * MIN_SHARE_ROWS as u32;
         let threads = Threads::new(2, &Cancel::default());
         let all = |of: fn(u32) -> u32| (0..rows).map(of).collect::<Vec<_>>();
         let orders = [
             ("in order", all(|row| row / 5 * 2), true),
-            ("backwards", all(|row| 5 * SHARE as u32 - row), true),
+            ("backwards", all(|row| 5 * MIN_SHARE_ROWS as u32 - row), true),
             ("scattered", all(|row| row.wrapping_mul(2_654_435_761) >> 14), false),
             ("few", all(|row| (row % 9).pow(2) % 7), true),
             ("one", all(|_| 0), true),

@@ -10,7 +10,7 @@ use arrow_select::take::take;
 use super::gather::gather_on;
 use crate::error::{Error, Result};
 use crate::model::group_ids::{GroupIds, Groups, Run, within};
-use crate::util::parallel_fill::appended;
+use crate::util::parallel_fill::fill_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -38,8 +38,8 @@ pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Resu
     macro_rules! copies {
         ($type:ty) => {{
             let values = values.as_primitive::<$type>();
-            let share = threads.share(rows);
-            let copies = appended(rows, share, threads, |number, copies| {
+            let share = threads.chunk_rows(rows);
+            let copies = fill_chunks(rows, share, threads, |number, copies| {
                 threads.cancel().check()?;
                 let share = number * share..rows.min((number + 1) * share);
                 within(runs, share).for_each(|(group, run)| copies.repeat(values.value(group), run.len()));

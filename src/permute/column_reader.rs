@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use super::decluster_tiles::Tiles;
-use super::fixed_width::{fixed_column, values_of};
+use super::fixed_width::{fixed_width_column, values_of};
 use super::gather::{gather_nulls, gather_on};
 use crate::error::Result;
 use crate::util::threads::Threads;
@@ -15,7 +15,7 @@ use crate::util::threads::Threads;
 pub(crate) struct Source<'a> {
     columns: Vec<ArrayRef>,
     order: Option<&'a [u32]>,
-    route: Option<&'a Route>,
+    route: Option<&'a DeclusterPlan>,
     /// Of each column the values as the route deals them, if it goes by it.
     dealt: Vec<Option<Tiles>>,
 }
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
     pub(crate) fn new(
         columns: Vec<ArrayRef>,
         order: Option<&'a [u32]>,
-        route: Option<&'a Route>,
+        route: Option<&'a DeclusterPlan>,
         mut room: usize,
         threads: &Threads,
     ) -> Result<Self> {
@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
         let found = columns.filter_map(|(column, dealt)| match (self.route, dealt) {
             (Some(route), Some(dealt)) => Some(dealt.pick_up(positions, route, threads).and_then(|values| {
                 let nulls = gather_nulls(column, order, threads)?;
-                fixed_column(column.data_type(), order.len(), values, nulls)
+                fixed_width_column(column.data_type(), order.len(), values, nulls)
             })),
             _ => direct.next().map(Ok),
         });

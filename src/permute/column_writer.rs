@@ -19,17 +19,17 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use super::decluster_tiles::Tiles;
-use super::fixed_width::{fixed_column, values_of};
+use super::fixed_width::{fixed_width_column, values_of};
 use super::gather::gather_on;
 use super::ordered_buffer::Pieces;
 use super::scatter::{self, Cells};
 use crate::error::{Error, Result};
-use crate::util::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::streaming_store::Writes;
+use crate::util::streaming_store::StoreMode;
 use crate::util::threads::Threads;
 
 /// A column in the order of the row numbers `order`, back in the order of the rows.
@@ -38,18 +38,18 @@ use crate::util::threads::Threads;
 /// An order of another length than the column.
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     let threads = Threads::new(1, &Cancel::default());
-    let restored = Restored::new(column.data_type(), order.len(), Some(order), None, &threads)?;
+    let restored = ColumnWriter::new(column.data_type(), order.len(), Some(order), None, &threads)?;
     restored.put(0, column.clone())?;
     restored.finish(&threads)
 }
 
 /// A column that is put together from pieces, by several threads at once.
-pub(crate) struct Restored<'a> {
+pub(crate) struct ColumnWriter<'a> {
     data_type: DataType,
     rows: usize,
     /// The rows' numbers; `None`: they come in order.
     order: Option<&'a [u32]>,
-    room: Room<'a>,
+    room: Destination<'a>,
     /// Bits of values of fixed width, once one is null.
     validity: OnceLock<Vec<AtomicU64>>,
     /// Values of no fixed width, and the only piece of rows in order, which is the column; each with its first row.
@@ -59,18 +59,18 @@ pub(crate) struct Restored<'a> {
 }
 
 /// Where values go.
-enum Room<'a> {
+enum Destination<'a> {
     /// Values of fixed width to their rows.
     Cells(Box<dyn Cells>),
     /// To where the route deals them, until all have come.
-    Tiles(&'a Route, Tiles),
+    Tiles(&'a DeclusterPlan, Tiles),
     /// Those of rows in order side by side, if they come in several pieces.
     Pieces(OnceLock<Pieces>),
     /// All others wait.
     None,
 }
 
-impl<'a> Restored<'a> {
+impl<'a> ColumnWriter<'a> {
     /// Room for so many rows, made by all threads.
     ///
     /// # Errors
@@ -79,14 +79,14 @@ impl<'a> Restored<'a> {
         data_type: &DataType,
         rows: usize,
         order: Option<&'a [u32]>,
-        route: Option<&'a Route>,
+        route: Option<&'a DeclusterPlan>,
         threads: &Threads,
     ) -> Result<Self> {
         let room = match (data_type.primitive_width(), order, route) {
-            (None, ..) => Room::None,
-            (Some(_), None, _) => Room::Pieces(OnceLock::new()),
-            (Some(width), Some(_), None) => Room::Cells(scatter::room(width, rows, threads)?),
-            (Some(width), Some(_), Some(route)) => Room::Tiles(route, Tiles::room(width, route)?),
+            (None, ..) => Destination::None,
+            (Some(_), None, _) => Destination::Pieces(OnceLock::new()),
+            (Some(width), Some(_), None) => Destination::Cells(scatter::room(width, rows, threads)?),
+            (Some(width), Some(_), Some(route)) => Destination::Tiles(route, Tiles::room(width, route)?),
         };
         Ok(Self {
             data_type: data_type.clone(),
@@ -104,12 +104,12 @@ impl<'a> Restored<'a> {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn expect_pieces(&self, bytes: usize) -> Result<()> {
-        if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
+    pub(crate) fn expect_chunks(&self, bytes: usize) -> Result<()> {
+        if let (Destination::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
             && pieces.get().is_none()
         {
             // If another thread has made room meanwhile, this one's goes.
-            let _ = pieces.set(Pieces::new(self.rows * width, Writes::of(bytes))?);
+            let _ = pieces.set(Pieces::new(self.rows * width, StoreMode::for_bytes(bytes))?);
         }
         Ok(())
     }
@@ -128,42 +128,42 @@ impl<'a> Restored<'a> {
         self.come.fetch_add(rows.len(), Relaxed);
         let width = self.data_type.primitive_width().unwrap_or(0);
         match &self.room {
-            Room::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
-            Room::Tiles(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
-            Room::Pieces(pieces) if rows.len() < self.rows => {
-                self.expect_pieces(self.rows * width)?;
+            Destination::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
+            Destination::Tiles(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
+            Destination::Pieces(pieces) if rows.len() < self.rows => {
+                self.expect_chunks(self.rows * width)?;
                 let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
                 pieces.put(begin * width, &values_of(&piece, width))?;
             }
-            Room::Pieces(_) | Room::None => {
+            Destination::Pieces(_) | Destination::None => {
                 self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
                 return Ok(());
             }
         }
-        self.put_nulls(begin, piece.nulls());
+        self.write_nulls(begin, piece.nulls());
         Ok(())
     }
 
     /// Writes which of the rows from the one at position `begin` on are null.
-    fn put_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
+    fn write_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return };
-        let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let all_valid = || (0..self.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
         if let Some(order) = self.order {
             for position in (!nulls.inner()).set_indices() {
                 let row = order[begin + position] as usize;
-                validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
+                validity[row / WORD_BITS].fetch_and(!(1 << (row % WORD_BITS)), Relaxed);
             }
             return;
         }
         let mut row = begin;
         while row < begin + nulls.len() {
-            let at = row % WORD;
-            let bits = (WORD - at).min(begin + nulls.len() - row);
-            let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD - bits));
+            let at = row % WORD_BITS;
+            let bits = (WORD_BITS - at).min(begin + nulls.len() - row);
+            let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD_BITS - bits));
             if null != 0 {
                 // Another thread may have rows of the same word.
-                validity[row / WORD].fetch_and(!(null << at), Relaxed);
+                validity[row / WORD_BITS].fetch_and(!(null << at), Relaxed);
             }
             row += bits;
         }
@@ -177,15 +177,15 @@ impl<'a> Restored<'a> {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
         }
         let values = match room {
-            Room::Cells(cells) => Some(cells.into_buffer()),
-            Room::Tiles(route, tiles) => Some(tiles.deliver(route, threads)?),
-            Room::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
-            Room::None => None,
+            Destination::Cells(cells) => Some(cells.into_buffer()),
+            Destination::Tiles(route, tiles) => Some(tiles.deliver(route, threads)?),
+            Destination::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
+            Destination::None => None,
         };
         if let Some(values) = values {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
             let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
-            return fixed_column(&data_type, rows, values, nulls);
+            return fixed_width_column(&data_type, rows, values, nulls);
         }
         let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
         pieces.sort_unstable_by_key(|(begin, _)| *begin);
@@ -230,7 +230,7 @@ mod tests {
             let column: ArrayRef =
                 Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
             let threads = Threads::new(1, &Cancel::default());
-            let restored = Restored::new(column.data_type(), 900, None, None, &threads).unwrap();
+            let restored = ColumnWriter::new(column.data_type(), 900, None, None, &threads).unwrap();
             let mut begin = 0;
             for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
                 restored.put(begin, column.slice(begin, rows)).unwrap();

@@ -15,15 +15,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::{Bytes, BytesMut};
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use crate::error::Result;
-use crate::util::parallel_fill::{appended, in_chunks};
+use crate::util::parallel_fill::{fill_chunks, fill_zeroed_chunks};
 use crate::util::reserve;
-use crate::util::slices::pieces;
+use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
 /// Bytes of values that are put together before they go to their tile.
-const TOGETHER: usize = 16 << 10;
+const STAGED_BYTES: usize = 16 << 10;
 
 /// Dealt values of fixed width, or room for them.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Tiles {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn room(width: usize, route: &Route) -> Result<Self> {
+    pub(crate) fn room(width: usize, route: &DeclusterPlan) -> Result<Self> {
         reserve::probe(width * route.len())?;
         Ok(Self::cut(width, BytesMut::with_capacity(width * route.len()), route))
     }
@@ -61,19 +61,19 @@ impl Tiles {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn deal(width: usize, values: &[u8], route: &Route, threads: &Threads) -> Result<Self> {
+    pub(crate) fn deal(width: usize, values: &[u8], route: &DeclusterPlan, threads: &Threads) -> Result<Self> {
         let dealt = of_width!(width, deal(values, route, threads))?;
         Ok(Self::cut(width, Bytes::from(dealt).into(), route))
     }
 
-    fn cut(width: usize, mut all: BytesMut, route: &Route) -> Self {
+    fn cut(width: usize, mut all: BytesMut, route: &DeclusterPlan) -> Self {
         let mut tiles: Vec<_> = route.begins().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
         tiles.reverse();
         Self { width, tiles }
     }
 
     /// Takes the values of the positions from `begin` on; those of a position come once.
-    pub(crate) fn put(&self, values: &[u8], begin: usize, route: &Route) {
+    pub(crate) fn put(&self, values: &[u8], begin: usize, route: &DeclusterPlan) {
         of_width!(self.width, put(&self.tiles, values, begin, route));
     }
 
@@ -81,7 +81,7 @@ impl Tiles {
     ///
     /// # Errors
     /// The system has no threads left.
-    pub(crate) fn pick_up(&self, positions: &Range<usize>, route: &Route, threads: &Threads) -> Result<Buffer> {
+    pub(crate) fn pick_up(&self, positions: &Range<usize>, route: &DeclusterPlan, threads: &Threads) -> Result<Buffer> {
         of_width!(self.width, pick_up(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
     }
 
@@ -89,7 +89,7 @@ impl Tiles {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
+    pub(crate) fn deliver(&self, route: &DeclusterPlan, threads: &Threads) -> Result<Buffer> {
         of_width!(self.width, deliver(&self.tiles, route, threads)).map(Buffer::from_vec)
     }
 }
@@ -98,15 +98,15 @@ fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
     tile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
+fn deal<const WIDTH: usize>(values: &[u8], route: &DeclusterPlan, threads: &Threads) -> Result<Vec<u8>> {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
-    let share = threads.share(values.len()) * WIDTH;
-    let mut dealt = appended(values.len() * WIDTH, share, threads, |_, dealt| {
-        dealt.repeat(0, dealt.left());
+    let share = threads.chunk_rows(values.len()) * WIDTH;
+    let mut dealt = fill_chunks(values.len() * WIDTH, share, threads, |_, dealt| {
+        dealt.repeat(0, dealt.remaining());
         Ok(())
     })?;
     let mut strips: Vec<_> = values.chunks(route.strip()).map(|values| (values, Vec::new())).collect();
-    for (number, run) in pieces(dealt.as_chunks_mut().0, route.runs()).enumerate() {
+    for (number, run) in split_at_ranges(dealt.as_chunks_mut().0, route.runs()).enumerate() {
         let strip = number % strips.len();
         strips[strip].1.push(run);
     }
@@ -124,10 +124,10 @@ fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> 
     Ok(dealt)
 }
 
-fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
+fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &DeclusterPlan) {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
-    let mut together = [0; TOGETHER];
+    let mut together = [0; STAGED_BYTES];
     let together = together.as_chunks_mut::<WIDTH>().0;
     for (number, tile, positions) in route.tiles(begin..end) {
         let mut room = lock(&tiles[number]);
@@ -155,14 +155,14 @@ fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usiz
 fn pick_up<const WIDTH: usize>(
     tiles: &[Mutex<BytesMut>],
     positions: &Range<usize>,
-    route: &Route,
+    route: &DeclusterPlan,
     threads: &Threads,
 ) -> Result<Vec<u8>>
 where
     [u8; WIDTH]: Default,
 {
-    let share = threads.share(positions.len());
-    let values = in_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
+    let share = threads.chunk_rows(positions.len());
+    let values = fill_zeroed_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
         let begin = positions.start + chunk * share;
         for (number, tile, positions) in route.tiles(begin..begin + values.len()) {
             for (&value, &position) in lock(&tiles[number]).as_chunks().0.iter().zip(positions) {
@@ -177,13 +177,13 @@ where
     values.map(Vec::into_flattened)
 }
 
-fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
+fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &DeclusterPlan, threads: &Threads) -> Result<Vec<u8>> {
     let tiles: Vec<_> = tiles.iter().map(lock).collect();
     let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    appended(route.len() * WIDTH, route.strip() * WIDTH, threads, |strip, column| {
+    fill_chunks(route.len() * WIDTH, route.strip() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
         // What is written in any order is in the cache, and goes to the column from one end to the other.
-        let mut values = vec![[0; WIDTH]; column.left() / WIDTH];
+        let mut values = vec![[0; WIDTH]; column.remaining() / WIDTH];
         for (tile, (run, rows)) in tiles.iter().zip(route.runs_of(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
                 values[usize::from(row)] = value;
@@ -209,7 +209,7 @@ mod tests {
             for rows in [0, 1, 5, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, (5 << 16) + 12_346] {
                 let order = order(rows);
                 let blocks = [0..rows / 7, rows / 7..rows / 2, rows / 2..rows / 2, rows / 2..rows];
-                let route = Route::new(&order, &blocks, &threads).unwrap();
+                let route = DeclusterPlan::new(&order, &blocks, &threads).unwrap();
                 let value = |row: usize| (0..width).map(move |byte| (row * 3 + byte * 7) as u8 ^ (row >> 8) as u8);
                 let column: Vec<_> = (0..rows).flat_map(value).collect();
                 let dealt = Tiles::deal(width, &column, &route, &threads).unwrap();

@@ -17,7 +17,7 @@ pub(crate) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
 }
 
 /// A column of values of fixed width.
-pub(crate) fn fixed_column(
+pub(crate) fn fixed_width_column(
     data_type: &DataType,
     rows: usize,
     values: Buffer,

@@ -17,19 +17,19 @@ use bytes::BytesMut;
 
 use crate::error::{Error, Result};
 use crate::util::reserve;
-use crate::util::streaming_store::Writes;
+use crate::util::streaming_store::StoreMode;
 
 /// Room for a buffer, filled piece by piece.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     length: usize,
-    writes: Writes,
-    rooms: Mutex<Rooms>,
+    writes: StoreMode,
+    rooms: Mutex<Parts>,
 }
 
 /// Parts of the buffer, by where they begin.
 #[derive(Debug, Default)]
-struct Rooms {
+struct Parts {
     free: BTreeMap<usize, BytesMut>,
     filled: BTreeMap<usize, BytesMut>,
 }
@@ -39,9 +39,9 @@ impl Pieces {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn new(length: usize, writes: Writes) -> Result<Self> {
+    pub(crate) fn new(length: usize, writes: StoreMode) -> Result<Self> {
         reserve::probe(length)?;
-        let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
+        let rooms = Parts { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Parts::default() };
         Ok(Self { length, writes, rooms: Mutex::new(rooms) })
     }
 
@@ -58,7 +58,7 @@ impl Pieces {
 
     /// The buffer, all of which has been filled.
     pub(crate) fn finish(self) -> Result<Buffer> {
-        let Rooms { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Parts { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
         for piece in filled.into_values() {
             all.unsplit(piece);
@@ -69,12 +69,12 @@ impl Pieces {
         Ok(Buffer::from(all.freeze()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Rooms> {
+    fn lock(&self) -> MutexGuard<'_, Parts> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Rooms {
+impl Parts {
     /// The room of `length` bytes at `begin`; what is around it stays free.
     fn take(&mut self, begin: usize, length: usize) -> Result<BytesMut> {
         let around = self.free.range_mut(..=begin).next_back();
@@ -98,7 +98,7 @@ impl Rooms {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::util::streaming_store::BOTH;
+    use crate::util::streaming_store::BOTH_MODES;
 
     /// In whatever order they come, from several threads, and however they are written.
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let bytes: Vec<u8> = (0..1000_u32).map(|at| (at % 251) as u8).collect();
         let cuts = [0, 1, 1, 8, 72, 400, 401, 999, 1000];
         let ranges: Vec<_> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
-        for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH.map(|writes| (step, writes))) {
+        for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH_MODES.map(|writes| (step, writes))) {
             let pieces = Pieces::new(bytes.len(), writes).unwrap();
             let at = |number: usize| &ranges[number * step % ranges.len()];
             std::thread::scope(|scope| {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn nothing_is_put_twice_or_left_out() {
-        let pieces = Pieces::new(10, BOTH[0]).unwrap();
+        let pieces = Pieces::new(10, BOTH_MODES[0]).unwrap();
         pieces.put(2, &[1; 5]).unwrap();
         for (begin, length) in [(2, 1), (0, 3), (6, 1), (6, 4), (8, 3), (11, 1)] {
             assert!(pieces.put(begin, &vec![2; length]).is_err(), "{begin}, {length}");

@@ -1,6 +1,6 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::planned::{Digits, Order, Plan, PlannedArg, PlannedCall, offset_of};
+use super::planned::{OrderStability, Order, Plan, PlannedArg, PlannedCall, lag_lead_offset};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, FrameEnd, Function, Looks};
@@ -20,7 +20,7 @@ pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
     let algebra = call.signature.algebra;
     let excludes = call.frame.frame().exclude != Exclude::NoOthers;
     let applies = |strategy: Strategy| match strategy {
-        Strategy::Grouped => has_one_answer(order, call),
+        Strategy::Grouped => has_one_result_per_partition(order, call),
         // Of what EXCLUDE leaves there may be several pieces.
         Strategy::Sweep => !excludes,
         Strategy::Prefix if algebra == Algebra::Sliding => !excludes,
@@ -34,7 +34,7 @@ pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
 
 /// The strategy that costs least, and why.
 pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static str) {
-    if has_one_answer(order, call) {
+    if has_one_result_per_partition(order, call) {
         return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
     }
     choose_sorted(call)
@@ -104,15 +104,15 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
-fn has_one_answer(order: &Order, call: &PlannedCall) -> bool {
+fn has_one_result_per_partition(order: &Order, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire;
     let answers = match (call.signature.algebra, call.function.picks) {
         (Algebra::Mergeable | Algebra::Retractable | Algebra::Selective, _) if entire => {
-            order.order_by.is_empty() || call.takes_any_order() == Some(Digits::All)
+            order.order_by.is_empty() || call.order_stability() == Some(OrderStability::All)
         }
-        (Algebra::Positional, Some(FrameEnd::First)) => entire || has_one_end(call, Shape::Growing),
-        (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_one_end(call, Shape::Shrinking),
+        (Algebra::Positional, Some(FrameEnd::First)) => entire || has_fixed_end(call, Shape::Growing),
+        (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_fixed_end(call, Shape::Shrinking),
         _ => false,
     };
     let plain = frame.exclude == Exclude::NoOthers && call.min_rows.is_none() && call.user.is_none();
@@ -120,7 +120,7 @@ fn has_one_answer(order: &Order, call: &PlannedCall) -> bool {
 }
 
 /// Whether all frames of a partition have the same row at the end that they share with the partition.
-fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
+fn has_fixed_end(call: &PlannedCall, shape: Shape) -> bool {
     let frame = call.frame.frame();
     // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
     let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
@@ -148,7 +148,7 @@ pub(super) fn reach(
         Looks::Before => (Reach::State, Reach::Nothing),
         Looks::AllCounted => (Reach::State, Reach::State),
         Looks::Distance { before } => {
-            let Some(offset) = offset_of(before, args) else {
+            let Some(offset) = lag_lead_offset(before, args) else {
                 return (Reach::Everything, Reach::Everything);
             };
             match (call.nulls == Nulls::Ignore, offset) {
@@ -210,9 +210,9 @@ impl Plan {
     }
 
     /// Rows that are sorted for one call are so for all calls of its order, and those that need no sort go along.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn share_sorts(&mut self) {
         let sorted = |&order: &usize| {
-            let mut leaders = self.passes.iter().map(|pass| self.leader(pass)).filter(|call| call.order == order);
+            let mut leaders = self.passes.iter().map(|pass| self.first_call(pass)).filter(|call| call.order == order);
             !self.orders[order].order_by.is_empty() && leaders.any(|call| call.strategy != Strategy::Grouped)
         };
         let sorted: Vec<_> = (0..self.orders.len()).filter(sorted).collect();
@@ -233,7 +233,7 @@ impl Plan {
             }
             (call.strategy, call.reason) = choose(&plan.orders[call.order], call);
         }
-        plan.settle();
+        plan.share_sorts();
         any.then_some(plan)
     }
 }

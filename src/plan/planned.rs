@@ -48,7 +48,7 @@ pub(crate) struct PlannedCall {
 
 /// How much of an answer does not depend on the order of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Digits {
+pub(crate) enum OrderStability {
     /// All of it.
     All,
     /// All but what is rounded: sums of floats.
@@ -70,18 +70,18 @@ impl PlannedCall {
     }
 
     /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
-    pub(crate) fn takes_any_order(&self) -> Option<Digits> {
+    pub(crate) fn order_stability(&self) -> Option<OrderStability> {
         use DataType as D;
         let output = &self.signature.output;
         match (self.function.order_sensitivity, self.signature.algebra) {
             (OrderSensitivity::None | OrderSensitivity::Rounding, Algebra::Retractable)
-            | (OrderSensitivity::None, Algebra::Mergeable) => Some(Digits::All),
-            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(Digits::ButTheLast),
+            | (OrderSensitivity::None, Algebra::Mergeable) => Some(OrderStability::All),
+            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(OrderStability::ButTheLast),
             (OrderSensitivity::EqualValues, Algebra::Selective) => match output {
                 // Both zeros compare equal, and the order says which is met first.
                 _ if output.is_floating() => None,
-                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(Digits::All),
-                _ => output.primitive_width().map(|_| Digits::All),
+                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(OrderStability::All),
+                _ => output.primitive_width().map(|_| OrderStability::All),
             },
             _ => None,
         }
@@ -101,7 +101,7 @@ impl PlannedCall {
                 let by_value =
                     matches!(self.signature.algebra, Algebra::Counted | Algebra::Distinct | Algebra::Quantile)
                         && self.function.order_sensitivity != OrderSensitivity::Rows;
-                whole_peers && (by_value || self.takes_any_order().is_some())
+                whole_peers && (by_value || self.order_stability().is_some())
             }
             Family::Value | Family::Offset | Family::Running => false,
         }
@@ -110,7 +110,7 @@ impl PlannedCall {
 
 /// How many rows after its row a call looks that looks at one so far away, or so far `before`; negative: before; `None`:
 /// each row says so itself.
-pub(crate) fn offset_of(before: bool, args: &[PlannedArg]) -> Option<i64> {
+pub(crate) fn lag_lead_offset(before: bool, args: &[PlannedArg]) -> Option<i64> {
     let offset = match args.get(1) {
         Some(PlannedArg::Column(_)) => return None,
         Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
@@ -215,7 +215,7 @@ impl Plan {
     }
 
     /// The call that says how a pass is answered.
-    pub(crate) fn leader(&self, pass: &[usize]) -> &PlannedCall {
+    pub(crate) fn first_call(&self, pass: &[usize]) -> &PlannedCall {
         &self.calls[pass[0]]
     }
 }

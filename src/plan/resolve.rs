@@ -54,7 +54,7 @@ impl Plan {
         }
         plan.output = Arc::new(Schema::new(fields));
         plan.passes = passes(&plan);
-        plan.settle();
+        plan.share_sorts();
         Ok(plan)
     }
 
@@ -200,7 +200,7 @@ impl Plan {
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
-                            literal_array::one_row_as(value, target)?
+                            literal_array::to_one_row_as(value, target)?
                         }
                         _ => literal_array::natural(value)?,
                     };

@@ -19,12 +19,12 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
 use super::key_order::{self, Coded, match_coded};
-use super::normalized_key::{Codes, Field, Push, Word};
+use super::normalized_key::{Codes, Field, CodeTarget, SortWord};
 use super::sort_column::SortColumn;
-use super::string_key::{self, Packed, Texts};
+use super::string_key::{self, PackedKeys, Texts};
 use crate::error::{Error, Result};
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// The fields of one column.
@@ -36,7 +36,7 @@ pub(super) struct Fields {
 }
 
 /// A code that can be counted from another.
-trait Step: Copy + Ord {
+trait CodeDistance: Copy + Ord {
     /// `self - low`, where that fits.
     fn steps(self, low: Self) -> Option<u64>;
 
@@ -46,7 +46,7 @@ trait Step: Copy + Ord {
 
 macro_rules! step {
     ($($type:ty),*) => {$(
-        impl Step for $type {
+        impl CodeDistance for $type {
             #[inline]
             fn steps(self, low: Self) -> Option<u64> {
                 Some(self.above(low))
@@ -63,7 +63,7 @@ macro_rules! step {
 }
 step!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-impl Step for i128 {
+impl CodeDistance for i128 {
     fn steps(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?).ok()
     }
@@ -74,7 +74,7 @@ impl Step for i128 {
     }
 }
 
-impl Step for i256 {
+impl CodeDistance for i256 {
     fn steps(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?.to_i128()?).ok()
     }
@@ -86,7 +86,7 @@ impl Step for i256 {
 }
 
 /// Fixed width values between two codes.
-struct Ranged<T: Coded> {
+struct RangeCodes<T: Coded> {
     values: ScalarBuffer<T>,
     low: T::Code,
     span: u64,
@@ -96,11 +96,11 @@ struct Ranged<T: Coded> {
     nulls: Option<(NullBuffer, u64)>,
 }
 
-impl<T: Coded> Ranged<T>
+impl<T: Coded> RangeCodes<T>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
-    fn push<W: Word>(&self, push: Push, words: &mut [W]) {
+    fn push<W: SortWord>(&self, push: CodeTarget, words: &mut [W]) {
         let (low, gap) = (self.low, self.gap);
         if self.descending {
             let high = self.span.wrapping_add(gap);
@@ -111,7 +111,7 @@ where
     }
 
     #[inline]
-    fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(T) -> u64 + Copy) {
+    fn push_values<W: SortWord>(&self, push: CodeTarget, words: &mut [W], code: impl Fn(T) -> u64 + Copy) {
         let values = &self.values[push.start..];
         match &self.nulls {
             None => push.all(words, values.iter().map(move |&value| code(value))),
@@ -124,31 +124,31 @@ where
     }
 }
 
-impl<T: Coded> Codes for Ranged<T>
+impl<T: Coded> Codes for RangeCodes<T>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
-    fn push_narrow(&self, to: Push, words: &mut [u64]) {
+    fn push_narrow(&self, to: CodeTarget, words: &mut [u64]) {
         self.push(to, words);
     }
 
-    fn push_wide(&self, to: Push, words: &mut [u128]) {
+    fn push_wide(&self, to: CodeTarget, words: &mut [u128]) {
         self.push(to, words);
     }
 }
 
 /// One bit: whether a row is null.
-struct IsNull {
+struct NullFlag {
     nulls: NullBuffer,
     first: bool,
 }
 
-impl Codes for IsNull {
-    fn push_narrow(&self, push: Push, words: &mut [u64]) {
+impl Codes for NullFlag {
+    fn push_narrow(&self, push: CodeTarget, words: &mut [u64]) {
         push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 
-    fn push_wide(&self, push: Push, words: &mut [u128]) {
+    fn push_wide(&self, push: CodeTarget, words: &mut [u128]) {
         push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 }
@@ -198,13 +198,13 @@ fn ranged<T: Coded>(
     threads: &Threads,
 ) -> Result<Option<Fields>>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
     let nulls = key_order::nulls(&column.values);
     let ranges = threads.map(threads.ranges(&(0..values.len())), |rows| {
         let begin = rows.start;
         Ok(match &nulls {
-            None => widest(
+            None => with_widest_vectors(
                 #[inline(always)]
                 || range(values[rows].iter().map(|value| value.code())),
             ),
@@ -229,12 +229,12 @@ where
             fields.push(Field { bits, codes, top, dropped: 0 });
         }
     };
-    let mut ranged = Ranged { values, low, span, descending: column.options.descending, gap: 0, nulls: None };
+    let mut ranged = RangeCodes { values, low, span, descending: column.options.descending, gap: 0, nulls: None };
     match nulls {
         None => push(span, Box::new(ranged)),
         Some(nulls) if span == u64::MAX => {
             // No code is left for null.
-            push(1, Box::new(IsNull { nulls: nulls.clone(), first: column.options.nulls_first }));
+            push(1, Box::new(NullFlag { nulls: nulls.clone(), first: column.options.nulls_first }));
             ranged.nulls = Some((nulls, 0));
             push(span, Box::new(ranged));
         }
@@ -256,14 +256,14 @@ fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
 /// Fields of values that stand for the column's, row by row.
 fn exact<T: Coded>(column: &SortColumn, values: Vec<T>, threads: &Threads) -> Result<Fields>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
     ranged(column, values.into(), true, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
 /// Fields of bytes.
 fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<Fields> {
-    let Packed { codes, exact } = string_key::pack(texts, threads)?;
+    let PackedKeys { codes, exact } = string_key::pack(texts, threads)?;
     ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
@@ -277,5 +277,5 @@ fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let options = SortOptions::default();
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
-    packed(column, &string_key::Encoded { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)
+    packed(column, &string_key::EncodedRows { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)
 }

@@ -17,17 +17,17 @@ use crate::util::threads::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
 /// data that crowds at one end of its range.
-const DROPPED: u32 = 24;
+const MAX_DROPPED_BITS: u32 = 24;
 
 /// As many bits of the last field are kept at least.
-const KEPT: u32 = 24;
+const MIN_KEPT_BITS: u32 = 24;
 
 /// The fields of the sort word, most significant first.
 pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
     /// All fields' bits.
     pub(crate) bits: u32,
-    pub(crate) unsure: Option<Unsure>,
+    pub(crate) unsure: Option<InexactColumn>,
     /// The bits through each column, of those that the word holds whole.
     through: Vec<u32>,
     /// The column that the last field is of.
@@ -36,7 +36,7 @@ pub(crate) struct Layout {
 
 /// The first column that the word holds the beginning of only.
 #[derive(Clone, Copy)]
-pub(crate) struct Unsure {
+pub(crate) struct InexactColumn {
     pub(crate) column: usize,
     /// The bits of the columns behind it.
     pub(crate) behind: u32,
@@ -65,7 +65,7 @@ impl Layout {
                     break;
                 }
                 None if exact && fits => {}
-                None => layout.unsure = Some(Unsure { column: number, behind: 0, complete: true }),
+                None => layout.unsure = Some(InexactColumn { column: number, behind: 0, complete: true }),
             }
             if bits > 0 {
                 layout.last = number;
@@ -92,13 +92,13 @@ impl Layout {
         let row_bits = radix::row_bits(rows);
         let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
         let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
-        let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + KEPT);
-        if surplus == 0 || surplus > DROPPED || behind || !keeps {
+        let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + MIN_KEPT_BITS);
+        if surplus == 0 || surplus > MAX_DROPPED_BITS || behind || !keeps {
             return self;
         }
         self.drop_low(surplus);
         let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == self.last);
-        self.unsure = Some(Unsure { column: self.last, behind: 0, complete });
+        self.unsure = Some(InexactColumn { column: self.last, behind: 0, complete });
         self.through.truncate(self.last);
         self
     }

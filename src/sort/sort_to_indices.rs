@@ -16,25 +16,25 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 
-use super::adjacent::Neighbours;
-use super::boundaries::{first_descent_of_all, starts, starts_in_order};
+use super::adjacent::Adjacent;
+use super::boundaries::{first_descent_of_all, starts, boundaries_if_sorted};
 use super::key_layout::Layout;
 use super::key_order;
 use super::radix::{Keys, Ordered};
 use super::sort_column::{SortColumn, compare};
 use crate::error::{Error, Remedy, Result};
 use crate::permute::gather::gather_on;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::slices::pieces;
+use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
-const COMPARED_ROWS: usize = 64;
+const COMPARISON_SORT_ROWS: usize = 64;
 
 /// Runs of equal words within runs of equal words, so deep, are sorted by comparison: each level is a stack frame.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The row numbers in the order of `columns`, ties in input order; `None` if the rows are in that order already.
 ///
@@ -56,7 +56,7 @@ const DEPTH: usize = 32;
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     let rows = columns.first().map_or(0, |column| column.values.len());
-    Ok(arrange(columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
+    Ok(arrange(columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }
 
 /// Rows in an order, and where they differ from the row before.
@@ -82,7 +82,7 @@ pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threa
     check_rows(rows)?;
     let threads = &threads.for_rows(rows);
     let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
-    if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads)? {
+    if let Some(starts) = boundaries_if_sorted(&neighbours, rows, leading, threads)? {
         return Ok(Arranged { order: None, starts });
     }
     sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
@@ -116,11 +116,11 @@ pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>>
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
     let mut ranks = vec![0; starts[0].len()];
-    let mut begun = 0;
+    let mut has_started = 0;
     for (position, start) in starts[0].iter().enumerate() {
-        begun += u32::from(start);
+        has_started += u32::from(start);
         let row = order.as_ref().map_or(position, |order| order[position] as usize);
-        ranks[row] = begun - 1;
+        ranks[row] = has_started - 1;
     }
     Ok(ranks)
 }
@@ -139,7 +139,7 @@ pub(crate) fn check_rows(rows: usize) -> Result<()> {
 
 fn sort_at_depth(
     columns: &[SortColumn],
-    neighbours: &[Neighbours],
+    neighbours: &[Adjacent],
     rows: usize,
     leading: &[usize],
     threads: &Threads,
@@ -150,10 +150,10 @@ fn sort_at_depth(
     let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
     threads.cancel().check()?;
-    if rows < COMPARED_ROWS || depth == DEPTH {
+    if rows < COMPARISON_SORT_ROWS || depth == MAX_DEPTH {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         compare(columns)?.sort(&mut order);
-        let starts = starts_of(all, &[], leading, &order, threads)?;
+        let starts = boundaries_of(all, &[], leading, &order, threads)?;
         return Ok(Arranged { order: Some(order), starts });
     }
     let layout = Layout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.narrowed(rows);
@@ -171,14 +171,14 @@ fn sort_at_depth(
     let Ordered { mut order, runs, starts } = ordered(&keys, threads)?;
     if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
         let columns = &columns[unsure.column..];
-        let (comparators, alone) = (compare(columns)?, &threads.alone());
-        threads.map(pieces(&mut order, runs).collect(), |run| {
+        let (comparators, alone) = (compare(columns)?, &threads.single());
+        threads.map(split_at_ranges(&mut order, runs).collect(), |run| {
             threads.cancel().check()?;
             // The words have put rows that are equal in the unsure column in order.
             if unsure.complete && comparators.are_equal(run, 0) {
                 return Ok(());
             }
-            if run.len() < COMPARED_ROWS {
+            if run.len() < COMPARISON_SORT_ROWS {
                 comparators.sort(run);
                 return Ok(());
             }
@@ -190,7 +190,7 @@ fn sort_at_depth(
             }
             let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], alone, depth + 1)?;
             if let Some(order) = arranged.order {
-                let rows = reserve::collected(run.iter().copied())?;
+                let rows = reserve::collect(run.iter().copied())?;
                 for (place, row) in run.iter_mut().zip(order) {
                     *place = rows[row as usize];
                 }
@@ -199,12 +199,12 @@ fn sort_at_depth(
         })?;
     }
     let starts: Vec<_> = known.into_iter().zip(starts).collect();
-    let starts = starts_of(all, &starts, leading, &order, threads)?;
+    let starts = boundaries_of(all, &starts, leading, &order, threads)?;
     Ok(Arranged { order: Some(order), starts })
 }
 
 /// For each of `leading`, where rows in order differ in so many columns. `known` says it of fewer.
-fn starts_of(
+fn boundaries_of(
     columns: &[SortColumn],
     known: &[(usize, BooleanBuffer)],
     leading: &[usize],
@@ -229,7 +229,7 @@ fn starts_of(
                 (Some((_, known)), Some(starts)) => Ok(known | &starts),
                 (Some((_, known)), None) => Ok(known.clone()),
                 (None, Some(starts)) => Ok(starts),
-                (None, None) => Ok(Edges::single(order.len()).starts().clone()),
+                (None, None) => Ok(Boundaries::single(order.len()).starts().clone()),
             }
         })
         .collect()

@@ -25,10 +25,10 @@ use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
-const PLACES: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 /// Numbers that order like the values.
-pub(crate) struct Packed {
+pub(crate) struct PackedKeys {
     /// One per row; 0 for nulls.
     pub(crate) codes: Vec<u64>,
     /// Equal numbers are equal values.
@@ -77,12 +77,12 @@ impl Texts for FixedSizeBinaryArray {
 }
 
 /// Values in arrow-row's encoding.
-pub(crate) struct Encoded<'a> {
+pub(crate) struct EncodedRows<'a> {
     pub(crate) rows: &'a Rows,
     pub(crate) nulls: Option<NullBuffer>,
 }
 
-impl Texts for Encoded<'_> {
+impl Texts for EncodedRows<'_> {
     fn rows(&self) -> usize {
         self.rows.num_rows()
     }
@@ -118,7 +118,7 @@ impl<'a> Survey<'a> {
 
     /// Cuts the prefix to what it shares with `text`.
     fn share(&mut self, text: &[u8]) {
-        if !begins(text, self.prefix) {
+        if !starts_with(text, self.prefix) {
             let common = self.prefix.iter().zip(text).take_while(|(left, right)| left == right).count();
             self.prefix = &self.prefix[..common];
         }
@@ -137,7 +137,7 @@ impl<'a> Survey<'a> {
 /// Whether `text` begins with `prefix`. Short prefixes are compared as two numbers, which may overlap: of a million texts a call
 /// for each took as long as all that is read of them.
 #[inline]
-fn begins(text: &[u8], prefix: &[u8]) -> bool {
+fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
         Some([text.first_chunk()?, text.last_chunk()?])
     }
@@ -152,7 +152,7 @@ fn begins(text: &[u8], prefix: &[u8]) -> bool {
 
 /// A place behind the common prefix.
 #[derive(Clone, Copy)]
-struct Place {
+struct ByteDigit {
     /// The smallest byte.
     low: u8,
     /// 1 if values have ended before it: that is digit 0.
@@ -164,10 +164,10 @@ struct Place {
 }
 
 /// The places behind the prefix that 64 bits hold.
-fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<Place>> {
+fn digits(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<ByteDigit>> {
     let prefix = survey.prefix.len();
-    let count = (survey.longest - prefix).min(PLACES);
-    let mut ranges = [(u8::MAX, u8::MIN); PLACES];
+    let count = (survey.longest - prefix).min(MAX_DIGITS);
+    let mut ranges = [(u8::MAX, u8::MIN); MAX_DIGITS];
     let found = threads.map(threads.ranges(&(0..texts.rows())), |rows| {
         let mut ranges = ranges;
         for text in rows.filter_map(|row| texts.text(row)) {
@@ -184,7 +184,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
             *high = (*high).max(found.1);
         }
     }
-    let mut places: Vec<Place> = Vec::with_capacity(count);
+    let mut places: Vec<ByteDigit> = Vec::with_capacity(count);
     let mut product = 1_u64;
     for (place, &(low, high)) in ranges.iter().enumerate().take(count) {
         // Where some values have ended, 0 says so and bytes count from 1.
@@ -194,7 +194,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
             break;
         };
         product = next;
-        places.push(Place { low, ended, radix, behind: 1 });
+        places.push(ByteDigit { low, ended, radix, behind: 1 });
     }
     let mut behind = 1;
     for place in places.iter_mut().rev() {
@@ -205,7 +205,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
 }
 
 #[inline]
-fn number(text: &[u8], places: &[Place]) -> u64 {
+fn encode(text: &[u8], places: &[ByteDigit]) -> u64 {
     let mut number = 0;
     for (place, byte) in places.iter().zip(text) {
         number += (u64::from(byte - place.low) + place.ended) * place.behind;
@@ -217,25 +217,25 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
+pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<PackedKeys> {
     let rows = texts.rows();
     let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
     let mut codes = reserve::repeated(0, rows)?;
     let Some(survey) = surveys.into_iter().flatten().reduce(Survey::join) else {
-        return Ok(Packed { codes, exact: true });
+        return Ok(PackedKeys { codes, exact: true });
     };
-    let places = places(texts, &survey, threads)?;
+    let places = digits(texts, &survey, threads)?;
     let prefix = survey.prefix.len();
-    let share = threads.share(rows);
+    let share = threads.chunk_rows(rows);
     threads.map(codes.chunks_mut(share).enumerate().collect(), |(at, codes)| {
         for (row, code) in (at * share..).zip(codes) {
             if let Some(text) = texts.text(row) {
-                *code = number(&text[prefix..], &places);
+                *code = encode(&text[prefix..], &places);
             }
         }
         Ok(())
     })?;
-    Ok(Packed { codes, exact: prefix + places.len() >= survey.longest })
+    Ok(PackedKeys { codes, exact: prefix + places.len() >= survey.longest })
 }
 
 #[cfg(test)]
@@ -248,12 +248,12 @@ mod tests {
         let text: Vec<u8> = (0..40).collect();
         for length in 0..30 {
             let prefix = &text[..length];
-            assert!((length..40).all(|end| begins(&text[..end], prefix)), "{length}");
-            assert!((0..length).all(|end| !begins(&text[..end], prefix)), "{length}");
+            assert!((length..40).all(|end| starts_with(&text[..end], prefix)), "{length}");
+            assert!((0..length).all(|end| !starts_with(&text[..end], prefix)), "{length}");
             for place in 0..length {
                 let mut other = text.clone();
                 other[place] ^= 0x80;
-                assert!(!begins(&other, prefix), "{length} {place}");
+                assert!(!starts_with(&other, prefix), "{length} {place}");
             }
         }
     }

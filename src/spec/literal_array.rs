@@ -125,7 +125,7 @@ fn rank(data_type: &DataType) -> u8 {
 ///
 /// # Errors
 /// The value has no form in that type.
-pub fn one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
+pub fn to_one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
     let natural = one_row(literal)?;
     if natural.data_type() == target {
         return Ok(natural);

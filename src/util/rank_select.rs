@@ -6,7 +6,7 @@
 
 use arrow_buffer::BooleanBuffer;
 
-use super::bitmap::{select_in, word};
+use super::bitmap::{select_in_word, word};
 
 /// Rows per counter of [`Ranks`]: a word of bits, so counters cost half as much as the bitmap.
 const RANK_BLOCK: usize = 64;
@@ -15,12 +15,12 @@ const RANK_BLOCK: usize = 64;
 ///
 /// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word, `select` bisects the counters.
 #[derive(Debug, Clone)]
-pub(crate) struct Ranks {
+pub(crate) struct RankSelect {
     bits: BooleanBuffer,
     before: Vec<u32>,
 }
 
-impl Ranks {
+impl RankSelect {
     /// Counts over `bits`.
     #[must_use]
     pub(crate) fn new(bits: BooleanBuffer) -> Self {
@@ -61,7 +61,7 @@ impl Ranks {
             return None;
         }
         let word = word(&self.bits, at);
-        Some(at + select_in(word, (k - self.before[block] as usize) as u32) as usize)
+        Some(at + select_in_word(word, (k - self.before[block] as usize) as u32) as usize)
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
         }
         let rows: Vec<_> =
             (0..).zip(&words).flat_map(|(at, &word)| bits(word).map(move |bit| 64 * at + bit as usize)).collect();
-        let ranks = Ranks::new(BooleanBuffer::new(words.into(), 0, 204 * 64 - 3));
+        let ranks = RankSelect::new(BooleanBuffer::new(words.into(), 0, 204 * 64 - 3));
         for (k, &row) in rows.iter().enumerate() {
             let there = row < 204 * 64 - 3;
             assert_eq!(ranks.select(k), there.then_some(row), "row {row}");

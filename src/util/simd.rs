@@ -13,7 +13,7 @@
 
 /// What `work` returns, by the widest vectors that the processor has.
 #[inline]
-pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn with_widest_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
@@ -26,7 +26,7 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
 ///
 /// For loops that are compiled for each aggregate anew: of these there is one copy, where [`widest`] makes two.
 #[inline]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> Option<R> {
+pub(crate) fn with_avx2_only<R>(work: impl FnOnce() -> R) -> Option<R> {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
     return has_avx2().then(|| unsafe { x86::with_avx2(work) });
@@ -49,17 +49,17 @@ mod x86 {
         if super::PORTABLE.get() {
             return false;
         }
-        match FOUND.load(Ordering::Relaxed) {
+        match DETECTED.load(Ordering::Relaxed) {
             UNKNOWN => detect(),
-            found => found == YES,
+            found => found == WITH_AVX2,
         }
     }
 
     /// What the processor was found to have. No lock: a process that is forked while another thread holds one waits for ever.
-    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
+    static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
     const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
+    const WITHOUT_AVX2: u8 = 1;
+    const WITH_AVX2: u8 = 2;
 
     #[cold]
     fn detect() -> bool {
@@ -68,7 +68,7 @@ mod x86 {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
-        FOUND.store(if has { YES } else { NO }, Ordering::Relaxed);
+        DETECTED.store(if has { WITH_AVX2 } else { WITHOUT_AVX2 }, Ordering::Relaxed);
         has
     }
 
@@ -85,7 +85,7 @@ thread_local! {
 
 /// What `work` returns in either way: as it is compiled for any processor, and for this one.
 #[cfg(test)]
-pub(crate) fn both<R>(work: impl Fn() -> R) -> [R; 2] {
+pub(crate) fn portable_and_widest<R>(work: impl Fn() -> R) -> [R; 2] {
     [true, false].map(|portable| {
         let before = PORTABLE.replace(portable);
         let answer = work();

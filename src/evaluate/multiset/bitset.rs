@@ -10,16 +10,16 @@
 
 use std::hint::select_unpredictable;
 
-use crate::util::bitmap::{WORD as BITS, select_in};
+use crate::util::bitmap::{WORD_BITS as BITS, select_in_word};
 
 /// A set of codes, read in order.
 #[derive(Debug, Default)]
-pub(crate) struct Present {
+pub(crate) struct Bitset {
     /// `levels[0]` has a bit per code, `levels[k]` one per word of `levels[k - 1]`.
     levels: Vec<Vec<u64>>,
 }
 
-impl Present {
+impl Bitset {
     /// None of `codes` codes.
     pub(crate) fn restart(&mut self, codes: usize) {
         let (mut level, mut bits) = (0, codes);
@@ -93,9 +93,9 @@ impl Present {
     /// The `k`-th code there, from 0, which is less than how many there are, and the cursor of its word. Cost: a step for each
     /// word with codes between `from` and it.
     #[inline(always)]
-    fn select(&self, from: Cursor, k: u32) -> Option<(usize, Cursor)> {
+    fn select(&self, from: BitCursor, k: u32) -> Option<(usize, BitCursor)> {
         let words = self.levels.first()?;
-        let Cursor { mut at, mut before } = from;
+        let BitCursor { mut at, mut before } = from;
         while k < before {
             at = self.previous_at(1, at)?;
             before -= words[at].count_ones();
@@ -103,8 +103,8 @@ impl Present {
         loop {
             let here = words[at].count_ones();
             if k - before < here {
-                let code = at * BITS + select_in(words[at], k - before) as usize;
-                return Some((code, Cursor { at, before }));
+                let code = at * BITS + select_in_word(words[at], k - before) as usize;
+                return Some((code, BitCursor { at, before }));
             }
             before += here;
             at = self.next_at(1, at + 1)?;
@@ -119,7 +119,7 @@ impl Present {
 
 /// A place among the codes: a word of the lowest level.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cursor {
+struct BitCursor {
     at: usize,
     /// How many codes are there before it.
     before: u32,
@@ -131,16 +131,16 @@ struct Cursor {
 /// one, and the next answer is as many words away as codes have come and gone, at the most. Most rows stay in their word, and
 /// which of its codes is asked for is found without a branch, which no processor could foresee.
 #[derive(Debug, Default)]
-pub(crate) struct Selected {
-    present: Present,
+pub(crate) struct SelectBitset {
+    present: Bitset,
     /// Ascending; one at least once anything has been asked.
-    cursors: Vec<Cursor>,
+    cursors: Vec<BitCursor>,
     /// The cursors to be.
-    next: Vec<Cursor>,
+    next: Vec<BitCursor>,
     count: u32,
 }
 
-impl Selected {
+impl SelectBitset {
     /// None of `codes` codes.
     pub(crate) fn restart(&mut self, codes: usize) {
         self.present.restart(codes);
@@ -172,7 +172,7 @@ impl Selected {
         next.clear();
         let mut near = 0;
         for &k in ks {
-            let distance = |cursor: &Cursor| cursor.before.abs_diff(k);
+            let distance = |cursor: &BitCursor| cursor.before.abs_diff(k);
             while near + 1 < cursors.len() && distance(&cursors[near + 1]) <= distance(&cursors[near]) {
                 near += 1;
             }
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn as_an_ordered_set() {
         for codes in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
-            let (mut present, mut ranked, mut expected) = (Present::default(), Ranked::default(), BTreeSet::new());
-            let mut selected = Selected::default();
+            let (mut present, mut ranked, mut expected) = (Bitset::default(), Ranked::default(), BTreeSet::new());
+            let mut selected = SelectBitset::default();
             selected.restart(5);
             selected.restart(codes);
             present.restart(7);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use arrow_array::ArrayRef;
 
 use super::distinct_sweep::Sweep;
-use super::sliding::{Codes, Tally};
+use super::sliding::{Codes, MultisetFunction};
 use super::value_codes::{Partition, Values};
 use crate::error::Result;
 use crate::evaluate::evaluator::{Evaluator, FrameTraits};
@@ -30,7 +30,7 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
     if frames.strategy == Strategy::Sweep {
         Box::new(Sweep::new(aggregate, values))
     } else {
-        Codes::boxed(frames, values, Merged(aggregate))
+        Codes::boxed(frames, values, MergedDistinct(aggregate))
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
     if frames.strategy == Strategy::Sweep {
         Box::new(Sweep::new(aggregate, values))
     } else {
-        Codes::boxed(frames, values, Retracted(aggregate))
+        Codes::boxed(frames, values, RetractedDistinct(aggregate))
     }
 }
 
@@ -65,9 +65,9 @@ fn fold<A: Aggregate>(
 }
 
 /// One state, from which values are taken again.
-struct Retracted<A>(A);
+struct RetractedDistinct<A>(A);
 
-impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
+impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDistinct<A> {
     type Kept = Option<A::State>;
     type Builder = A::Builder;
 
@@ -131,9 +131,9 @@ impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
 }
 
 /// A tree of the states of the values present.
-struct Merged<A>(A);
+struct MergedDistinct<A>(A);
 
-impl<A: Aggregate> Tally for Merged<A> {
+impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
     type Kept = StateTree<A::State>;
     type Builder = A::Builder;
 

@@ -20,28 +20,28 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::positional::index::Included;
-use crate::model::row_mask::Inclusion;
+use crate::evaluate::positional::index::MaskIndex;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::boundaries::starts;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::arrange;
 use crate::util::bitmap::next_set;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
 /// each thread sorts by itself.
-const PIECE: usize = 1 << 15;
+const PLACES_PER_SORT: usize = 1 << 15;
 
 /// The rows of a section that take part, numbered without gaps.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
-    included: Included,
+    included: MaskIndex,
     /// Where partitions begin among the places; those of which no row takes part have none.
-    pub(crate) partitions: Edges,
+    pub(crate) partitions: Boundaries,
     /// The row of each place; `None`: a place is a row.
     rows: Option<UInt32Array>,
 }
@@ -51,9 +51,9 @@ impl Places {
     ///
     /// # Errors
     /// There is no memory for their numbers.
-    pub(crate) fn new(section: &Section, inclusion: Inclusion) -> Result<Self> {
-        let Inclusion::Mask(bits) = &inclusion else {
-            return Ok(Self { included: Included::All, partitions: section.partitions.clone(), rows: None });
+    pub(crate) fn new(section: &Section, inclusion: RowMask) -> Result<Self> {
+        let RowMask::Mask(bits) = &inclusion else {
+            return Ok(Self { included: MaskIndex::All, partitions: section.partitions.clone(), rows: None });
         };
         let mut rows = reserve::with_capacity(bits.count_set_bits())?;
         rows.extend(bits.set_indices_u32());
@@ -63,11 +63,11 @@ impl Places {
         for &row in rows.values() {
             let begin = row as usize >= end;
             if begin {
-                end = section.partitions.end(row as usize);
+                end = section.partitions.run_end(row as usize);
             }
             begins.append(begin);
         }
-        Ok(Self { included: Included::new(inclusion), partitions: Edges::new(begins.finish()), rows: Some(rows) })
+        Ok(Self { included: MaskIndex::new(inclusion), partitions: Boundaries::new(begins.finish()), rows: Some(rows) })
     }
 
     /// How many rows take part.
@@ -157,8 +157,8 @@ fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
 }
 
 /// Places by `columns` within each of `partitions`, ties in row order. Small partitions are sorted some at a time.
-fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
-    let Some(pieces) = pieces(partitions) else { return order_of_piece(partitions, columns, threads) };
+fn order(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+    let Some(pieces) = pieces(partitions) else { return sort_piece(partitions, columns, threads) };
     let mut sorted = reserve::repeated(0, partitions.len())?;
     let mut left = &mut sorted[..];
     let mut work = Vec::with_capacity(pieces.len());
@@ -172,33 +172,33 @@ fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Resul
         let of_piece =
             |column: &SortColumn| SortColumn { values: column.values.slice(begin, length), ..column.clone() };
         let columns: Vec<_> = columns.iter().map(of_piece).collect();
-        let order = order_of_piece(&partitions.slice(piece), &columns, &threads.alone())?;
+        let order = sort_piece(&partitions.slice(piece), &columns, &threads.single())?;
         sorted.iter_mut().zip(order).for_each(|(to, place)| *to = begin as u32 + place);
         Ok(())
     })?;
     Ok(sorted)
 }
 
-fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+fn sort_piece(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     let several = next_set(partitions.starts(), 1).is_some();
-    let numbers = several.then(|| numbers(partitions)).transpose()?.map(SortColumn::ascending);
+    let numbers = several.then(|| run_numbers(partitions)).transpose()?.map(SortColumn::ascending);
     let columns: Vec<_> = numbers.into_iter().chain(columns.iter().cloned()).collect();
     match arrange(&columns, &[], threads)?.order {
         Some(order) => Ok(order),
-        None => reserve::collected(0..partitions.len() as u32),
+        None => reserve::collect(0..partitions.len() as u32),
     }
 }
 
 /// Blocks of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
-fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
-    let pieces = partitions.blocks(PIECE);
-    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PIECE)).then_some(pieces)
+fn pieces(partitions: &Boundaries) -> Option<Vec<Range<usize>>> {
+    let pieces = partitions.blocks(PLACES_PER_SORT);
+    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PLACES_PER_SORT)).then_some(pieces)
 }
 
 /// Each row's run, numbered from 0.
-fn numbers(runs: &Edges) -> Result<ArrayRef> {
+fn run_numbers(runs: &Boundaries) -> Result<ArrayRef> {
     let (mut numbers, mut number) = (reserve::with_capacity(runs.len())?, 0);
-    runs.each(|run| {
+    runs.for_each_run(|run| {
         numbers.resize(run.end, number);
         number += 1;
     });
@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn codes_count_within_partitions() {
-        let edges = |bits: &[bool]| Edges::new(bits.iter().copied().collect());
+        let edges = |bits: &[bool]| Boundaries::new(bits.iter().copied().collect());
         let section =
             Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
                 .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
-        let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
+        let places = Places::new(&section, RowMask::Mask(mask)).unwrap();
         let threads = Threads::new(1, &Cancel::default());
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let key = SortColumn::ascending(column);
@@ -238,8 +238,8 @@ mod tests {
 
     #[test]
     fn nobody_takes_part() {
-        let section = Section::whole(Edges::single(3), Edges::single(3), vec![]).unwrap();
-        let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3))).unwrap();
+        let section = Section::whole(Boundaries::single(3), Boundaries::single(3), vec![]).unwrap();
+        let places = Places::new(&section, RowMask::Mask(BooleanBuffer::new_unset(3))).unwrap();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
         let dense =
             Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
@@ -249,13 +249,13 @@ mod tests {
     /// Many small partitions, some large one among them or not, some rows without a place.
     #[test]
     fn pieces_are_sorted_as_all_are() {
-        let rows = 3 * PIECE;
+        let rows = 3 * PLACES_PER_SORT;
         for (length, large) in [(1, false), (7, false), (5000, false), (7, true)] {
             let begins = |row: usize| row.is_multiple_of(length) && !(large && (10..rows - 10).contains(&row));
-            let edges = Edges::new(BooleanBuffer::collect_bool(rows, begins));
+            let edges = Boundaries::new(BooleanBuffer::collect_bool(rows, begins));
             let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
-            let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
+            let places = Places::new(&section, RowMask::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
             let key = SortColumn {
                 values: Arc::new(Int64Array::from(values.clone())),

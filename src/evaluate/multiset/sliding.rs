@@ -28,25 +28,25 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::answer_length::{AnswerLength, Total, of_all};
+use super::answer_length::{ResultLength, Total, of_all};
 use super::value_codes::{Partition, Values};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_block, each_frame};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_block, for_each_frame};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::simd::vectorized;
+use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many changes.
-const WORK: usize = 1 << 22;
+const CHANGES_PER_CANCEL_CHECK: usize = 1 << 22;
 
 /// A question about the values of a frame and how often each is there.
-pub(crate) trait Tally: Send + Sync {
+pub(crate) trait MultisetFunction: Send + Sync {
     /// What is known of the values present.
     type Kept: Default;
     /// Where answers gather.
@@ -69,7 +69,7 @@ pub(crate) trait Tally: Send + Sync {
     -> Result<()>;
 
     /// How long answers are, if they are of no fixed width.
-    fn length(&self) -> Option<&dyn AnswerLength> {
+    fn length(&self) -> Option<&dyn ResultLength> {
         None
     }
 
@@ -122,12 +122,12 @@ pub(crate) trait Tally: Send + Sync {
 pub(crate) struct Codes<T> {
     values: Values,
     tally: T,
-    visits: Visits,
+    visits: VisitOrder,
 }
 
 /// The order in which rows are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Visits {
+enum VisitOrder {
     /// As they come: their frames never go back, or are best read one by one.
     AsTheyCome,
     /// In Mo's order.
@@ -136,31 +136,31 @@ enum Visits {
     Naive,
 }
 
-impl<T: Tally + 'static> Codes<T> {
+impl<T: MultisetFunction + 'static> Codes<T> {
     /// `tally` over frames of these traits.
     pub(crate) fn boxed(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
         let visits = if frames.strategy == Strategy::Naive {
-            Visits::Naive
+            VisitOrder::Naive
         } else if frames.monotone {
-            Visits::AsTheyCome
+            VisitOrder::AsTheyCome
         } else {
-            Visits::Mo
+            VisitOrder::Mo
         };
         Box::new(Self { values, tally, visits })
     }
 
     /// As [`Codes::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
-    pub(crate) fn boxed_as_they_come(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
+    pub(crate) fn boxed_in_row_order(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
         let naive = frames.strategy == Strategy::Naive;
-        Box::new(Self { values, tally, visits: if naive { Visits::Naive } else { Visits::AsTheyCome } })
+        Box::new(Self { values, tally, visits: if naive { VisitOrder::Naive } else { VisitOrder::AsTheyCome } })
     }
 }
 
-impl<T: Tally> Codes<T> {
+impl<T: MultisetFunction> Codes<T> {
     /// How long the answers of `rows` are together, at most: as if all values in a frame were different.
-    fn length(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+    fn length(&self, of: &dyn ResultLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
         let mut total = Total::default();
-        each_frame(frames, rows, cancel, |_, pieces| {
+        for_each_frame(frames, rows, cancel, |_, pieces| {
             // Answers in an order of their own share no run.
             total.add_all(of, pieces.map(|piece| self.values.places.of(piece)));
             Ok(())
@@ -169,17 +169,17 @@ impl<T: Tally> Codes<T> {
     }
 
     /// Whether they are as long as that: no two values are the same, and no two answers share theirs.
-    fn is_exact(&self, of: &dyn AnswerLength) -> bool {
+    fn has_exact_length(&self, of: &dyn ResultLength) -> bool {
         self.values.unique && !of.shares()
     }
 
     /// How long they are.
-    fn exact(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
-        Ok(self.walk(&Lengths(of), Total::default(), frames, rows, cancel)?.0.length())
+    fn exact(&self, of: &dyn ResultLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        Ok(self.walk(&LengthSum(of), Total::default(), frames, rows, cancel)?.0.length())
     }
 
     /// The answers of `rows` by `tally`, and the order in which they were made if it is not that of the rows.
-    fn walk<U: Tally>(
+    fn walk<U: MultisetFunction>(
         &self,
         tally: &U,
         mut out: U::Builder,
@@ -189,17 +189,17 @@ impl<T: Tally> Codes<T> {
     ) -> Result<(U::Builder, Option<Vec<u32>>)> {
         let Self { values, visits, .. } = self;
         match visits {
-            Visits::AsTheyCome => {
-                let mut moving = Moving::new(values, tally, cancel);
-                each_block(frames, rows, cancel, &mut |bounds| {
+            VisitOrder::AsTheyCome => {
+                let mut moving = SlidingCounts::new(values, tally, cancel);
+                for_each_block(frames, rows, cancel, &mut |bounds| {
                     let mut rows = bounds.rows.clone();
                     // The common frame has one piece, and a loop of its own.
                     let answered = bounds.runs().and_then(|runs| {
-                        vectorized(
+                        with_avx2_only(
                             #[inline(always)]
                             || {
                                 let mut each = rows.clone().zip(runs.iter());
-                                each.try_for_each(|(row, run)| moving.slide(row, lane(values, run), &mut out))
+                                each.try_for_each(|(row, run)| moving.slide(row, piece_places(values, run), &mut out))
                             },
                         )
                     });
@@ -209,22 +209,22 @@ impl<T: Tally> Codes<T> {
                     rows.try_for_each(|row| {
                         let pieces = bounds.sub_ranges(row);
                         let used = pieces.len();
-                        moving.answer(row, &lanes(values, pieces)[..used], &mut out)
+                        moving.answer(row, &pieces_of(values, pieces)[..used], &mut out)
                     })
                 })?;
             }
-            Visits::Mo => {
-                let all = all_lanes(values, frames, rows.clone(), cancel)?;
-                let order = mo(values, &rows, &all)?;
-                let mut moving = Moving::new(values, tally, cancel);
+            VisitOrder::Mo => {
+                let all = all_pieces(values, frames, rows.clone(), cancel)?;
+                let order = mo_order(values, &rows, &all)?;
+                let mut moving = SlidingCounts::new(values, tally, cancel);
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
                 }
                 return Ok((out, Some(order)));
             }
-            Visits::Naive => {
+            VisitOrder::Naive => {
                 let mut partition = Partition::default();
-                each_frame(frames, rows, cancel, |row, pieces| {
+                for_each_frame(frames, rows, cancel, |row, pieces| {
                     if !partition.rows.contains(&row) {
                         partition = values.partition(row);
                     }
@@ -236,12 +236,12 @@ impl<T: Tally> Codes<T> {
     }
 }
 
-impl<T: Tally> Evaluator for Codes<T> {
+impl<T: MultisetFunction> Evaluator for Codes<T> {
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
         let Some(of) = self.tally.length() else { return Ok(()) };
         let cancel = threads.cancel();
         let check = of.check(of_all(rows, threads, |rows| self.length(of, frames, rows, cancel))?);
-        if check.is_ok() || self.is_exact(of) {
+        if check.is_ok() || self.has_exact_length(of) {
             return check;
         }
         of.check(of_all(rows, threads, |rows| self.exact(of, frames, rows, cancel))?)
@@ -252,7 +252,7 @@ impl<T: Tally> Evaluator for Codes<T> {
         let mut out = tally.builder(rows.len());
         if let Some(of) = tally.length() {
             let most = self.length(of, frames, rows.clone(), cancel)?;
-            if self.is_exact(of) {
+            if self.has_exact_length(of) {
                 tally.reserve(most, &mut out)?;
             } else if of.check(most).is_err() {
                 tally.reserve(self.exact(of, frames, rows.clone(), cancel)?, &mut out)?;
@@ -271,35 +271,35 @@ impl<T: Tally> Evaluator for Codes<T> {
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// Answers that are not made, but whose lengths are added up.
-struct Lengths<'a>(&'a dyn AnswerLength);
+struct LengthSum<'a>(&'a dyn ResultLength);
 
 /// The length of the values present, and whether an answer has been made of them.
 #[derive(Debug, Default)]
-struct Measured {
+struct LengthState {
     values: usize,
     answered: bool,
 }
 
-impl Tally for Lengths<'_> {
-    type Kept = Measured;
+impl MultisetFunction for LengthSum<'_> {
+    type Kept = LengthState;
     type Builder = Total;
 
     fn counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) -> Result<()> {
-        *kept = Measured::default();
+    fn restart(&self, kept: &mut LengthState, _: &Values, _: &Partition) -> Result<()> {
+        *kept = LengthState::default();
         Ok(())
     }
 
     #[inline]
-    fn set(&self, kept: &mut Measured, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set(&self, kept: &mut LengthState, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
         let place = values.place(partition, code) as usize;
         let length = self.0.length(place..place + 1);
         kept.values = if count > 0 { kept.values + length } else { kept.values - length };
@@ -311,7 +311,7 @@ impl Tally for Lengths<'_> {
         Total::default()
     }
 
-    fn answer(&self, kept: &mut Measured, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
+    fn answer(&self, kept: &mut LengthState, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
         if !std::mem::replace(&mut kept.answered, true) || !self.0.shares() {
             out.add_values(self.0, kept.values);
         }
@@ -337,22 +337,22 @@ impl Tally for Lengths<'_> {
 }
 
 /// The places in each of EXCLUDE's pieces.
-type Lanes = [Range<u32>; 3];
+type Pieces = [Range<u32>; 3];
 
 #[inline]
-fn lanes(values: &Values, pieces: SubRanges) -> Lanes {
-    let mut lanes = Lanes::default();
+fn pieces_of(values: &Values, pieces: SubRanges) -> Pieces {
+    let mut lanes = Pieces::default();
     for (places, piece) in lanes.iter_mut().zip(pieces) {
-        *places = lane(values, piece);
+        *places = piece_places(values, piece);
     }
     lanes
 }
 
 /// The places of the frames of `rows`.
-fn all_lanes(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Lanes>> {
+fn all_pieces(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Pieces>> {
     let mut all = reserve::with_capacity(rows.len())?;
-    each_frame(frames, rows, cancel, |_, pieces| {
-        all.push(lanes(values, pieces));
+    for_each_frame(frames, rows, cancel, |_, pieces| {
+        all.push(pieces_of(values, pieces));
         Ok(())
     })?;
     Ok(all)
@@ -360,24 +360,24 @@ fn all_lanes(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Canc
 
 /// The places of one piece.
 #[inline(always)]
-fn lane(values: &Values, piece: Range<usize>) -> Range<u32> {
+fn piece_places(values: &Values, piece: Range<usize>) -> Range<u32> {
     let places = if piece.is_empty() { 0..0 } else { values.places.of(piece) };
     places.start as u32..places.end as u32
 }
 
 /// The counts of one frame, moved on to the next.
-struct Moving<'a, T: Tally> {
+struct SlidingCounts<'a, T: MultisetFunction> {
     values: &'a Values,
     tally: &'a T,
     cancel: &'a Cancel,
     partition: Partition,
-    lanes: Lanes,
+    lanes: Pieces,
     counts: Vec<u32>,
     kept: T::Kept,
     work: usize,
 }
 
-impl<'a, T: Tally> Moving<'a, T> {
+impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
     fn new(values: &'a Values, tally: &'a T, cancel: &'a Cancel) -> Self {
         let (partition, lanes, counts, kept) = Default::default();
         Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
@@ -406,7 +406,7 @@ impl<'a, T: Tally> Moving<'a, T> {
             if !self.values.unique {
                 reserve::refill(&mut self.counts, self.partition.codes, 0)?;
             }
-            self.lanes = Lanes::default();
+            self.lanes = Pieces::default();
             self.tally.restart(&mut self.kept, self.values, &self.partition)?;
         }
         // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
@@ -415,7 +415,7 @@ impl<'a, T: Tally> Moving<'a, T> {
         for enter in [!unique, unique] {
             for (at, new) in lanes.iter().enumerate() {
                 let old = &self.lanes[at];
-                for part in if enter { beyond(new, old) } else { beyond(old, new) } {
+                for part in if enter { outside(new, old) } else { outside(old, new) } {
                     if !part.is_empty() {
                         self.change(part, enter)?;
                     }
@@ -431,7 +431,7 @@ impl<'a, T: Tally> Moving<'a, T> {
     #[inline(always)]
     fn change(&mut self, places: Range<u32>, enter: bool) -> Result<()> {
         self.work += places.len();
-        if self.work > WORK {
+        if self.work > CHANGES_PER_CANCEL_CHECK {
             self.cancel.check()?;
             self.work = 0;
         }
@@ -456,7 +456,7 @@ impl<'a, T: Tally> Moving<'a, T> {
 
 /// What of `run` lies before and behind `other`.
 #[inline]
-fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
+fn outside(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
     if run.start >= other.end || other.start >= run.end {
         return [run.clone(), 0..0];
     }
@@ -464,7 +464,7 @@ fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
 }
 
 /// The order of the rows, from 0, in which their frames are never far from the one before.
-fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>> {
+fn mo_order(values: &Values, rows: &Range<usize>, frames: &[Pieces]) -> Result<Vec<u32>> {
     let mut order = reserve::with_capacity(frames.len())?;
     let hull = |at: u32| {
         let mut lanes = frames[at as usize].iter().filter(|lane| !lane.is_empty());
@@ -476,7 +476,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>
     while at < rows.end {
         let partition = values.partition(at);
         let end = partition.rows.end.min(rows.end);
-        let mut here = reserve::collected((at - rows.start) as u32..(end - rows.start) as u32)?;
+        let mut here = reserve::collect((at - rows.start) as u32..(end - rows.start) as u32)?;
         let stride = (partition.places.len() as f64 / (here.len() as f64).sqrt()).max(1.0) as u32;
         here.sort_unstable_by_key(|&at| {
             let Range { start, end } = hull(at);
@@ -495,10 +495,10 @@ mod tests {
 
     #[test]
     fn what_lies_beyond() {
-        assert_eq!(beyond(&(2..9), &(4..6)), [2..4, 6..9]);
-        assert_eq!(beyond(&(4..6), &(2..9)), [4..4, 6..6]);
-        assert_eq!(beyond(&(4..9), &(2..6)), [4..4, 6..9]);
-        assert_eq!(beyond(&(4..9), &(0..2)), [4..9, 0..0]);
-        assert_eq!(beyond(&(4..9), &(0..0)), [4..9, 0..0]);
+        assert_eq!(outside(&(2..9), &(4..6)), [2..4, 6..9]);
+        assert_eq!(outside(&(4..6), &(2..9)), [4..4, 6..6]);
+        assert_eq!(outside(&(4..9), &(2..6)), [4..4, 6..9]);
+        assert_eq!(outside(&(4..9), &(0..2)), [4..9, 0..0]);
+        assert_eq!(outside(&(4..9), &(0..0)), [4..9, 0..0]);
     }
 }

@@ -9,16 +9,16 @@ use arrow_select::take::take;
 use super::rank_codes::{self, Dense, Places};
 use crate::bounds::exclude::SubRanges;
 use crate::error::Result;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::sort_column::SortColumn;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// No place has a value of this code.
-const NONE: u32 = u32::MAX;
+const NO_PLACE: u32 = u32::MAX;
 
 /// The rows that take part and the codes of their values.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Values {
     /// No two rows of a partition have the same code.
     pub(crate) unique: bool,
     /// Where the section's partitions begin.
-    pub(crate) partitions: Edges,
+    pub(crate) partitions: Boundaries,
 }
 
 /// The values of one partition.
@@ -50,10 +50,10 @@ impl Values {
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
+    pub(crate) fn new(section: &Section, inclusion: RowMask, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let places = Places::new(section, inclusion)?;
         let Dense { codes, sorted } = Dense::new(&places, keys, threads)?;
-        let mut firsts = reserve::repeated(NONE, codes.len())?;
+        let mut firsts = reserve::repeated(NO_PLACE, codes.len())?;
         let mut partition = 0;
         for (at, &place) in sorted.iter().enumerate() {
             if places.partitions.starts_at(at) {
@@ -71,14 +71,14 @@ impl Values {
     /// A type without an order; cancellation.
     pub(crate) fn in_order(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
         let places = Places::new(section, inclusion)?;
         let sorted = rank_codes::sorted(&places, keys, threads)?;
         let mut codes = reserve::repeated(0, sorted.len())?;
-        places.partitions.each(|partition| {
+        places.partitions.for_each_run(|partition| {
             for (code, &place) in sorted[partition].iter().enumerate() {
                 codes[place as usize] = code as u32;
             }
@@ -88,10 +88,10 @@ impl Values {
 
     /// The partition that holds `row`.
     pub(crate) fn partition(&self, row: usize) -> Partition {
-        let rows = self.partitions.run(row);
+        let rows = self.partitions.run_range(row);
         let places = self.places.of(rows.clone());
         let firsts = &self.firsts[places.clone()];
-        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NONE) };
+        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NO_PLACE) };
         Partition { rows, places, codes }
     }
 
@@ -118,7 +118,7 @@ impl Values {
         }
         reserve::probe(self.firsts.len() * size_of::<u32>())?;
         reserve::probe_rows(&column, self.firsts.len())?;
-        let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
+        let firsts = self.firsts.iter().map(|&first| (first != NO_PLACE).then_some(first));
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }
 
@@ -145,12 +145,12 @@ mod tests {
 
     fn values(in_order: bool) -> Values {
         let begins = [true, false, false, false, false, true, false, false].into_iter().collect();
-        let edges = Edges::new(begins);
+        let edges = Boundaries::new(begins);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let make = if in_order { Values::in_order } else { Values::new };
-        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
+        make(&section, RowMask::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
             .unwrap()
     }
 

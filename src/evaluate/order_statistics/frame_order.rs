@@ -26,31 +26,31 @@ use super::wavelet::{Cursor, Run, Wavelet};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_frame};
-use crate::evaluate::multiset::bitset::Selected;
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_frame};
+use crate::evaluate::multiset::bitset::SelectBitset;
 use crate::evaluate::multiset::rank_codes::{self, Dense, Places};
-use crate::evaluate::multiset::sliding::{Codes, Tally};
+use crate::evaluate::multiset::sliding::{Codes, MultisetFunction};
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::sort_column::{Comparators, SortColumn, compare};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 use crate::util::threads::Threads;
 
 /// The rows of a section that take part, in an order of their own within each partition.
 pub(crate) struct Arranged {
     places: Places,
-    order: Order,
+    order: OrderKind,
     /// To sort and gather with.
     threads: Threads,
 }
 
-enum Order {
+enum OrderKind {
     Sorted(Sorted),
     /// Each frame is sorted by this.
     Naive(Comparators),
@@ -62,16 +62,16 @@ struct Sorted {
     /// The places by the order within each partition.
     places: Vec<u32>,
     /// Where ties end and the rank of each place, for questions about rows.
-    ranked: Option<Ranked>,
+    ranked: Option<PeerRanks>,
     /// Built at the first frame that is not a whole partition; the error is that of building it.
     wavelet: OnceLock<Result<Wavelet>>,
 }
 
-struct Ranked {
+struct PeerRanks {
     /// Per place, where it stands in the order.
     at: Vec<u32>,
     /// Runs of equal keys in the order.
-    peers: Runs,
+    peers: RunIndex,
 }
 
 /// A function of each frame's rows in an order of their own.
@@ -115,14 +115,14 @@ impl<R: Reading> Evaluator for Read<R> {
         let mut answers = self.reading.answers(rows.len());
         let mut view = View::new(&self.arranged, cancel);
         let mut before: Option<SubRanges> = None;
-        each_frame(frames, rows, cancel, |row, pieces| {
+        for_each_frame(frames, rows, cancel, |row, pieces| {
             // In small partitions all frames may be the partition.
             if before.as_ref().is_some_and(|before| before.as_slice() == pieces.as_slice())
                 && self.reading.again(&mut answers)?
             {
                 return Ok(());
             }
-            view.look_at(&self.arranged, pieces.clone());
+            view.set_frame(&self.arranged, pieces.clone());
             before = Some(pieces);
             self.reading.read(row, &mut view, &mut answers)
         })?;
@@ -134,14 +134,14 @@ impl<R: Reading> Evaluator for Read<R> {
     }
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// A [`Reading`] of a set kept from row to row.
-struct ReadKept<R>(R);
+struct OrderOfSet<R>(R);
 
-impl<R: Reading> Tally for ReadKept<R> {
+impl<R: Reading> MultisetFunction for OrderOfSet<R> {
     type Kept = View<'static>;
     type Builder = R::Answers;
 
@@ -150,7 +150,7 @@ impl<R: Reading> Tally for ReadKept<R> {
     }
 
     fn restart(&self, kept: &mut View<'static>, _: &Values, partition: &Partition) -> Result<()> {
-        if let Source::Kept(selected, begin) = &mut kept.source {
+        if let ViewSource::Kept(selected, begin) = &mut kept.source {
             selected.restart(partition.codes);
             *begin = partition.places.start as u32;
         }
@@ -160,7 +160,7 @@ impl<R: Reading> Tally for ReadKept<R> {
 
     #[inline(always)]
     fn set(&self, kept: &mut View<'static>, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
-        if let Source::Kept(selected, _) = &mut kept.source {
+        if let ViewSource::Kept(selected, _) = &mut kept.source {
             selected.set(code, count > 0);
         }
         Ok(())
@@ -179,7 +179,7 @@ impl<R: Reading> Tally for ReadKept<R> {
         row: usize,
         out: &mut R::Answers,
     ) -> Result<()> {
-        if let Source::Kept(selected, _) = &kept.source {
+        if let ViewSource::Kept(selected, _) = &kept.source {
             kept.len = selected.len() as usize;
         }
         self.0.read(row, kept, out)
@@ -222,10 +222,10 @@ impl Arranged {
     ///
     /// # Errors
     /// A type without an order.
-    pub(crate) fn naive(section: &Section, inclusion: Inclusion, keys: &[SortColumn]) -> Result<Self> {
+    pub(crate) fn naive(section: &Section, inclusion: RowMask, keys: &[SortColumn]) -> Result<Self> {
         Ok(Self {
             places: Places::new(section, inclusion)?,
-            order: Order::Naive(compare(keys)?),
+            order: OrderKind::Naive(compare(keys)?),
             threads: Threads::new(1, &Cancel::default()),
         })
     }
@@ -236,7 +236,7 @@ impl Arranged {
     /// A type without an order; cancellation.
     pub(crate) fn new(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         ranked: bool,
         threads: &Threads,
@@ -247,20 +247,20 @@ impl Arranged {
         } else {
             Dense { codes: Vec::new(), sorted: rank_codes::sorted(&places, keys, threads)? }
         };
-        let ranked = ranked.then(|| -> Result<Ranked> {
+        let ranked = ranked.then(|| -> Result<PeerRanks> {
             let mut at = reserve::repeated(0, sorted.len())?;
             for (rank, &place) in sorted.iter().enumerate() {
                 at[place as usize] = rank as u32;
             }
             let code = |rank: usize| codes[sorted[rank] as usize];
             let begins = |rank: usize| places.partitions.starts_at(rank) || code(rank) != code(rank - 1);
-            let peers = Edges::new((0..sorted.len()).map(begins).collect());
-            Ok(Ranked { at, peers: Runs::new(&peers) })
+            let peers = Boundaries::new((0..sorted.len()).map(begins).collect());
+            Ok(PeerRanks { at, peers: RunIndex::new(&peers) })
         });
         let ranked = ranked.transpose()?;
         Ok(Self {
             places,
-            order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }),
+            order: OrderKind::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }),
             threads: threads.clone(),
         })
     }
@@ -271,12 +271,12 @@ impl Arranged {
     /// A type without an order; cancellation.
     pub(crate) fn different(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
         let values = Values::new(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
+        Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
     /// As [`Arranged::new`], for frames that never go back and readings that only [`View::find`].
@@ -285,18 +285,18 @@ impl Arranged {
     /// A type without an order; cancellation.
     pub(crate) fn kept(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
         let values = Values::in_order(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
+        Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
     /// The evaluator of `reading` over frames of these traits.
     pub(crate) fn read<R: Reading + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
         match self.order {
-            Order::Kept(values) => Codes::boxed(frames, values, ReadKept(reading)),
+            OrderKind::Kept(values) => Codes::boxed(frames, values, OrderOfSet(reading)),
             order => Box::new(Read { arranged: Self { order, ..self }, reading }),
         }
     }
@@ -307,9 +307,9 @@ impl Arranged {
     /// Text that outgrows its offsets; cancellation.
     pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
-            Order::Naive(_) => Ok(column.clone()),
-            Order::Kept(values) => values.by_code(column, &self.threads),
-            Order::Sorted(Sorted { places: sorted, .. }) => {
+            OrderKind::Naive(_) => Ok(column.clone()),
+            OrderKind::Kept(values) => values.by_code(column, &self.threads),
+            OrderKind::Sorted(Sorted { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
                 Ok(gather_on(&[values], sorted, &self.threads)?.swap_remove(0))
             }
@@ -318,16 +318,16 @@ impl Arranged {
 }
 
 /// What a view looks at.
-enum Source<'a> {
+enum ViewSource<'a> {
     /// Where cancellation is looked for stands beside it.
     Arranged(&'a Arranged, &'a Cancel),
     /// The codes in the frame, and where their partition begins in arranged columns.
-    Kept(Selected, u32),
+    Kept(SelectBitset, u32),
 }
 
 /// The rows of one frame that take part, arranged.
 pub(crate) struct View<'a> {
-    source: Source<'a>,
+    source: ViewSource<'a>,
     cursor: Option<Cursor<'a>>,
     /// The places of the partition that the frame lies in, once it has been asked for.
     partition: Range<usize>,
@@ -343,16 +343,16 @@ pub(crate) struct View<'a> {
 
 impl Default for View<'_> {
     fn default() -> Self {
-        Self::of(Source::Kept(Selected::default(), 0))
+        Self::of(ViewSource::Kept(SelectBitset::default(), 0))
     }
 }
 
 impl<'a> View<'a> {
     fn new(arranged: &'a Arranged, cancel: &'a Cancel) -> Self {
-        Self::of(Source::Arranged(arranged, cancel))
+        Self::of(ViewSource::Arranged(arranged, cancel))
     }
 
-    fn of(source: Source<'a>) -> Self {
+    fn of(source: ViewSource<'a>) -> Self {
         Self {
             source,
             cursor: None,
@@ -368,12 +368,12 @@ impl<'a> View<'a> {
     /// What is looked at, by those who ask for rows.
     fn arranged(&self) -> Result<&'a Arranged> {
         match self.source {
-            Source::Arranged(arranged, _) => Ok(arranged),
-            Source::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
+            ViewSource::Arranged(arranged, _) => Ok(arranged),
+            ViewSource::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
         }
     }
 
-    fn look_at(&mut self, arranged: &Arranged, pieces: SubRanges) {
+    fn set_frame(&mut self, arranged: &Arranged, pieces: SubRanges) {
         (self.pieces, self.len) = (0, 0);
         for piece in pieces {
             let places = arranged.places.of(piece);
@@ -383,7 +383,7 @@ impl<'a> View<'a> {
                 self.len += places.len();
             }
         }
-        if let Order::Naive(compare) = &arranged.order {
+        if let OrderKind::Naive(compare) = &arranged.order {
             let places = self.runs[..self.pieces].iter().flat_map(|&[begin, end]| begin..end);
             self.rows.clear();
             self.rows.extend(places.map(|place| arranged.places.row(place as usize) as u32));
@@ -393,8 +393,8 @@ impl<'a> View<'a> {
 
     /// Whether a row is found fast where one near it was found for the frame before.
     #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
-        matches!(self.source, Source::Kept(..))
+    pub(crate) fn has_set(&self) -> bool {
+        matches!(self.source, ViewSource::Kept(..))
     }
 
     /// How many rows of the frame take part.
@@ -412,8 +412,8 @@ impl<'a> View<'a> {
         self.find(ks)?;
         for &at in &self.found {
             f(match &arranged.order {
-                Order::Sorted(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
-                Order::Naive(_) | Order::Kept(_) => at as usize,
+                OrderKind::Sorted(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
+                OrderKind::Naive(_) | OrderKind::Kept(_) => at as usize,
             });
         }
         Ok(())
@@ -426,11 +426,11 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
         match &mut self.source {
-            Source::Arranged(arranged, _) => {
+            ViewSource::Arranged(arranged, _) => {
                 let arranged = *arranged;
-                self.find_arranged(arranged, ks)
+                self.select_in_order(arranged, ks)
             }
-            Source::Kept(selected, begin) => {
+            ViewSource::Kept(selected, begin) => {
                 self.found.clear();
                 selected.select(ks, |code| self.found.push(*begin + code as u32));
                 Ok(&self.found)
@@ -438,9 +438,9 @@ impl<'a> View<'a> {
         }
     }
 
-    fn find_arranged(&mut self, arranged: &'a Arranged, ks: &[u32]) -> Result<&[u32]> {
+    fn select_in_order(&mut self, arranged: &'a Arranged, ks: &[u32]) -> Result<&[u32]> {
         self.found.resize(ks.len(), 0);
-        let Order::Sorted(sorted) = &arranged.order else {
+        let OrderKind::Sorted(sorted) = &arranged.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.rows[k as usize];
             }
@@ -457,9 +457,9 @@ impl<'a> View<'a> {
         let pieces = self.pieces;
         let cursor = self.cursor(arranged, sorted)?;
         match pieces {
-            0 | 1 => cursor.nths([runs[0]], ks, &mut found),
-            2 => cursor.nths([runs[0], runs[1]], ks, &mut found),
-            _ => cursor.nths(runs, ks, &mut found),
+            0 | 1 => cursor.select([runs[0]], ks, &mut found),
+            2 => cursor.select([runs[0], runs[1]], ks, &mut found),
+            _ => cursor.select(runs, ks, &mut found),
         }
         self.found = found;
         Ok(&self.found)
@@ -472,8 +472,8 @@ impl<'a> View<'a> {
     pub(crate) fn count(&mut self, row: usize, counted: Counted) -> Result<usize> {
         let arranged = self.arranged()?;
         let sorted = match &arranged.order {
-            Order::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
-            Order::Naive(compare) => {
+            OrderKind::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
+            OrderKind::Naive(compare) => {
                 let stands = |&other: &u32| {
                     let order = compare.compare(other as usize, row);
                     match counted {
@@ -484,7 +484,7 @@ impl<'a> View<'a> {
                 };
                 return Ok(self.rows.iter().filter(|row| stands(row)).count());
             }
-            Order::Sorted(sorted) => sorted,
+            OrderKind::Sorted(sorted) => sorted,
         };
         if self.len == 0 {
             return Ok(0);
@@ -493,8 +493,8 @@ impl<'a> View<'a> {
         let at = ranked.at[arranged.places.of(row..row).start] as usize;
         let behind = match counted {
             Counted::Before => at,
-            Counted::BeforePeers => ranked.peers.begin(at),
-            Counted::ThroughPeers => ranked.peers.next(at + 1),
+            Counted::BeforePeers => ranked.peers.run_start(at),
+            Counted::ThroughPeers => ranked.peers.next_start(at + 1),
         };
         if self.is_partition(arranged) {
             return Ok(behind - self.partition.start);
@@ -514,7 +514,7 @@ impl<'a> View<'a> {
     fn is_partition(&mut self, arranged: &Arranged) -> bool {
         let [begin, end] = self.runs[0].map(|place| place as usize);
         if self.len > 0 && !self.partition.contains(&begin) {
-            self.partition = arranged.places.partitions.run(begin);
+            self.partition = arranged.places.partitions.run_range(begin);
             if let Some(cursor) = &mut self.cursor {
                 cursor.enter(&self.partition);
             }
@@ -523,7 +523,7 @@ impl<'a> View<'a> {
     }
 
     fn cursor(&mut self, arranged: &Arranged, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
-        if let (None, Source::Arranged(_, cancel)) = (&self.cursor, &self.source) {
+        if let (None, ViewSource::Arranged(_, cancel)) = (&self.cursor, &self.source) {
             let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().map_err(Clone::clone)?;
             let mut cursor = Cursor::new(wavelet);

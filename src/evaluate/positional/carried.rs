@@ -12,8 +12,8 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use super::index::Included;
-use super::picks::{Pick, Picks};
+use super::index::MaskIndex;
+use super::picks::{RowSource, GatherPlan};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 
@@ -70,7 +70,7 @@ impl Carried {
     pub(crate) fn advance(
         kept: Kept,
         column: &ArrayRef,
-        included: &Included,
+        included: &MaskIndex,
         state: Option<&RecordBatch>,
         rows: Range<usize>,
     ) -> Result<RecordBatch> {
@@ -80,17 +80,17 @@ impl Carried {
         let total = before + (included.before(rows.end) - first) as u64;
         // Kept are the ordinals up to `head`, and those after `dropped`.
         let (head, dropped) = kept.of(total);
-        let mut picks = Picks::with_capacity(0);
+        let mut picks = GatherPlan::with_capacity(0);
         let mut ordinals = Vec::new();
         for (at, &ordinal) in old.iter().flat_map(|old| old.ordinals.values().iter().enumerate()) {
             if ordinal <= head || ordinal > dropped {
-                picks.push(Pick::Carried(at));
+                picks.push(RowSource::Carried(at));
                 ordinals.push(ordinal);
             }
         }
         for ordinal in (before + 1..=head).chain(dropped.max(before) + 1..=total) {
             let row = included.row(first + (ordinal - before - 1) as usize);
-            picks.push(Pick::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
+            picks.push(RowSource::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
             ordinals.push(ordinal);
         }
         Self::save(picks.gather(column, None, old.as_ref().map(|old| &old.values))?, ordinals)
@@ -143,13 +143,13 @@ impl Neighbourhood {
     }
 
     /// The `ordinal`-th row before the section, from 1; NULL where nothing is carried.
-    pub(crate) fn pick_before(&self, ordinal: u64) -> Result<Pick> {
-        self.before.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(carried.place(ordinal)?)))
+    pub(crate) fn pick_before(&self, ordinal: u64) -> Result<RowSource> {
+        self.before.as_ref().map_or(Ok(RowSource::Null), |carried| Ok(RowSource::Carried(carried.place(ordinal)?)))
     }
 
     /// The `ordinal`-th row behind the section, from 1; NULL where nothing is carried.
-    pub(crate) fn pick_after(&self, ordinal: u64) -> Result<Pick> {
+    pub(crate) fn pick_after(&self, ordinal: u64) -> Result<RowSource> {
         let first = self.before.as_ref().map_or(0, |carried| carried.values.len());
-        self.after.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(first + carried.place(ordinal)?)))
+        self.after.as_ref().map_or(Ok(RowSource::Null), |carried| Ok(RowSource::Carried(first + carried.place(ordinal)?)))
     }
 }

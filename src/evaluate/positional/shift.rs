@@ -18,7 +18,7 @@ use arrow_data::transform::MutableArrayData;
 use arrow_schema::DataType;
 
 use crate::error::Result;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// The value of `column` at `by` rows after each of `rows`, which is not 0, or `default` (one value, or one per row of
 /// the column) where its partition ends before. `None`: not for this type.
@@ -26,10 +26,10 @@ pub(crate) fn shift(
     column: &ArrayRef,
     by: i64,
     default: Option<&ArrayRef>,
-    partitions: &Runs,
+    partitions: &RunIndex,
     rows: Range<usize>,
 ) -> Result<Option<ArrayRef>> {
-    let moves = Moves { by, partitions, rows };
+    let moves = Shift { by, partitions, rows };
     match column.data_type().primitive_width() {
         Some(1) => moves.natives::<1>(column, default).map(Some),
         Some(2) => moves.natives::<2>(column, default).map(Some),
@@ -56,13 +56,13 @@ pub(crate) fn shift(
     }
 }
 
-struct Moves<'a> {
+struct Shift<'a> {
     by: i64,
-    partitions: &'a Runs,
+    partitions: &'a RunIndex,
     rows: Range<usize>,
 }
 
-impl Moves<'_> {
+impl Shift<'_> {
     fn distance(&self) -> usize {
         usize::try_from(self.by.unsigned_abs()).unwrap_or(usize::MAX)
     }
@@ -70,7 +70,7 @@ impl Moves<'_> {
     /// Calls `f` for each partition with the rows among `rows` that have a partner and those that have none.
     fn each(&self, mut f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>) -> Result<()> {
         let distance = self.distance();
-        self.partitions.try_each(self.rows.clone(), |run, piece| {
+        self.partitions.try_for_each_run(self.rows.clone(), |run, piece| {
             if self.by < 0 {
                 let first = run.start.saturating_add(distance).clamp(piece.start, piece.end);
                 f(first..piece.end, piece.start..first)

@@ -7,14 +7,14 @@ use arrow_schema::DataType;
 
 use super::inputs::Inputs;
 use crate::bounds::range_key::{Keys, ordered};
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::{mergeable, selective};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::refold::Refold;
-use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
+use crate::functions::aggregate::arg_min_max::{Bytes, ArgMinMax, Numbers, Ties};
 use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
-use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
+use crate::functions::aggregate::ewm::{TimeClock, EwmMean};
 use crate::functions::aggregate::histogram::BinList;
 use crate::functions::aggregate::min_max::{Extremum, Natives};
 use crate::functions::aggregate::product::Product;
@@ -23,7 +23,7 @@ use crate::model::aggregate::Aggregate;
 use crate::model::physical_type::Native;
 use crate::plan::planned::PlannedArg;
 use crate::spec::call::Nulls;
-use crate::util::civil::{MICROS_PER_DAY, MICROS_PER_SECOND, per_second};
+use crate::util::civil::{MICROS_PER_DAY, MICROS_PER_SECOND, ticks_per_second};
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -32,20 +32,20 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let second = || args.get(1).ok_or_else(|| inputs.unexpected());
     let product = |which: Product| inputs.mergeable(which.over(first, inclusion.clone())?);
     match call.function.kernel {
-        Kernel::Product => product(Product::Value),
-        Kernel::GeometricMean => product(Product::Root),
-        Kernel::BitAnd => never_distinct(inputs, Bits::over::<And>(first, inclusion)?),
-        Kernel::BitOr => never_distinct(inputs, Bits::over::<Or>(first, inclusion)?),
-        Kernel::BitXor => inputs.retractable(Bits::over::<Xor>(first, inclusion)?),
-        Kernel::MinBy => choice(inputs, first, second()?, Extremum::Min, Ties::Last),
-        Kernel::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
-        Kernel::HistogramNumeric => {
+        FunctionId::Product => product(Product::Value),
+        FunctionId::GeometricMean => product(Product::Root),
+        FunctionId::BitAnd => ignoring_distinct(inputs, Bits::over::<And>(first, inclusion)?),
+        FunctionId::BitOr => ignoring_distinct(inputs, Bits::over::<Or>(first, inclusion)?),
+        FunctionId::BitXor => inputs.retractable(Bits::over::<Xor>(first, inclusion)?),
+        FunctionId::MinBy => choice(inputs, first, second()?, Extremum::Min, Ties::Last),
+        FunctionId::MaxBy => choice(inputs, first, second()?, Extremum::Max, Ties::Last),
+        FunctionId::HistogramNumeric => {
             let most = usize::try_from(inputs.constant(1, 0)?).unwrap_or(0);
             let bins = BinList::over(first, inclusion, most, call.signature.output.clone())?;
             let bins = Refold::new(bins, inputs.section, &[])?;
             Ok(Box::new(if inputs.naive() { bins.naive() } else { bins }))
         }
-        Kernel::EwmMean => {
+        FunctionId::EwmMean => {
             let alpha = inputs.number(1)?;
             let rows = if call.nulls == Nulls::Ignore { inclusion.clone() } else { inputs.passing.clone() };
             let adjust = match call.args.get(2) {
@@ -53,18 +53,18 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
                 _ => true,
             };
             if adjust {
-                never_distinct(inputs, EwmMean::adjusted(first, inclusion, rows, alpha)?)
+                ignoring_distinct(inputs, EwmMean::adjusted(first, inclusion, rows, alpha)?)
             } else {
-                never_distinct(inputs, EwmMean::recursive(first, inclusion, rows, alpha)?)
+                ignoring_distinct(inputs, EwmMean::recursive(first, inclusion, rows, alpha)?)
             }
         }
-        Kernel::EwmMeanBy => ewm_mean_by(inputs, second()?),
+        FunctionId::EwmMeanBy => ewm_mean_by(inputs, second()?),
         _ => Err(inputs.unexpected()),
     }
 }
 
 /// The evaluator of an aggregate to which DISTINCT makes no difference, or which refuses it.
-fn never_distinct(inputs: &Inputs, aggregate: impl Aggregate + 'static) -> Result<Box<dyn Evaluator>> {
+fn ignoring_distinct(inputs: &Inputs, aggregate: impl Aggregate + 'static) -> Result<Box<dyn Evaluator>> {
     mergeable(aggregate, inputs.call.strategy, inputs.section)
 }
 
@@ -73,7 +73,7 @@ fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> 
     // A half-life of moments is a duration, in microseconds here.
     let per_microsecond = match times.data_type() {
         DataType::Timestamp(unit, _) | DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
-            per_second(*unit) as f64 / MICROS_PER_SECOND as f64
+            ticks_per_second(*unit) as f64 / MICROS_PER_SECOND as f64
         }
         DataType::Date64 => 1e-3,
         DataType::Date32 => 1.0 / MICROS_PER_DAY as f64,
@@ -82,11 +82,11 @@ fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> 
     let half_life = half_life * per_microsecond;
     match ordered(times, times.data_type(), false) {
         Some(Keys::Small(ticks)) if times.data_type().is_integer() || times.data_type().is_temporal() => {
-            never_distinct(inputs, EwmMean::timed(first, inclusion, ByTimes { times: ticks, half_life })?)
+            ignoring_distinct(inputs, EwmMean::timed(first, inclusion, TimeClock { times: ticks, half_life })?)
         }
         _ => {
             let times = native::<Float64Type>(times)?.values().clone();
-            never_distinct(inputs, EwmMean::timed(first, inclusion, ByTimes { times, half_life })?)
+            ignoring_distinct(inputs, EwmMean::timed(first, inclusion, TimeClock { times, half_life })?)
         }
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn choice(
     let Inputs { call, section, inclusion, .. } = inputs;
     macro_rules! chosen {
         ($keys:expr) => {
-            selective(Choice::new(column.clone(), $keys, inclusion.clone(), which, ties), call.strategy, section)
+            selective(ArgMinMax::new(column.clone(), $keys, inclusion.clone(), which, ties), call.strategy, section)
         };
     }
     match ordered(by, by.data_type(), false) {

@@ -14,21 +14,21 @@ use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
 use crate::evaluate::multiset::value_codes::Values;
-use crate::functions::aggregate::bool_and_or::Logic;
+use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::positional::lag_lead::{By, Offset};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::group_ids::Run;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::broadcast;
-use crate::plan::planned::{Plan, PlannedArg, PlannedCall, integer, offset_of};
+use crate::plan::planned::{Plan, PlannedArg, PlannedCall, integer, lag_lead_offset};
 use crate::sort::sort_column::SortColumn;
 use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
-use crate::util::civil::per_second;
+use crate::util::civil::ticks_per_second;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -48,9 +48,9 @@ pub(super) struct Inputs<'a> {
     /// The arguments, the first as the type the function reads.
     pub(super) args: Vec<ArrayRef>,
     /// The rows that take part.
-    pub(super) inclusion: Inclusion,
+    pub(super) inclusion: RowMask,
     /// The rows that pass FILTER, NULL or not.
-    pub(super) passing: Inclusion,
+    pub(super) passing: RowMask,
 }
 
 impl<'a> Inputs<'a> {
@@ -83,8 +83,8 @@ impl<'a> Inputs<'a> {
             ),
             None => None,
         };
-        let inclusion = Inclusion::new(&values_of(call, &args), filter);
-        let passing = Inclusion::new(&[], filter);
+        let inclusion = RowMask::new(&values_of(call, &args), filter);
+        let passing = RowMask::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
@@ -140,7 +140,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The rows that take part and where the argument is true.
-    pub(super) fn where_true(&self) -> Result<Inclusion> {
+    pub(super) fn where_true(&self) -> Result<RowMask> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         Ok(self.inclusion.and(values.values()))
     }
@@ -177,7 +177,7 @@ impl<'a> Inputs<'a> {
         Ok(Some(column.as_primitive::<Int64Type>().clone()))
     }
 
-    pub(super) fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn logic(&self, logic: BoolAggregate) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         // Equal values count once anyway.
         retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
@@ -190,7 +190,7 @@ impl<'a> Inputs<'a> {
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let before = call.function.looks == Looks::Distance { before: true };
         let by = match self.per_row(1)? {
-            None => By::Fixed(offset_of(before, &call.args).unwrap_or(1)),
+            None => By::Fixed(lag_lead_offset(before, &call.args).unwrap_or(1)),
             Some(by) if before => By::PerRow(by.unary(i64::saturating_neg)),
             Some(by) => By::PerRow(by),
         };
@@ -235,7 +235,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
         }
         (DataType::Decimal128(..) | DataType::Decimal256(..), DataType::Float64) => decimals_as_doubles(column),
         (DataType::Timestamp(unit, _), DataType::Float64) => {
-            let per_second = per_second(*unit) as f64;
+            let per_second = ticks_per_second(*unit) as f64;
             let ticks = arrow_cast::cast(column, &DataType::Int64)?;
             let seconds: Float64Array = ticks.as_primitive::<Int64Type>().unary(|ticks| ticks as f64 / per_second);
             Ok(std::sync::Arc::new(seconds))

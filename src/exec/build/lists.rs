@@ -6,15 +6,15 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::inputs::Inputs;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::multiset::sliding::Codes;
 use crate::evaluate::multiset::value_codes::Values;
 use crate::functions::cast_text::texts;
-use crate::functions::multiset::collect::{Gather, InCodeOrder, InRowOrder, Lists};
-use crate::functions::multiset::listagg::Joined;
+use crate::functions::multiset::collect::{GatherPlaces, ListByCode, ListByRow, Lists};
+use crate::functions::multiset::listagg::StringAgg;
 use crate::functions::native::canonical;
 use crate::plan::planned::PlannedArg;
 
@@ -24,7 +24,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     // Equal values that look different are one, and look as the first of them would not in every frame.
     let column = if call.distinct { canonical(inputs.first()?)? } else { inputs.first()?.clone() };
     let output = &call.signature.output;
-    if call.function.kernel == Kernel::CollectList {
+    if call.function.kernel == FunctionId::CollectList {
         return gathered(inputs, |places| Lists::new(places.take(&column)?, output));
     }
     let delimiter = match call.args.get(1) {
@@ -39,12 +39,12 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             DataType::Binary => values,
             _ => std::sync::Arc::new(texts(&values)?),
         };
-        Joined::new(&texts, delimiter, output.clone())
+        StringAgg::new(&texts, delimiter, output.clone())
     })
 }
 
 /// The evaluator of what is made of the values in the call's order.
-fn gathered<G: Gather + 'static>(
+fn gathered<G: GatherPlaces + 'static>(
     inputs: &Inputs,
     gather: impl FnOnce(&Places) -> Result<G>,
 ) -> Result<Box<dyn Evaluator>> {
@@ -54,13 +54,13 @@ fn gathered<G: Gather + 'static>(
         // The plan has seen that the order is the argument's own.
         let values = if order.is_empty() { inputs.distinct()? } else { inputs.values(&order)? };
         let gather = gather(&values.places)?;
-        return Ok(Codes::boxed(call.frame_traits(), values, InCodeOrder(gather)));
+        return Ok(Codes::boxed(call.frame_traits(), values, ListByCode(gather)));
     }
     if order.is_empty() {
         let places = Places::new(section, inclusion.clone())?;
-        return Ok(Box::new(InRowOrder { gather: gather(&places)?, places, naive: inputs.naive() }));
+        return Ok(Box::new(ListByRow { gather: gather(&places)?, places, naive: inputs.naive() }));
     }
     let values = Values::in_order(section, inclusion.clone(), &order, threads)?;
     let gather = gather(&values.places)?;
-    Ok(Codes::boxed_as_they_come(call.frame_traits(), values, InCodeOrder(gather)))
+    Ok(Codes::boxed_in_row_order(call.frame_traits(), values, ListByCode(gather)))
 }

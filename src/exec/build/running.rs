@@ -3,7 +3,7 @@
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 
 use super::inputs::Inputs;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::functions::positional::counter_diff::CounterDiff;
@@ -12,7 +12,7 @@ use crate::model::physical_type::Native;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    if inputs.call.function.kernel == Kernel::Fill { fill(inputs) } else { counter_diff(inputs) }
+    if inputs.call.function.kernel == FunctionId::Fill { fill(inputs) } else { counter_diff(inputs) }
 }
 
 fn fill(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

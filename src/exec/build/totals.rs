@@ -8,13 +8,13 @@ use arrow_array::types::{Decimal128Type, Decimal256Type, Int32Type, Int64Type, U
 use arrow_schema::DataType;
 
 use super::inputs::Inputs;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::{
-    DIRECTLY_MERGEABLE, DIRECTLY_RETRACTABLE, mergeable_directly, retractable_directly,
+    DIRECTLY_MERGEABLE, DIRECTLY_RETRACTABLE, common_evaluator_for_mergeable, common_evaluator_for_retractable,
 };
 use crate::evaluate::evaluator::Evaluator;
-use crate::functions::aggregate::accumulator::{Accumulated, NativeReadout};
+use crate::functions::aggregate::accumulator::{Accumulated, PrimitiveReader};
 use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
 use crate::functions::aggregate::count::Counted;
 use crate::functions::aggregate::moments::Values;
@@ -22,9 +22,9 @@ use crate::functions::aggregate::regression::{Pairs, Regression};
 use crate::functions::aggregate::shared_state::{Read, Several};
 use crate::functions::aggregate::skewness_kurtosis::{FourMoments, Shape};
 use crate::functions::aggregate::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
-use crate::functions::aggregate::sum_state::{Adds, Exact, Integer, Summand};
-use crate::functions::aggregate::total::Sums;
-use crate::functions::aggregate::variance::{Shifted, Spread};
+use crate::functions::aggregate::sum_state::{SumOf, ExactSum, SumInI128, SumInput};
+use crate::functions::aggregate::total::SumAccumulator;
+use crate::functions::aggregate::variance::{PivotMoments, Spread};
 use crate::functions::decimal::Unscaled;
 use crate::model::aggregate::{Accumulator, Retractable};
 use crate::model::physical_type::Native;
@@ -55,18 +55,18 @@ impl Inputs<'_> {
     fn merged<F: Accumulator + 'static>(
         &self,
         accumulator: F,
-        readout: impl NativeReadout<F::State> + 'static,
+        readout: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        mergeable_directly(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_mergeable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 
     /// The evaluator of an only call with one of the strategies [`DIRECTLY_RETRACTABLE`].
     fn retracted<F: Retractable + 'static>(
         &self,
         accumulator: F,
-        readout: impl NativeReadout<F::State> + 'static,
+        readout: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        retractable_directly(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_retractable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
         ($type:ty, in 64: $narrow:expr, in 128: $wide:expr) => {{
             let sums = sum::integers::<$type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i64>(!inputs.once, inputs.threads)? {
-                integers(inputs, $narrow(sums.summed_in::<i64>()), input)
+                integers(inputs, $narrow(sums.with_width::<i64>()), input)
             } else {
                 $wide(sums)
             }
@@ -88,16 +88,16 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
     match (Native::of(values.data_type()), values.data_type()) {
         // 64 bits hold the sums of any section; states that are carried hold those of more.
         (Some(Native::I32), _) => {
-            integers!(Int32Type, in 64: identity, in 128: |sums: Sums<_, i128>| integers(inputs, sums.widened()?, input))
+            integers!(Int32Type, in 64: identity, in 128: |sums: SumAccumulator<_, i128>| integers(inputs, sums.widened()?, input))
         }
         (Some(Native::I64), _) => integers!(Int64Type, in 64: identity, in 128: |sums| integers(inputs, sums, input)),
         (Some(Native::U64), _) => {
-            integers!(UInt64Type, in 64: Sums::signed, in 128: |sums| shared_integers(inputs, sums, input))
+            integers!(UInt64Type, in 64: SumAccumulator::signed, in 128: |sums| shared_integers(inputs, sums, input))
         }
         (Some(Native::I128), DataType::Decimal128(_, scale)) => {
             let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
             if inputs.alone() && sums.fit::<i128>(true, inputs.threads)? {
-                decimals(inputs, sums.summed_in::<i128>(), *scale)
+                decimals(inputs, sums.with_width::<i128>(), *scale)
             } else {
                 shared_decimals(inputs, sums, *scale)
             }
@@ -109,14 +109,14 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
             let sums = sum::floats(values, inclusion)?;
             if inputs.is_direct(&DIRECTLY_MERGEABLE) {
                 return match inputs.call.function.kernel {
-                    Kernel::Sum | Kernel::TrySum => inputs.merged(sums, FloatSum),
+                    FunctionId::Sum | FunctionId::TrySum => inputs.merged(sums, FloatSum),
                     _ => inputs.merged(sums, FloatAverage),
                 };
             }
             inputs.mergeable(inputs.several(sums, |call| {
                 Ok(match call.function.kernel {
-                    Kernel::Count => Arc::new(Counted),
-                    Kernel::Sum | Kernel::TrySum => Arc::new(FloatSum),
+                    FunctionId::Count => Arc::new(Counted),
+                    FunctionId::Sum | FunctionId::TrySum => Arc::new(FloatSum),
                     _ => Arc::new(FloatAverage),
                 })
             })?)
@@ -128,7 +128,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
 /// What is done where the answer does not fit, by the function and, for those that do not try, by the mode.
 fn on_overflow(call: &PlannedCall, ansi: bool, otherwise: OnOverflow) -> OnOverflow {
     match (call.function.kernel, ansi) {
-        (Kernel::TrySum | Kernel::TryAvg, _) => OnOverflow::Null,
+        (FunctionId::TrySum | FunctionId::TryAvg, _) => OnOverflow::Null,
         (_, true) => OnOverflow::Error,
         (_, false) => otherwise,
     }
@@ -144,14 +144,14 @@ fn is_interval(input: &DataType) -> bool {
     matches!(input, DataType::Interval(_) | DataType::Duration(_))
 }
 
-fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
+fn integers<N: SumInput, S: SumInI128 + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     input: &DataType,
 ) -> Result<Box<dyn Evaluator>> {
     if inputs.is_direct(&DIRECTLY_RETRACTABLE) && !is_interval(input) {
         return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, integer_sum(inputs, inputs.call, input)),
+            FunctionId::Sum | FunctionId::TrySum => inputs.retracted(sums, integer_sum(inputs, inputs.call, input)),
             _ => inputs.retracted(sums, FloatAverage),
         };
     }
@@ -159,15 +159,15 @@ fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
 }
 
 /// As [`integers`], read by what all strategies and readouts share: for sums that are rare.
-fn shared_integers<N: Summand, S: Integer + Adds<N> + 'static>(
+fn shared_integers<N: SumInput, S: SumInI128 + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     input: &DataType,
 ) -> Result<Box<dyn Evaluator>> {
     inputs.retractable(inputs.several(sums, |call| {
         Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(integer_sum(inputs, call, input)),
+            FunctionId::Count => Arc::new(Counted),
+            FunctionId::Sum | FunctionId::TrySum => Arc::new(integer_sum(inputs, call, input)),
             _ if is_interval(input) => {
                 Arc::new(IntervalAverage::new(input, on_overflow(call, inputs.ansi, OnOverflow::Error)))
             }
@@ -177,23 +177,23 @@ fn shared_integers<N: Summand, S: Integer + Adds<N> + 'static>(
 }
 
 /// How the decimals of a call are summed.
-fn decimal_sum<N: Unscaled + Summand>(inputs: &Inputs, call: &PlannedCall) -> Result<DecimalSum<N>> {
+fn decimal_sum<N: Unscaled + SumInput>(inputs: &Inputs, call: &PlannedCall) -> Result<DecimalSum<N>> {
     DecimalSum::new(call.signature.output.clone(), on_overflow(call, inputs.ansi, OnOverflow::Null))
 }
 
 /// How the decimals of a call are averaged.
-fn decimal_average<N: Unscaled + Summand>(inputs: &Inputs, call: &PlannedCall, scale: i8) -> Result<DecimalAverage<N>> {
+fn decimal_average<N: Unscaled + SumInput>(inputs: &Inputs, call: &PlannedCall, scale: i8) -> Result<DecimalAverage<N>> {
     DecimalAverage::new(scale, call.signature.output.clone(), on_overflow(call, inputs.ansi, OnOverflow::Null))
 }
 
-fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
+fn decimals<N: Unscaled + SumInput, S: ExactSum + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     scale: i8,
 ) -> Result<Box<dyn Evaluator>> {
     if inputs.is_direct(&DIRECTLY_RETRACTABLE) {
         return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, decimal_sum::<N>(inputs, inputs.call)?),
+            FunctionId::Sum | FunctionId::TrySum => inputs.retracted(sums, decimal_sum::<N>(inputs, inputs.call)?),
             _ => inputs.retracted(sums, decimal_average::<N>(inputs, inputs.call, scale)?),
         };
     }
@@ -201,15 +201,15 @@ fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
 }
 
 /// As [`decimals`], read by what all strategies and readouts share: for sums that are rare.
-fn shared_decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
+fn shared_decimals<N: Unscaled + SumInput, S: ExactSum + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     scale: i8,
 ) -> Result<Box<dyn Evaluator>> {
     inputs.retractable(inputs.several(sums, |call| {
         Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(decimal_sum::<N>(inputs, call)?),
+            FunctionId::Count => Arc::new(Counted),
+            FunctionId::Sum | FunctionId::TrySum => Arc::new(decimal_sum::<N>(inputs, call)?),
             _ => Arc::new(decimal_average::<N>(inputs, call, scale)?),
         })
     })?)
@@ -217,11 +217,11 @@ fn shared_decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
 
 /// The evaluator of variances and standard deviations.
 pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = Values::<Shifted>::new(inputs.first()?, inputs.inclusion.clone())?;
+    let values = Values::<PivotMoments>::new(inputs.first()?, inputs.inclusion.clone())?;
     let spread = |call: &PlannedCall| match call.function.kernel {
-        Kernel::VarPop => Spread { sample: false, root: false },
-        Kernel::VarSamp => Spread { sample: true, root: false },
-        Kernel::StddevPop => Spread { sample: false, root: true },
+        FunctionId::VarPop => Spread { sample: false, root: false },
+        FunctionId::VarSamp => Spread { sample: true, root: false },
+        FunctionId::StddevPop => Spread { sample: false, root: true },
         _ => Spread { sample: true, root: true },
     };
     if inputs.is_direct(&DIRECTLY_MERGEABLE) {
@@ -229,7 +229,7 @@ pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     }
     inputs.mergeable(inputs.several(values, |call| {
         Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
+            FunctionId::Count => Arc::new(Counted),
             _ => Arc::new(spread(call)),
         })
     })?)
@@ -239,7 +239,7 @@ pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 pub(super) fn shapes(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = Values::<FourMoments>::new(inputs.first()?, inputs.inclusion.clone())?;
     let shape = |call: &PlannedCall| match call.function.kernel {
-        Kernel::Skewness => Shape::Skewness,
+        FunctionId::Skewness => Shape::Skewness,
         _ => Shape::Kurtosis,
     };
     if inputs.is_direct(&DIRECTLY_MERGEABLE) {
@@ -253,14 +253,14 @@ pub(super) fn regressions(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let [y, x, ..] = inputs.args.as_slice() else { return Err(inputs.unexpected()) };
     let pairs = Pairs::new(y, x, inputs.inclusion.clone())?;
     let which = |call: &PlannedCall| match call.function.kernel {
-        Kernel::CovarPop => Regression::CovarPop,
-        Kernel::CovarSamp => Regression::CovarSamp,
-        Kernel::Corr => Regression::Corr,
-        Kernel::RegrSlope => Regression::Slope,
-        Kernel::RegrIntercept => Regression::Intercept,
-        Kernel::RegrR2 => Regression::R2,
-        Kernel::RegrSxx => Regression::Sxx,
-        Kernel::RegrSyy => Regression::Syy,
+        FunctionId::CovarPop => Regression::CovarPop,
+        FunctionId::CovarSamp => Regression::CovarSamp,
+        FunctionId::Corr => Regression::Corr,
+        FunctionId::RegrSlope => Regression::Slope,
+        FunctionId::RegrIntercept => Regression::Intercept,
+        FunctionId::RegrR2 => Regression::R2,
+        FunctionId::RegrSxx => Regression::Sxx,
+        FunctionId::RegrSyy => Regression::Syy,
         _ => Regression::Sxy,
     };
     if inputs.is_direct(&DIRECTLY_MERGEABLE) {

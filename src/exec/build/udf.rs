@@ -13,7 +13,7 @@ use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::Places;
 use crate::evaluate::refold::Refold;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
-use crate::functions::aggregate::udf::Folds;
+use crate::functions::aggregate::udf::UdfAccumulator;
 use crate::model::carry::Carry;
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::{UserAggregate, UserFunction};
@@ -35,7 +35,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 
 fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
-    let folds = Folds::new(aggregate.bind(&inputs.args)?, inclusion.clone());
+    let folds = UdfAccumulator::new(aggregate.bind(&inputs.args)?, inclusion.clone());
     let merges = !matches!(call.signature.algebra, Algebra::Sliding | Algebra::Foldable { .. });
     match call.strategy {
         Strategy::Refold => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),

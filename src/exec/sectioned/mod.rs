@@ -41,7 +41,7 @@ use crate::model::reach::Reach;
 use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
 use crate::spec::frame::{Bound, Exclude};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::shown::compact;
 use crate::util::threads::Threads;
@@ -69,14 +69,14 @@ impl Pass<'_> {
     fn reached(&self) -> bool {
         match self.call.after {
             Reach::Groups(_) | Reach::Within => self.evaluator.settled(&self.frames) == 1,
-            Reach::State => self.frames.begun(),
+            Reach::State => self.frames.has_started(),
             _ => true,
         }
     }
 }
 
 /// A state per pass, where there is one.
-type States = Vec<Option<RecordBatch>>;
+type PassStates = Vec<Option<RecordBatch>>;
 
 impl Plan {
     /// Why rows cannot be answered in sections; `None`: they can.
@@ -125,7 +125,7 @@ impl Plan {
                 && at_row(&frame.start)
                 && at_row(&frame.end)
                 && frame.exclude == Exclude::NoOthers
-                && (counts || call.takes_any_order().is_some())
+                && (counts || call.order_stability().is_some())
         })
     }
 
@@ -158,11 +158,11 @@ impl Plan {
         let end = rows.num_rows();
         let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
         let (passes, partitions) = self.all(&kept)?;
-        let first_end = partitions.end(0);
+        let first_end = partitions.run_end(0);
         let head = self.head(&kept.slice(0, first_end))?;
         let after = passes.iter().map(|pass| pass.ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
         let none = vec![Carry::default(); passes.len()];
-        let before = Before::new(&kept, Halo::of(&passes, &none, false, partitions.begin(last), end)?);
+        let before = Before::new(&kept, Halo::of(&passes, &none, false, partitions.run_start(last), end)?);
         Ok(Summary { rows: end, single: first_end == end, head, before, after })
     }
 
@@ -214,7 +214,7 @@ impl Plan {
             arounds.push(Neighbourhood { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
         }
         // Per section what the rows of its first partition came to, its own and those behind.
-        let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
+        let mut onward: Vec<PassStates> = vec![Vec::new(); summaries.len()];
         let none = || vec![None; self.passes.len()];
         let states = self.looks_ahead();
         for (number, summary) in summaries.iter().enumerate().rev() {
@@ -264,7 +264,7 @@ impl Plan {
         let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
         let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
         let threads =
-            Threads::new(self.options.threads, cancel).spread(self.options.spread_threads).at_most_for(rows.num_rows());
+            Threads::new(self.options.threads, cancel).with_spread(self.options.spread_threads).limited_to_rows(rows.num_rows());
         let mut results = Vec::with_capacity(self.calls.len());
         let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
@@ -286,7 +286,7 @@ impl Plan {
     }
 
     /// Every pass over rows before which nothing is.
-    fn all(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Edges)> {
+    fn all(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Boundaries)> {
         self.over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
     }
 
@@ -323,13 +323,13 @@ impl Plan {
     }
 
     /// Per pass the state of `rows`, where frames reach to the end of their partition.
-    fn states(&self, rows: &RecordBatch) -> Result<States> {
+    fn states(&self, rows: &RecordBatch) -> Result<PassStates> {
         let (passes, _) = self.all(rows)?;
         passes.iter().map(|pass| pass.ahead(0..rows.num_rows())).collect()
     }
 
     /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
-    fn joined(&self, some: &RecordBatch, left: &States, right: &States) -> Result<States> {
+    fn joined(&self, some: &RecordBatch, left: &PassStates, right: &PassStates) -> Result<PassStates> {
         let (passes, _) = self.all(some)?;
         let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
             (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 
 use crate::error::Result;
-use crate::functions::results::{Results, in_slot};
+use crate::functions::results::{PrimitiveResults, in_slot};
 use crate::model::aggregate::{Accumulator, Aggregate, Readout};
 
 /// A [`Readout`] of one native a state, or NULL.
-pub trait NativeReadout<S>: Send + Sync {
+pub trait PrimitiveReader<S>: Send + Sync {
     /// What results gather as.
     type Type: ArrowPrimitiveType;
 
@@ -29,7 +29,7 @@ pub trait NativeReadout<S>: Send + Sync {
     /// # Errors
     /// As for `read`, and the first error among the states.
     #[inline(always)]
-    fn read_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Results<Self::Type>) -> Result<()> {
+    fn read_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut PrimitiveResults<Self::Type>) -> Result<()> {
         out.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
@@ -44,13 +44,13 @@ pub trait NativeReadout<S>: Send + Sync {
 
 /// A readout of nothing but one native.
 #[derive(Debug, Clone)]
-pub struct Only<R>(pub R);
+pub struct PrimitiveResult<R>(pub R);
 
-impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
-    type Builder = Results<R::Type>;
+impl<S, R: PrimitiveReader<S>> Readout<S> for PrimitiveResult<R> {
+    type Builder = PrimitiveResults<R::Type>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Results::with_capacity(capacity)
+        PrimitiveResults::with_capacity(capacity)
     }
 
     #[inline]
@@ -81,10 +81,10 @@ pub struct Accumulated<F, R> {
     pub(crate) readout: R,
 }
 
-impl<F: Accumulator, R: NativeReadout<F::State>> Accumulated<F, Only<R>> {
+impl<F: Accumulator, R: PrimitiveReader<F::State>> Accumulated<F, PrimitiveResult<R>> {
     /// The natives that `readout` reads off the states of `accumulator`.
     pub fn new(accumulator: F, readout: R) -> Self {
-        Self { accumulator, readout: Only(readout) }
+        Self { accumulator, readout: PrimitiveResult(readout) }
     }
 }
 

@@ -23,10 +23,10 @@ use arrow_select::concat::concat;
 
 use super::min_max::Extremum;
 use crate::error::{Error, Result};
-use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::functions::saved_state::{Saved, saved, saved_column};
+use crate::evaluate::positional::picks::{RowSource, GatherPlan};
+use crate::functions::saved_state::{SavedValue, saved, saved_column};
 use crate::model::aggregate::{Accumulator, Readout, Selective};
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
 
 /// What rows are compared by.
@@ -58,7 +58,7 @@ pub trait Keys: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Numbers<N: ArrowNativeType>(pub ScalarBuffer<N>);
 
-impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
+impl<N: ArrowNativeType + Ord + SavedValue> Keys for Numbers<N> {
     type Key<'a> = N;
     type Owned = N;
 
@@ -129,11 +129,11 @@ pub enum Ties {
 
 /// The value of the row with the least or the greatest key.
 #[derive(Debug)]
-pub struct Choice<K> {
+pub struct ArgMinMax<K> {
     /// The values to choose from.
     column: ArrayRef,
     keys: K,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     which: Extremum,
     ties: Ties,
 }
@@ -152,14 +152,14 @@ pub enum Chosen<K> {
 /// Choices, and the values that were carried into the section, of those that are chosen.
 #[derive(Debug)]
 pub struct Choices {
-    picks: Picks,
+    picks: GatherPlan,
     carried: Vec<ArrayRef>,
 }
 
-impl<K: Keys> Choice<K> {
+impl<K: Keys> ArgMinMax<K> {
     /// Chooses from `column` by `keys`, of the rows that `inclusion` has.
     #[must_use]
-    pub fn new(column: ArrayRef, keys: K, inclusion: Inclusion, which: Extremum, ties: Ties) -> Self {
+    pub fn new(column: ArrayRef, keys: K, inclusion: RowMask, which: Extremum, ties: Ties) -> Self {
         Self { column, keys, inclusion, which, ties }
     }
 
@@ -183,7 +183,7 @@ impl<K: Keys> Choice<K> {
     }
 }
 
-impl<K: Keys> Accumulator for Choice<K> {
+impl<K: Keys> Accumulator for ArgMinMax<K> {
     type State = Chosen<K::Owned>;
 
     fn init(&self) -> Self::State {
@@ -236,22 +236,22 @@ impl<K: Keys> Accumulator for Choice<K> {
     }
 }
 
-impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
+impl<K: Keys> Readout<Chosen<K::Owned>> for ArgMinMax<K> {
     type Builder = Choices;
 
     fn builder(&self, capacity: usize) -> Choices {
-        Choices { picks: Picks::with_capacity(capacity), carried: Vec::new() }
+        Choices { picks: GatherPlan::with_capacity(capacity), carried: Vec::new() }
     }
 
     #[inline]
     fn evaluate(&self, state: &Chosen<K::Owned>, out: &mut Choices) -> Result<()> {
         out.picks.push(match state {
-            Chosen::None => Pick::Null,
-            Chosen::Row(row) => Pick::Row(*row as usize),
+            Chosen::None => RowSource::Null,
+            Chosen::Row(row) => RowSource::Row(*row as usize),
             Chosen::Carried(carried) => {
                 // At most two values are: from before the section, and from behind it.
                 let known = out.carried.iter().position(|known| Arc::ptr_eq(known, &carried.0));
-                Pick::Carried(known.unwrap_or_else(|| {
+                RowSource::Carried(known.unwrap_or_else(|| {
                     out.carried.push(carried.0.clone());
                     out.carried.len() - 1
                 }))
@@ -270,7 +270,7 @@ impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
     }
 }
 
-impl<K: Keys> Selective for Choice<K> {
+impl<K: Keys> Selective for ArgMinMax<K> {
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
@@ -297,10 +297,10 @@ mod tests {
         let dictionary: DictionaryArray<Int16Type> = text.iter().collect();
         let runs: RunArray<Int32Type> = RunArray::try_new(&Int32Array::from(vec![1, 2, 3, 4, 5]), &text).unwrap();
         for column in [Arc::new(dictionary) as ArrayRef, Arc::new(runs), Arc::new(text)] {
-            let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+            let inclusion = RowMask::new(std::slice::from_ref(&column), None);
             for (which, expected) in [(Extremum::Min, "a"), (Extremum::Max, "é")] {
                 let keys = Bytes::new(&column).unwrap();
-                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, Ties::First);
+                let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, Ties::First);
                 let found = results(&choice, &[0..5, 1..2, 0..0]).unwrap();
                 assert_eq!(found.data_type(), column.data_type());
                 let found = arrow_cast::cast(&found, &DataType::Utf8).unwrap();
@@ -320,7 +320,7 @@ mod tests {
             (Extremum::Min, Ties::Last, [Some(1), Some(2), None, Some(4)]),
         ] {
             let keys = Numbers(ScalarBuffer::from(vec![5_i64, 5, 5, 4]));
-            let choice = Choice::new(column.clone(), keys, Inclusion::All, which, ties);
+            let choice = ArgMinMax::new(column.clone(), keys, RowMask::All, which, ties);
             assert_eq!(values(&results(&choice, &[0..1, 0..2, 0..3, 0..4]).unwrap()), expected);
             // What is carried compares as it did, and a NULL value is no missing row.
             for edge in 0..4 {

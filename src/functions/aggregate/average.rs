@@ -9,21 +9,21 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::exact::{Compensated, divide_half_up};
 use super::sum::OnOverflow;
-use super::sum_state::{Exact, Integer, Summand};
+use super::sum_state::{ExactSum, SumInI128, SumInput};
 use super::total::Total;
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
-use crate::functions::native::labelled;
-use crate::util::civil::{MICROS_PER_SECOND, per_second};
+use crate::functions::native::with_type;
+use crate::util::civil::{MICROS_PER_SECOND, ticks_per_second};
 
 /// Reads the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatAverage;
 
-impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
+impl<S: SumInI128> PrimitiveReader<Total<S>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
@@ -32,7 +32,7 @@ impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
     }
 }
 
-impl NativeReadout<Total<Compensated>> for FloatAverage {
+impl PrimitiveReader<Total<Compensated>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
@@ -51,7 +51,7 @@ pub struct DecimalAverage<N> {
     values: PhantomData<N>,
 }
 
-impl<N: Unscaled + Summand> DecimalAverage<N> {
+impl<N: Unscaled + SumInput> DecimalAverage<N> {
     /// The mean of decimals of `scale` as `output`.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl<N: Unscaled + Summand> DecimalAverage<N> {
     }
 }
 
-impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalAverage<N> {
+impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<Total<S>> for DecimalAverage<N> {
     type Type = N::Decimal;
 
     #[inline]
@@ -112,7 +112,7 @@ impl IntervalAverage {
     pub fn new(input: &DataType, on_overflow: OnOverflow) -> Self {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
-                let (factor, divisor) = (MICROS_PER_SECOND / per_second(*unit), per_second(*unit) / MICROS_PER_SECOND);
+                let (factor, divisor) = (MICROS_PER_SECOND / ticks_per_second(*unit), ticks_per_second(*unit) / MICROS_PER_SECOND);
                 (DataType::Duration(TimeUnit::Microsecond), i128::from(factor.max(1)), divisor.max(1).unsigned_abs())
             }
             other => (other.clone(), 1, 1),
@@ -121,7 +121,7 @@ impl IntervalAverage {
     }
 }
 
-impl<S: Integer> NativeReadout<Total<S>> for IntervalAverage {
+impl<S: SumInI128> PrimitiveReader<Total<S>> for IntervalAverage {
     type Type = Int64Type;
 
     #[inline]
@@ -142,8 +142,8 @@ impl<S: Integer> NativeReadout<Total<S>> for IntervalAverage {
 
     fn label(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
-            DataType::Interval(_) => labelled(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
-            output => labelled(&means, output),
+            DataType::Interval(_) => with_type(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
+            output => with_type(&means, output),
         }
     }
 }
@@ -164,13 +164,13 @@ mod tests {
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
     use crate::functions::aggregate::sum::{decimals, integers};
-    use crate::model::row_mask::Inclusion;
+    use crate::model::row_mask::RowMask;
 
     /// The mean of all of `values`, of so many digits and such a scale.
     fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {
         let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
         let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
-        let sums = decimals::<Decimal128Type>(&column, Inclusion::All)?;
+        let sums = decimals::<Decimal128Type>(&column, RowMask::All)?;
         let mean =
             results(&Accumulated::new(sums, DecimalAverage::<i128>::new(scale, output, policy)?), &[0..column.len()])?;
         Ok(mean.as_primitive::<Decimal128Type>().iter().next().flatten())
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn bigints_never_overflow() {
         let column = Int64Array::from(vec![i64::MAX; 3]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(&Accumulated::new(sums, FloatAverage), &[0..0, 0..3]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [None, Some(i64::MAX as f64)]);
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn intervals_round_half_up() {
         let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
-        let sums = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let sums = integers::<Int32Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..4, 0..0],
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn durations_average_to_microseconds() {
         let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..3, 3..4],
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
 
         let column = DurationSecondArray::from(vec![i64::MAX]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
         let average = |policy| {
             results(&Accumulated::new(sums.clone(), IntervalAverage::new(column.data_type(), policy)), &[0..1])
         };

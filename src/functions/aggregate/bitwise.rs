@@ -13,15 +13,15 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::accumulator::{Accumulated, NativeReadout, Only};
+use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::{each_value, labelled, native};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::{for_each_value, with_type, native};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 use crate::model::aggregate::{Accumulator, Retractable};
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// A bitwise operation, associative and commutative.
-pub trait Operation: Send + Sync {
+pub trait BitwiseOperation: Send + Sync {
     /// What changes no other operand.
     const NEUTRAL: i64;
 
@@ -41,7 +41,7 @@ pub struct Or;
 #[derive(Debug, Clone, Copy)]
 pub struct Xor;
 
-impl Operation for And {
+impl BitwiseOperation for And {
     const NEUTRAL: i64 = !0;
 
     #[inline]
@@ -50,7 +50,7 @@ impl Operation for And {
     }
 }
 
-impl Operation for Or {
+impl BitwiseOperation for Or {
     const NEUTRAL: i64 = 0;
 
     #[inline]
@@ -59,7 +59,7 @@ impl Operation for Or {
     }
 }
 
-impl Operation for Xor {
+impl BitwiseOperation for Xor {
     const NEUTRAL: i64 = 0;
 
     #[inline]
@@ -79,13 +79,13 @@ pub struct Combined {
 
 /// Combines a column of whole numbers.
 #[derive(Debug, Clone)]
-pub struct Words<O> {
+pub struct BitwiseAccumulator<O> {
     values: ScalarBuffer<i64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     operation: PhantomData<O>,
 }
 
-impl<O: Operation> Accumulator for Words<O> {
+impl<O: BitwiseOperation> Accumulator for BitwiseAccumulator<O> {
     type State = Combined;
 
     #[inline]
@@ -95,7 +95,7 @@ impl<O: Operation> Accumulator for Words<O> {
 
     #[inline]
     fn update(&self, state: &mut Combined, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |value| {
+        for_each_value(&self.values, &self.inclusion, rows, |value| {
             state.bits = O::apply(state.bits, value);
             state.count += 1;
         });
@@ -118,7 +118,7 @@ impl<O: Operation> Accumulator for Words<O> {
     }
 }
 
-impl Retractable for Words<Xor> {
+impl Retractable for BitwiseAccumulator<Xor> {
     #[inline]
     fn retract(&self, state: &mut Combined, gone: &Combined) {
         state.bits ^= gone.bits;
@@ -137,18 +137,18 @@ impl Bits {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over<O: Operation>(values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Words<O>, Only<Self>>> {
+    pub fn over<O: BitwiseOperation>(values: &dyn Array, inclusion: RowMask) -> Result<Accumulated<BitwiseAccumulator<O>, PrimitiveResult<Self>>> {
         let output = values.data_type().clone();
         let values = match values.as_primitive_opt::<UInt64Type>() {
             // The same bits; a cast would refuse what has the highest set.
             Some(values) => ScalarBuffer::from(values.values().inner().clone()),
             None => native::<Int64Type>(values)?.values().clone(),
         };
-        Ok(Accumulated::new(Words { values, inclusion, operation: PhantomData }, Self { output }))
+        Ok(Accumulated::new(BitwiseAccumulator { values, inclusion, operation: PhantomData }, Self { output }))
     }
 }
 
-impl NativeReadout<Combined> for Bits {
+impl PrimitiveReader<Combined> for Bits {
     type Type = Int64Type;
 
     #[inline]
@@ -159,7 +159,7 @@ impl NativeReadout<Combined> for Bits {
     fn label(&self, bits: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             DataType::UInt64 => Ok(Arc::new(bits.unary::<_, UInt64Type>(i64::cast_unsigned))),
-            output => labelled(&bits, output),
+            output => with_type(&bits, output),
         }
     }
 }
@@ -175,8 +175,8 @@ mod tests {
 
     /// `bit_and`, `bit_or`, `bit_xor` of all values, and of none.
     fn answers<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> [T::Native; 3] {
-        fn answer<O: Operation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
-            let bits = Bits::over::<O>(column, Inclusion::All).unwrap();
+        fn answer<O: BitwiseOperation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
+            let bits = Bits::over::<O>(column, RowMask::All).unwrap();
             let found = results(&bits, &[0..column.len(), 0..0]).unwrap();
             assert!(found.is_null(1));
             found.as_primitive::<T>().value(0)

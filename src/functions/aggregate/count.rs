@@ -6,28 +6,28 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::total::Total;
-use super::variance::Shifted;
+use super::variance::PivotMoments;
 use crate::error::Result;
 use crate::functions::native::{count_rows, scan_slots};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 use crate::model::aggregate::{Accumulator, Readout, Retractable};
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
-const NOTHING: [(); usize::MAX] = [(); usize::MAX];
+const UNITS: [(); usize::MAX] = [(); usize::MAX];
 
 /// Counts the rows of an inclusion.
 #[derive(Debug, Clone)]
 pub struct Count {
-    inclusion: Inclusion,
+    inclusion: RowMask,
 }
 
 impl Count {
     /// Counts the rows of `inclusion`: all of them for `count(*)`, those without a null argument for `count(x, y)`.
     #[must_use]
-    pub fn new(inclusion: Inclusion) -> Self {
+    pub fn new(inclusion: RowMask) -> Self {
         Self { inclusion }
     }
 }
@@ -52,7 +52,7 @@ impl Accumulator for Count {
         mut kept: impl Iterator<Item = u64>,
         out: &mut [u64],
     ) -> Result<()> {
-        *state = scan_slots(&NOTHING, &self.inclusion, rows, *state, out, |count, (), takes_part| {
+        *state = scan_slots(&UNITS, &self.inclusion, rows, *state, out, |count, (), takes_part| {
             (count & kept.next().unwrap_or(u64::MAX)) + u64::from(takes_part)
         });
         Ok(())
@@ -112,7 +112,7 @@ impl Retractable for Count {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counted;
 
-impl<S> NativeReadout<Total<S>> for Counted {
+impl<S> PrimitiveReader<Total<S>> for Counted {
     type Type = Int64Type;
 
     #[inline]
@@ -121,11 +121,11 @@ impl<S> NativeReadout<Total<S>> for Counted {
     }
 }
 
-impl NativeReadout<Shifted> for Counted {
+impl PrimitiveReader<PivotMoments> for Counted {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Shifted) -> Result<Option<i64>> {
+    fn read(&self, state: &PivotMoments) -> Result<Option<i64>> {
         Ok(Some(state.count as i64))
     }
 }
@@ -146,7 +146,7 @@ mod tests {
             Arc::new(Int64Array::from(vec![None, None, Some(3)])),
         );
         let count = |args: &[ArrayRef]| {
-            let counts = results(&Count::new(Inclusion::new(args, None)), &[0..0, 0..1, 0..3]).unwrap();
+            let counts = results(&Count::new(RowMask::new(args, None)), &[0..0, 0..1, 0..3]).unwrap();
             assert_eq!(counts.null_count(), 0);
             counts.as_primitive::<Int64Type>().values().to_vec()
         };

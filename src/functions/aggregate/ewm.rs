@@ -20,21 +20,21 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::accumulator::{Accumulated, NativeReadout, Only};
+use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
 use crate::functions::native::native;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 use crate::model::aggregate::Accumulator;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// A column of doubles in which rows without a value still make those before them older.
 #[derive(Debug, Clone)]
 struct Series {
     values: ScalarBuffer<f64>,
     /// The rows that have a value.
-    inclusion: Inclusion,
+    inclusion: RowMask,
     /// The rows that count.
-    rows: Inclusion,
+    rows: RowMask,
 }
 
 impl Series {
@@ -53,7 +53,7 @@ fn power(decay: f64, rows: u64) -> f64 {
 
 /// Weighted values; the last one weighs 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Weighted {
+pub struct WeightedSum {
     /// The sum of the values times their weights.
     pub sum: f64,
     /// The sum of the weights.
@@ -66,21 +66,21 @@ pub struct Weighted {
 
 /// Weighs each row by the rows after it.
 #[derive(Debug, Clone)]
-pub struct Adjusted {
+pub struct AdjustedEwm {
     series: Series,
     decay: f64,
 }
 
-impl Adjusted {
+impl AdjustedEwm {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn join(&self, left: &mut Weighted, right: &Weighted) {
+    fn join(&self, left: &mut WeightedSum, right: &WeightedSum) {
         if right.weight == 0.0 {
             left.after += right.after;
             return;
         }
         if left.weight == 0.0 {
-            *left = Weighted { through: left.after + right.through, ..*right };
+            *left = WeightedSum { through: left.after + right.through, ..*right };
             return;
         }
         let scale = power(self.decay, left.after + right.through);
@@ -91,31 +91,31 @@ impl Adjusted {
     }
 }
 
-impl Accumulator for Adjusted {
-    type State = Weighted;
+impl Accumulator for AdjustedEwm {
+    type State = WeightedSum;
 
     #[inline]
-    fn init(&self) -> Weighted {
-        Weighted::default()
+    fn init(&self) -> WeightedSum {
+        WeightedSum::default()
     }
 
     #[inline]
-    fn update(&self, state: &mut Weighted, rows: Range<usize>) -> Result<()> {
+    fn update(&self, state: &mut WeightedSum, rows: Range<usize>) -> Result<()> {
         self.series.each(rows, |_, value| match value {
-            Some(value) => self.join(state, &Weighted { sum: value, weight: 1.0, through: 1, after: 0 }),
+            Some(value) => self.join(state, &WeightedSum { sum: value, weight: 1.0, through: 1, after: 0 }),
             None => state.after += 1,
         });
         Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Weighted, right: &Weighted) -> Result<()> {
+    fn merge(&self, left: &mut WeightedSum, right: &WeightedSum) -> Result<()> {
         self.join(left, right);
         Ok(())
     }
 
-    fn save(&self, state: &Weighted) -> Result<RecordBatch> {
-        let Weighted { sum, weight, through, after } = *state;
+    fn save(&self, state: &WeightedSum) -> Result<RecordBatch> {
+        let WeightedSum { sum, weight, through, after } = *state;
         saved([
             ("sum", sum.write()?),
             ("weight", weight.write()?),
@@ -124,8 +124,8 @@ impl Accumulator for Adjusted {
         ])
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Weighted> {
-        Ok(Weighted {
+    fn load(&self, saved: &RecordBatch) -> Result<WeightedSum> {
+        Ok(WeightedSum {
             sum: saved_value(saved, "sum")?,
             weight: saved_value(saved, "weight")?,
             through: saved_value(saved, "through")?,
@@ -138,7 +138,7 @@ impl Accumulator for Adjusted {
 #[allow(private_bounds, reason = "states are saved by the crate alone")]
 pub trait Clock: Send + Sync {
     /// A place in time, or a distance.
-    type Time: Copy + Default + Send + Sync + Saved;
+    type Time: Copy + Default + Send + Sync + SavedValue;
 
     /// Where a row's value lies for values before it, and for values after it.
     fn times(&self, row: usize) -> [Self::Time; 2];
@@ -155,11 +155,11 @@ pub trait Clock: Send + Sync {
 
 /// Counts rows: distances from the edges of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct ByRows {
+pub struct RowClock {
     alpha: f64,
 }
 
-impl Clock for ByRows {
+impl Clock for RowClock {
     type Time = u64;
 
     #[inline]
@@ -205,14 +205,14 @@ impl Instant for f64 {
 
 /// Reads times off a column.
 #[derive(Debug, Clone)]
-pub struct ByTimes<N: ArrowNativeType> {
+pub struct TimeClock<N: ArrowNativeType> {
     /// The times, of the rows that have a value.
     pub times: ScalarBuffer<N>,
     /// The distance over which a weight becomes half of itself.
     pub half_life: f64,
 }
 
-impl<N: Instant + Default + Saved> Clock for ByTimes<N> {
+impl<N: Instant + Default + SavedValue> Clock for TimeClock<N> {
     type Time = N;
 
     #[inline]
@@ -255,12 +255,12 @@ pub struct Path<T> {
 
 /// Moves a mean from value to value.
 #[derive(Debug, Clone)]
-pub struct Recursive<C> {
+pub struct RecursiveEwm<C> {
     series: Series,
     clock: C,
 }
 
-impl<C: Clock> Recursive<C> {
+impl<C: Clock> RecursiveEwm<C> {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
     fn join(&self, left: &mut Path<C::Time>, right: &Path<C::Time>) {
@@ -279,7 +279,7 @@ impl<C: Clock> Recursive<C> {
     }
 }
 
-impl<C: Clock> Accumulator for Recursive<C> {
+impl<C: Clock> Accumulator for RecursiveEwm<C> {
     type State = Path<C::Time>;
 
     #[inline]
@@ -343,12 +343,12 @@ impl EwmMean {
     /// The column holds something else.
     pub fn adjusted(
         values: &dyn Array,
-        inclusion: Inclusion,
-        rows: Inclusion,
+        inclusion: RowMask,
+        rows: RowMask,
         alpha: f64,
-    ) -> Result<Accumulated<Adjusted, Only<Self>>> {
+    ) -> Result<Accumulated<AdjustedEwm, PrimitiveResult<Self>>> {
         let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated::new(Adjusted { series, decay: 1.0 - alpha }, Self))
+        Ok(Accumulated::new(AdjustedEwm { series, decay: 1.0 - alpha }, Self))
     }
 
     /// As [`EwmMean::adjusted`], moved from value to value.
@@ -357,12 +357,12 @@ impl EwmMean {
     /// The column holds something else.
     pub fn recursive(
         values: &dyn Array,
-        inclusion: Inclusion,
-        rows: Inclusion,
+        inclusion: RowMask,
+        rows: RowMask,
         alpha: f64,
-    ) -> Result<Accumulated<Recursive<ByRows>, Only<Self>>> {
+    ) -> Result<Accumulated<RecursiveEwm<RowClock>, PrimitiveResult<Self>>> {
         let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated::new(Recursive { series, clock: ByRows { alpha } }, Self))
+        Ok(Accumulated::new(RecursiveEwm { series, clock: RowClock { alpha } }, Self))
     }
 
     /// The mean moved from value to value by the time between them.
@@ -371,25 +371,25 @@ impl EwmMean {
     /// The column holds something else.
     pub fn timed<C: Clock>(
         values: &dyn Array,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         clock: C,
-    ) -> Result<Accumulated<Recursive<C>, Only<Self>>> {
+    ) -> Result<Accumulated<RecursiveEwm<C>, PrimitiveResult<Self>>> {
         let values = native::<Float64Type>(values)?.values().clone();
         let series = Series { values, rows: inclusion.clone(), inclusion };
-        Ok(Accumulated::new(Recursive { series, clock }, Self))
+        Ok(Accumulated::new(RecursiveEwm { series, clock }, Self))
     }
 }
 
-impl NativeReadout<Weighted> for EwmMean {
+impl PrimitiveReader<WeightedSum> for EwmMean {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Weighted) -> Result<Option<f64>> {
+    fn read(&self, state: &WeightedSum) -> Result<Option<f64>> {
         Ok((state.weight > 0.0).then(|| state.sum / state.weight))
     }
 }
 
-impl<T: Send + Sync> NativeReadout<Path<T>> for EwmMean {
+impl<T: Send + Sync> PrimitiveReader<Path<T>> for EwmMean {
     type Type = Float64Type;
 
     #[inline]
@@ -412,9 +412,9 @@ mod tests {
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
 
-    fn column() -> (ArrayRef, Inclusion) {
+    fn column() -> (ArrayRef, RowMask) {
         let column: ArrayRef = Arc::new(Float64Array::from(X.to_vec()));
-        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        let inclusion = RowMask::new(std::slice::from_ref(&column), None);
         (column, inclusion)
     }
 
@@ -449,11 +449,11 @@ mod tests {
     #[test]
     fn as_pandas_answers() {
         let (values, inclusion) = column();
-        let every = EwmMean::adjusted(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        let every = EwmMean::adjusted(&values, inclusion.clone(), RowMask::All, 0.5).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(3.25 / 1.25), Some(7.625 / 1.625)], &growing(&every));
         let valued = EwmMean::adjusted(&values, inclusion.clone(), inclusion.clone(), 0.5).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(3.5 / 1.5), Some(7.75 / 1.75)], &growing(&valued));
-        let every = EwmMean::recursive(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        let every = EwmMean::recursive(&values, inclusion.clone(), RowMask::All, 0.5).unwrap();
         let fourth = (0.25 * 1.0 + 0.5 * 3.0) / 0.75;
         near(&[None, Some(1.0), Some(1.0), Some(fourth), Some(0.5 * fourth + 3.0)], &growing(&every));
         let valued = EwmMean::recursive(&values, inclusion.clone(), inclusion, 0.5).unwrap();
@@ -464,7 +464,7 @@ mod tests {
     fn half_lives_pass_between_values() {
         let (values, inclusion) = column();
         let times = ScalarBuffer::from(vec![0_i64, 0, 5, 10, 30]);
-        let by = EwmMean::timed(&values, inclusion, ByTimes { times, half_life: 10.0 }).unwrap();
+        let by = EwmMean::timed(&values, inclusion, TimeClock { times, half_life: 10.0 }).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(2.0), Some(5.0)], &growing(&by));
     }
 
@@ -472,8 +472,8 @@ mod tests {
     fn many_rows_without_a_value_change_nothing() {
         let values = [vec![Some(7.0)], vec![None; 5000]].concat();
         let values: ArrayRef = Arc::new(Float64Array::from(values));
-        let inclusion = Inclusion::new(std::slice::from_ref(&values), None);
-        let mean = EwmMean::adjusted(&values, inclusion, Inclusion::All, 0.9).unwrap();
+        let inclusion = RowMask::new(std::slice::from_ref(&values), None);
+        let mean = EwmMean::adjusted(&values, inclusion, RowMask::All, 0.9).unwrap();
         let means = results(&mean, &[0..5001, 1..5001]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(7.0), None]);
     }

@@ -16,10 +16,10 @@ use super::lanes::{BLOCK, LANES};
 
 /// Values of a long block: lanes are merged once for so many. The sum of ten million rows took 1.26 ns a row by short blocks
 /// alone, and 1.18 so.
-const LONG: usize = 512;
+const LANE_VALUES: usize = 512;
 
 /// Sums of a block of values below this are finite in any order.
-const SMALL: f64 = 1e300;
+const FINITE_LIMIT: f64 = 1e300;
 
 /// A float sum and the sum of its rounding errors.
 ///
@@ -48,7 +48,7 @@ impl Compensated {
     /// Adds values, block by block.
     #[inline]
     pub fn add_all(&mut self, values: &[f64]) {
-        let (long, rest) = values.as_chunks::<LONG>();
+        let (long, rest) = values.as_chunks::<LANE_VALUES>();
         let (short, rest) = rest.as_chunks::<BLOCK>();
         for block in long {
             self.add_block(block);
@@ -64,13 +64,13 @@ impl Compensated {
     /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
     /// for each other.
     pub(super) fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
-        let Lanes { sums, lost, largest } = lanes(block, self.sum.abs());
+        let SumLanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {
             total.merge(&Self { sum, lost });
         }
         // No comparison finds a NaN, but the sum is one then.
-        if total.sum.is_finite() && largest.iter().all(|&largest| largest < SMALL) {
+        if total.sum.is_finite() && largest.iter().all(|&largest| largest < FINITE_LIMIT) {
             *self = total;
         } else {
             for &value in block {
@@ -98,7 +98,7 @@ impl Compensated {
 }
 
 /// What the values of a block come to in lanes, every fourth in one.
-struct Lanes {
+struct SumLanes {
     sums: [f64; LANES],
     lost: [f64; LANES],
     /// The largest distance from zero.
@@ -109,11 +109,11 @@ struct Lanes {
 ///
 /// A function of its own: beside code that takes lanes one by one compilers make no vectors of them.
 #[inline(never)]
-fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> Lanes {
-    let mut lanes = Lanes { sums: [0.0; LANES], lost: [0.0; LANES], largest: [largest; LANES] };
+fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> SumLanes {
+    let mut lanes = SumLanes { sums: [0.0; LANES], lost: [0.0; LANES], largest: [largest; LANES] };
     for values in block.as_chunks::<LANES>().0 {
         let added: [_; LANES] = from_fn(|lane| two_sum(lanes.sums[lane], values[lane]));
-        lanes = Lanes {
+        lanes = SumLanes {
             sums: added.map(|(sum, _)| sum),
             lost: from_fn(|lane| lanes.lost[lane] + added[lane].1),
             largest: from_fn(|lane| {
@@ -295,7 +295,7 @@ mod tests {
             }
         }
         held::<BLOCK>(1);
-        held::<LONG>(7);
+        held::<LANE_VALUES>(7);
     }
 
     #[test]

@@ -22,10 +22,10 @@ use arrow_schema::{DataType, Field};
 use super::accumulator::Accumulated;
 use super::min_max::Ordered;
 use crate::error::{Error, Result};
-use crate::functions::native::{each_value, labelled};
-use crate::functions::saved_state::{Saved, saved, saved_column, saved_value};
+use crate::functions::native::{for_each_value, with_type};
+use crate::functions::saved_state::{SavedValue, saved, saved_column, saved_value};
 use crate::model::aggregate::{Accumulator, Readout};
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// Values near each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,7 +99,7 @@ impl Bins {
 #[derive(Debug, Clone)]
 pub struct Histogram {
     values: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     most: usize,
 }
 
@@ -111,7 +111,7 @@ impl Accumulator for Histogram {
     }
 
     fn update(&self, state: &mut Bins, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |centre| {
+        for_each_value(&self.values, &self.inclusion, rows, |centre| {
             state.put(Bin { centre, height: 1.0 });
             state.trim(self.most);
         });
@@ -159,14 +159,14 @@ impl BinList {
     /// The column holds something else.
     pub fn over(
         values: &dyn Array,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         most: usize,
         output: DataType,
     ) -> Result<Accumulated<Histogram, Self>> {
         let moments = if values.data_type().is_temporal() {
             let native =
                 if values.data_type().primitive_width() == Some(4) { DataType::Int32 } else { DataType::Int64 };
-            Some(labelled(values, &native)?)
+            Some(with_type(values, &native)?)
         } else {
             None
         };
@@ -230,8 +230,8 @@ fn centres(centres: impl Iterator<Item = f64>, output: &DataType) -> Result<Arra
             _ => Arc::new(Int64Array::from_iter_values(centres.map(|centre| centre as i64))),
         };
         return match output.primitive_width() {
-            Some(4) if output.is_temporal() => labelled(&labelled(&whole, &DataType::Int32)?, output),
-            _ => labelled(&whole, output),
+            Some(4) if output.is_temporal() => with_type(&with_type(&whole, &DataType::Int32)?, output),
+            _ => with_type(&whole, output),
         };
     }
     let doubles = Float64Array::from_iter_values(centres);
@@ -252,7 +252,7 @@ mod tests {
     /// The bins of all values.
     fn bins(values: &[f64], most: usize) -> Vec<(f64, f64)> {
         let column = Float64Array::from(values.to_vec());
-        let histogram = BinList::over(&column, Inclusion::All, most, output(&DataType::Float64)).unwrap();
+        let histogram = BinList::over(&column, RowMask::All, most, output(&DataType::Float64)).unwrap();
         let found = results(&histogram, &[0..column.len()]).unwrap();
         let bins = found.as_list::<i32>().value(0);
         let part = |at| bins.as_struct().column(at).as_primitive::<Float64Type>().values().to_vec();
@@ -278,7 +278,7 @@ mod tests {
     fn few_values_are_exact_however_merged() {
         let values = [3.0, f64::NAN, -0.0, 3.0, f64::INFINITY, 0.0, f64::NAN, f64::NEG_INFINITY];
         let column = Float64Array::from(values.to_vec());
-        let histogram = BinList::over(&column, Inclusion::All, 5, output(&DataType::Float64)).unwrap().accumulator;
+        let histogram = BinList::over(&column, RowMask::All, 5, output(&DataType::Float64)).unwrap().accumulator;
         let mut whole = histogram.init();
         histogram.update(&mut whole, 0..8).unwrap();
         let heights: Vec<_> = whole.bins.iter().map(|bin| bin.height).collect();
@@ -311,7 +311,7 @@ mod tests {
         ];
         for (column, expected) in columns {
             let output = output(column.data_type());
-            let histogram = BinList::over(&column, Inclusion::All, 1, output.clone()).unwrap();
+            let histogram = BinList::over(&column, RowMask::All, 1, output.clone()).unwrap();
             let found = results(&histogram, &[0..2, 0..0]).unwrap();
             assert_eq!(found.data_type(), &output);
             assert!(found.is_null(1));

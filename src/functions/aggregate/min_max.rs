@@ -13,19 +13,19 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
 use crate::error::Result;
-use crate::functions::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
-use crate::functions::results::{Results, in_slot};
+use crate::functions::native::{for_each_slot, with_type, native, present_or, scan_slots, scan_slots_back, slot};
+use crate::functions::results::{PrimitiveResults, in_slot};
 use crate::functions::saved_state::{saved, saved_column};
 use crate::model::aggregate::{Accumulator, Readout, Selective};
-use crate::model::row_mask::Inclusion;
-use crate::util::bitmap::{WORD, word};
-use crate::util::simd::widest;
+use crate::model::row_mask::RowMask;
+use crate::util::bitmap::{WORD_BITS, word};
+use crate::util::simd::with_widest_vectors;
 
 /// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
-const SHORT: usize = 16;
+const MAX_MASKED_ROWS: usize = 16;
 
 /// Values that are compared at once.
-const LANES: usize = 8;
+const COMPARE_LANES: usize = 8;
 
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,19 +121,19 @@ pub struct Extreme<N> {
 #[derive(Debug, Clone)]
 pub struct Natives<T: ArrowPrimitiveType, const GREATEST: bool> {
     values: ScalarBuffer<T::Native>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     output: DataType,
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GREATEST> {
     /// What beats no value.
-    const NEUTRAL: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
+    const IDENTITY: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
 
     /// The extremum of `column`, whose values `T` holds in their order.
     ///
     /// # Errors
     /// The column's values are not `T`'s.
-    pub fn new(column: &dyn Array, inclusion: Inclusion) -> Result<Self> {
+    pub fn new(column: &dyn Array, inclusion: RowMask) -> Result<Self> {
         let values = native::<T>(column)?.values().clone();
         Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
@@ -153,10 +153,10 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
     /// The one that none beats of the values whose bit is set: all of them are looked at, two by two, since how many
     /// are present cannot be foreseen.
     #[inline]
-    fn best_of(values: &[T::Native; SHORT], present: u64) -> T::Native {
-        let mut best: [_; SHORT] =
-            std::array::from_fn(|at| values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0));
-        let mut left = SHORT;
+    fn best_of(values: &[T::Native; MAX_MASKED_ROWS], present: u64) -> T::Native {
+        let mut best: [_; MAX_MASKED_ROWS] =
+            std::array::from_fn(|at| values[at].present_or(Self::IDENTITY, (present >> at) & 1 != 0));
+        let mut left = MAX_MASKED_ROWS;
         while left > 1 {
             left /= 2;
             for at in 0..left {
@@ -168,26 +168,26 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
 
     /// The best of a word's values whose bit is set, in lanes, of which compilers make vectors.
     #[inline(always)]
-    fn best_of_word(values: &[T::Native; WORD], present: u64) -> T::Native {
-        let mut best = [Self::NEUTRAL; LANES];
-        for (number, values) in values.as_chunks::<LANES>().0.iter().enumerate() {
-            let present = present >> (LANES * number);
-            for at in 0..LANES {
-                let value = values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0);
+    fn best_of_word(values: &[T::Native; WORD_BITS], present: u64) -> T::Native {
+        let mut best = [Self::IDENTITY; COMPARE_LANES];
+        for (number, values) in values.as_chunks::<COMPARE_LANES>().0.iter().enumerate() {
+            let present = present >> (COMPARE_LANES * number);
+            for at in 0..COMPARE_LANES {
+                let value = values[at].present_or(Self::IDENTITY, (present >> at) & 1 != 0);
                 best[at] = Self::better(best[at], value);
             }
         }
-        best.into_iter().fold(Self::NEUTRAL, Self::better)
+        best.into_iter().fold(Self::IDENTITY, Self::better)
     }
 
     /// Appends the values of `rows`, words of them at a time. Returns the rows left over.
     fn update_words(&self, state: &mut Extreme<T::Native>, rows: Range<usize>) -> Range<usize> {
-        let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
-        *state = widest(
+        let (words, rest) = self.values[rows.clone()].as_chunks::<WORD_BITS>();
+        *state = with_widest_vectors(
             #[inline(always)]
             || {
                 let mut best = *state;
-                for (at, values) in rows.clone().step_by(WORD).zip(words) {
+                for (at, values) in rows.clone().step_by(WORD_BITS).zip(words) {
                     let present = self.inclusion.word(at);
                     best.value = Self::better(best.value, Self::best_of_word(values, present));
                     best.any |= u64::from(present != 0);
@@ -202,20 +202,20 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
     #[inline(always)]
     fn or_none(state: Extreme<T::Native>, kept: Option<u64>) -> Extreme<T::Native> {
         let kept = kept.unwrap_or(u64::MAX);
-        Extreme { value: state.value.present_or(Self::NEUTRAL, kept != 0), any: state.any & kept }
+        Extreme { value: state.value.present_or(Self::IDENTITY, kept != 0), any: state.any & kept }
     }
 
     /// Appends a value, if it takes part.
     #[inline]
     fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
-        state.value = Self::better(state.value, value.present_or(Self::NEUTRAL, takes_part));
+        state.value = Self::better(state.value, value.present_or(Self::IDENTITY, takes_part));
         state.any |= u64::from(takes_part);
     }
 
     /// Puts a value before the others, if it takes part: of ties it is the one kept.
     #[inline]
-    fn step_back(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
-        state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
+    fn prepend_if(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
+        state.value = Self::better(value.present_or(Self::IDENTITY, takes_part), state.value);
         state.any |= u64::from(takes_part);
     }
 }
@@ -225,22 +225,22 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
 
     #[inline]
     fn init(&self) -> Self::State {
-        Extreme { value: Self::NEUTRAL, any: 0 }
+        Extreme { value: Self::IDENTITY, any: 0 }
     }
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
-        if let Inclusion::Mask(bits) = &self.inclusion
-            && rows.len() <= SHORT
+        if let RowMask::Mask(bits) = &self.inclusion
+            && rows.len() <= MAX_MASKED_ROWS
             && let Some(values) = self.values[rows.start..].first_chunk()
         {
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
             return self.merge(state, &Extreme { value: Self::best_of(values, present), any: u64::from(present != 0) });
         }
-        let words = T::Native::IN_LANES && rows.len() >= WORD;
+        let words = T::Native::IN_LANES && rows.len() >= WORD_BITS;
         let rows = if words { self.update_words(state, rows) } else { rows };
         let mut best = *state;
-        each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
+        for_each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
         *state = best;
         Ok(())
     }
@@ -268,7 +268,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
 
     #[inline]
     fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
-        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step_back(state, value, takes_part));
+        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::prepend_if(state, value, takes_part));
         Ok(())
     }
 
@@ -281,7 +281,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
             let mut best = Self::or_none(best, kept.next());
-            Self::step_back(&mut best, value, takes_part);
+            Self::prepend_if(&mut best, value, takes_part);
             best
         });
         Ok(())
@@ -303,17 +303,17 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
         let value = native::<T>(saved_column(saved, "value")?)?;
         let any = value.is_valid(0);
-        Ok(Extreme { value: if any { value.value(0) } else { Self::NEUTRAL }, any: u64::from(any) })
+        Ok(Extreme { value: if any { value.value(0) } else { Self::IDENTITY }, any: u64::from(any) })
     }
 }
 
 impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Readout<Extreme<T::Native>>
     for Natives<T, GREATEST>
 {
-    type Builder = Results<T>;
+    type Builder = PrimitiveResults<T>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Results::with_capacity(capacity)
+        PrimitiveResults::with_capacity(capacity)
     }
 
     #[inline]
@@ -336,7 +336,7 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Readout<Extre
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        labelled(&out.finish()?, &self.output)
+        with_type(&out.finish()?, &self.output)
     }
 }
 
@@ -364,10 +364,10 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::accumulator::results;
-    use crate::util::simd::both;
+    use crate::util::simd::portable_and_widest;
 
     fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
-        let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
+        let extremum = Natives::<Float64Type, GREATEST>::new(column, RowMask::All).unwrap();
         results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
     }
 
@@ -400,10 +400,10 @@ mod tests {
         let least = |frame: &Range<usize>| values[frame.clone()].iter().flatten().min().copied();
         let expected: Vec<_> = frames.iter().map(least).collect();
 
-        let min = Natives::<Int64Type, false>::new(&column, Inclusion::new(&[Arc::new(column.clone())], None)).unwrap();
+        let min = Natives::<Int64Type, false>::new(&column, RowMask::new(&[Arc::new(column.clone())], None)).unwrap();
         assert_eq!(results(&min, &frames).unwrap().as_primitive(), &Int64Array::from(expected.clone()));
         let min =
-            Natives::<Float64Type, false>::new(&floats, Inclusion::new(&[Arc::new(floats.clone())], None)).unwrap();
+            Natives::<Float64Type, false>::new(&floats, RowMask::new(&[Arc::new(floats.clone())], None)).unwrap();
         let found = results(&min, &frames).unwrap();
         let found = found.as_primitive::<Float64Type>().iter();
         let found: Vec<_> = found.map(|value| value.map(|v| if v.is_nan() { i64::MAX } else { v as i64 })).collect();
@@ -417,12 +417,12 @@ mod tests {
             let column = PrimitiveArray::<T>::from_iter_values((0..300).map(value));
             let bits =
                 BooleanBuffer::collect_bool(303, |bit| bit * bit % 7 > 1 && !(70..150).contains(&bit)).slice(3, 300);
-            for inclusion in [Inclusion::All, Inclusion::Mask(bits)] {
+            for inclusion in [RowMask::All, RowMask::Mask(bits)] {
                 let ends = Natives::<T, GREATEST>::new(&column, inclusion).unwrap();
                 for rows in [0..300, 0..64, 5..69, 1..129, 70..140, 100..300, 299..300] {
                     let mut expected = ends.init();
                     rows.clone().for_each(|row| ends.append(&mut expected, row).unwrap());
-                    let found = both(|| {
+                    let found = portable_and_widest(|| {
                         let mut found = ends.init();
                         ends.update(&mut found, rows.clone()).unwrap();
                         found

@@ -13,13 +13,13 @@ use arrow_buffer::ScalarBuffer;
 
 use super::lanes::{BLOCK, LANES};
 use crate::error::Result;
-use crate::functions::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
+use crate::functions::native::{for_each_grouped_slot, for_each_value, native, scan_slots, scan_slots_back, slot};
 use crate::model::aggregate::Accumulator;
 use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// The moments of some values, up to some order: gathered one by one, block by block, or merged.
-pub trait Moment: Copy + Default + Send + Sync {
+pub trait Moments: Copy + Default + Send + Sync {
     /// Adds one value.
     fn add(&mut self, value: f64);
 
@@ -87,21 +87,21 @@ pub(super) fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct Values<M> {
     doubles: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     gathered: PhantomData<M>,
 }
 
-impl<M: Moment> Values<M> {
+impl<M: Moments> Values<M> {
     /// Those of the rows that take part.
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn new(values: &dyn Array, inclusion: Inclusion) -> Result<Self> {
+    pub fn new(values: &dyn Array, inclusion: RowMask) -> Result<Self> {
         Ok(Self { doubles: native::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
     }
 }
 
-impl<M: Moment> Accumulator for Values<M> {
+impl<M: Moments> Accumulator for Values<M> {
     type State = M;
 
     #[inline]
@@ -112,11 +112,11 @@ impl<M: Moment> Accumulator for Values<M> {
     #[inline]
     fn update(&self, state: &mut M, rows: Range<usize>) -> Result<()> {
         if rows.len() < 2 * BLOCK {
-            each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
+            for_each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
             return Ok(());
         }
         let (mut block, mut filled) = ([0.0; BLOCK], 0);
-        each_value(&self.doubles, &self.inclusion, rows, |value| {
+        for_each_value(&self.doubles, &self.inclusion, rows, |value| {
             block[filled] = value;
             filled += 1;
             if filled == BLOCK {
@@ -138,7 +138,7 @@ impl<M: Moment> Accumulator for Values<M> {
 
     #[inline(always)]
     fn append_each(&self, states: &mut [M], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        each_slot_of(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
+        for_each_grouped_slot(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
             states[group - first].step(value, takes_part);
         });
         Ok(())

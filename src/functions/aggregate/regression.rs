@@ -17,12 +17,12 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use crate::error::Result;
 use crate::functions::native::native;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 use crate::model::aggregate::Accumulator;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// The first two moments of some pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -94,7 +94,7 @@ impl Comoments {
 pub struct Pairs {
     y: ScalarBuffer<f64>,
     x: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
 }
 
 impl Accumulator for Pairs {
@@ -169,14 +169,14 @@ impl Pairs {
     ///
     /// # Errors
     /// The columns hold something else.
-    pub fn new(y: &dyn Array, x: &dyn Array, inclusion: Inclusion) -> Result<Self> {
+    pub fn new(y: &dyn Array, x: &dyn Array, inclusion: RowMask) -> Result<Self> {
         let y = native::<Float64Type>(y)?.values().clone();
         let x = native::<Float64Type>(x)?.values().clone();
         Ok(Self { y, x, inclusion })
     }
 }
 
-impl NativeReadout<Comoments> for Regression {
+impl PrimitiveReader<Comoments> for Regression {
     type Type = Float64Type;
 
     #[inline]
@@ -217,7 +217,7 @@ mod tests {
         let (y, x): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let (y, x) = (Float64Array::from(y), Float64Array::from(x));
         which.map(|which| {
-            let regression = Accumulated::new(Pairs::new(&y, &x, Inclusion::All).unwrap(), which);
+            let regression = Accumulated::new(Pairs::new(&y, &x, RowMask::All).unwrap(), which);
             results(&regression, &[0..y.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }

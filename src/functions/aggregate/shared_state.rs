@@ -15,11 +15,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{Field, Fields};
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use crate::error::Result;
-use crate::functions::results::Results;
+use crate::functions::results::PrimitiveResults;
 use crate::model::aggregate::Readout;
-use crate::util::simd::vectorized;
+use crate::util::simd::with_avx2_only;
 
 /// Answers as they gather.
 pub(crate) trait Answers<S> {
@@ -48,23 +48,23 @@ pub(crate) trait Read<S>: Send + Sync {
     fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>>;
 }
 
-impl<S: Clone + 'static, R: NativeReadout<S> + 'static> Read<S> for R {
+impl<S: Clone + 'static, R: PrimitiveReader<S> + 'static> Read<S> for R {
     fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>> {
-        Box::new(Natives { results: Results::<R::Type>::with_capacity(capacity), readout: self, states: PhantomData })
+        Box::new(PrimitiveBuilder { results: PrimitiveResults::<R::Type>::with_capacity(capacity), readout: self, states: PhantomData })
     }
 }
 
 /// Answers of native type.
-struct Natives<S, R: NativeReadout<S>> {
+struct PrimitiveBuilder<S, R: PrimitiveReader<S>> {
     readout: Arc<R>,
-    results: Results<R::Type>,
+    results: PrimitiveResults<R::Type>,
     states: PhantomData<fn(&S)>,
 }
 
-impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
+impl<S: Clone, R: PrimitiveReader<S>> Answers<S> for PrimitiveBuilder<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
         let Self { readout, results, .. } = self;
-        let read = vectorized(
+        let read = with_avx2_only(
             #[inline(always)]
             || readout.read_all(states.iter().map(|state| Ok(state.clone())), results),
         );
@@ -82,17 +82,17 @@ impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
 }
 
 /// One answer of several: how it is read, and the call that asks for it.
-pub(crate) type Asked<S> = (Arc<dyn Read<S>>, String);
+pub(crate) type Request<S> = (Arc<dyn Read<S>>, String);
 
 /// A readout of any number of answers: a column of structs of them, or the very column of one answer.
 pub(crate) struct Several<S> {
-    asked: Vec<Asked<S>>,
+    asked: Vec<Request<S>>,
 }
 
 impl<S> Several<S> {
     /// What all of `asked` say.
     #[must_use]
-    pub(crate) fn new(asked: Vec<Asked<S>>) -> Self {
+    pub(crate) fn new(asked: Vec<Request<S>>) -> Self {
         Self { asked }
     }
 

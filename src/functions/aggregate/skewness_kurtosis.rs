@@ -8,11 +8,11 @@
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::lanes::BLOCK;
-use super::moments::{Moment, offset, summed};
+use super::moments::{Moments, offset, summed};
 use crate::error::Result;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +31,7 @@ pub struct FourMoments {
     pub fourths: f64,
 }
 
-impl Moment for FourMoments {
+impl Moments for FourMoments {
     #[inline]
     fn add(&mut self, value: f64) {
         // The distance of a value from itself is 0 if it has one.
@@ -110,7 +110,7 @@ pub enum Shape {
     Kurtosis,
 }
 
-impl NativeReadout<FourMoments> for Shape {
+impl PrimitiveReader<FourMoments> for Shape {
     type Type = Float64Type;
 
     #[inline]
@@ -135,13 +135,13 @@ mod tests {
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
     use crate::functions::aggregate::moments::Values;
-    use crate::model::row_mask::Inclusion;
+    use crate::model::row_mask::RowMask;
 
     /// Skewness and kurtosis of all of `values`.
     fn shape(values: &[f64]) -> [Option<f64>; 2] {
         let column = Float64Array::from(values.to_vec());
         [Shape::Skewness, Shape::Kurtosis].map(|which| {
-            let shape = Accumulated::new(Values::<FourMoments>::new(&column, Inclusion::All).unwrap(), which);
+            let shape = Accumulated::new(Values::<FourMoments>::new(&column, RowMask::All).unwrap(), which);
             results(&shape, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }

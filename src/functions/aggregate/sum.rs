@@ -17,15 +17,15 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::DataType;
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::exact::{Compensated, Wide};
-use super::sum_state::{Exact, Integer, Summand};
-use super::total::{Sums, Total};
+use super::sum_state::{ExactSum, SumInI128, SumInput};
+use super::total::{SumAccumulator, Total};
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
-use crate::functions::native::{labelled, native};
-use crate::functions::results::{Results, in_slot};
-use crate::model::row_mask::Inclusion;
+use crate::functions::native::{with_type, native};
+use crate::functions::results::{PrimitiveResults, in_slot};
+use crate::model::row_mask::RowMask;
 
 /// What to do where a result does not fit its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,24 +42,24 @@ pub enum OnOverflow {
 ///
 /// # Errors
 /// The column holds something else.
-pub fn integers<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, i128>> {
-    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
+pub fn integers<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: RowMask) -> Result<SumAccumulator<T::Native, i128>> {
+    Ok(SumAccumulator::new(native::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of decimals.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn decimals<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, Wide>> {
-    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
+pub fn decimals<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: RowMask) -> Result<SumAccumulator<T::Native, Wide>> {
+    Ok(SumAccumulator::new(native::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of doubles.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn floats(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<f64, Compensated>> {
-    Ok(Sums::new(native::<Float64Type>(values)?.values().clone(), inclusion))
+pub fn floats(values: &dyn Array, inclusion: RowMask) -> Result<SumAccumulator<f64, Compensated>> {
+    Ok(SumAccumulator::new(native::<Float64Type>(values)?.values().clone(), inclusion))
 }
 
 /// Reads a sum of integers, labelled as its type.
@@ -107,7 +107,7 @@ impl IntegerSum {
     }
 }
 
-impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
+impl<S: SumInI128> PrimitiveReader<Total<S>> for IntegerSum {
     type Type = Int64Type;
 
     #[inline]
@@ -124,7 +124,7 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
     fn read_all(
         &self,
         states: impl ExactSizeIterator<Item = Result<Total<S>>>,
-        sums: &mut Results<Int64Type>,
+        sums: &mut PrimitiveResults<Int64Type>,
     ) -> Result<()> {
         // Sums that all fit need no look at each of them, and compilers make vectors of the loop.
         let most = i128::MAX >> (i128::BITS - 1 - S::BITS);
@@ -138,8 +138,8 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
         match &self.output {
             // The bits of a u64 were kept in an i64; a cast would take them for a negative number.
             DataType::UInt64 => Ok(Arc::new(sums.unary::<_, UInt64Type>(i64::cast_unsigned))),
-            DataType::Interval(_) => labelled(&arrow_cast::cast(&sums, &DataType::Int32)?, &self.output),
-            output => labelled(&sums, output),
+            DataType::Interval(_) => with_type(&arrow_cast::cast(&sums, &DataType::Int32)?, &self.output),
+            output => with_type(&sums, output),
         }
     }
 }
@@ -148,7 +148,7 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
 #[derive(Debug, Clone, Copy)]
 pub struct FloatSum;
 
-impl NativeReadout<Total<Compensated>> for FloatSum {
+impl PrimitiveReader<Total<Compensated>> for FloatSum {
     type Type = Float64Type;
 
     #[inline]
@@ -165,7 +165,7 @@ pub struct DecimalSum<N> {
     values: PhantomData<N>,
 }
 
-impl<N: Unscaled + Summand> DecimalSum<N> {
+impl<N: Unscaled + SumInput> DecimalSum<N> {
     /// The sum as `output`, a decimal of the values' width.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl<N: Unscaled + Summand> DecimalSum<N> {
     }
 }
 
-impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalSum<N> {
+impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<Total<S>> for DecimalSum<N> {
     type Type = N::Decimal;
 
     #[inline]
@@ -218,7 +218,7 @@ mod tests {
 
     fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
         let column: ArrayRef = Arc::new(Int64Array::from(values));
-        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        let inclusion = RowMask::new(std::slice::from_ref(&column), None);
         let sum =
             Accumulated::new(integers::<Int64Type>(&column, inclusion)?, IntegerSum::new(DataType::Int64, on_overflow));
         let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
@@ -250,7 +250,7 @@ mod tests {
     fn unsigned_sums_use_their_top_bit() {
         let column = UInt64Array::from(vec![u64::MAX - 1, 1, 1]);
         let sum = |policy| {
-            let values = integers::<UInt64Type>(&column, Inclusion::All).unwrap();
+            let values = integers::<UInt64Type>(&column, RowMask::All).unwrap();
             results(&Accumulated::new(values, IntegerSum::new(DataType::UInt64, policy)), &[0..2, 0..3])
         };
         assert_eq!(sum(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
@@ -264,7 +264,7 @@ mod tests {
         use arrow_schema::IntervalUnit::YearMonth;
 
         let column = IntervalYearMonthArray::from(vec![i32::MAX, 1, -1]);
-        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let values = integers::<Int32Type>(&column, RowMask::All).unwrap();
         let sum = Accumulated::new(values, IntegerSum::new(DataType::Interval(YearMonth), OnOverflow::Error));
         assert_eq!(results(&sum, &[0..2]).unwrap_err().kind(), ErrorKind::Overflow);
         let sums = results(&sum, &[0..3, 1..3]).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn ints_sum_to_bigint() {
         let column = Int32Array::from(vec![i32::MAX, i32::MAX]);
-        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let values = integers::<Int32Type>(&column, RowMask::All).unwrap();
         let sums =
             results(&Accumulated::new(values, IntegerSum::new(DataType::Int64, OnOverflow::Error)), &[0..2]).unwrap();
         assert_eq!(sums.as_primitive::<Int64Type>().value(0), 2 * i64::from(i32::MAX));
@@ -288,7 +288,7 @@ mod tests {
         values.extend([1, -1]);
         let column = Decimal128Array::from(values).with_precision_and_scale(38, 0).unwrap();
         let sum = |policy| {
-            let values = decimals::<Decimal128Type>(&column, Inclusion::All).unwrap();
+            let values = decimals::<Decimal128Type>(&column, RowMask::All).unwrap();
             let sum = Accumulated::new(values, DecimalSum::<i128>::new(DataType::Decimal128(38, 0), policy).unwrap());
             results(&sum, &[0..0, 0..999, 0..1000, 0..1001])
         };
@@ -307,7 +307,7 @@ mod tests {
         let sums = |values: Vec<f64>| {
             let column = Float64Array::from(values);
             let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
-            let sums = results(&Accumulated::new(floats(&column, Inclusion::All).unwrap(), FloatSum), &runs).unwrap();
+            let sums = results(&Accumulated::new(floats(&column, RowMask::All).unwrap(), FloatSum), &runs).unwrap();
             assert!(sums.is_null(0));
             sums.as_primitive::<Float64Type>().values()[1..].to_vec()
         };

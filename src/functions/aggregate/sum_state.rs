@@ -8,11 +8,11 @@ use arrow_buffer::{ArrowNativeType, i256};
 use super::exact::{Compensated, Wide};
 use crate::error::{Error, Result};
 use crate::functions::native::{or_zero, present_or};
-use crate::functions::saved_state::{Saved, saved, saved_value};
-use crate::util::bitmap::WORD;
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
+use crate::util::bitmap::WORD_BITS;
 
 /// Values that are summed.
-pub trait Summand: ArrowNativeType {
+pub trait SumInput: ArrowNativeType {
     /// The value where it takes part, else zero; without a branch.
     #[must_use]
     fn or_zero(self, takes_part: bool) -> Self;
@@ -20,7 +20,7 @@ pub trait Summand: ArrowNativeType {
 
 macro_rules! summand {
     ($($native:ty),*) => {$(
-        impl Summand for $native {
+        impl SumInput for $native {
             #[inline]
             fn or_zero(self, takes_part: bool) -> Self {
                 select_unpredictable(takes_part, self, 0)
@@ -31,7 +31,7 @@ macro_rules! summand {
 
 summand!(i32, i64, u64, i128);
 
-impl Summand for f64 {
+impl SumInput for f64 {
     #[inline]
     fn or_zero(self, takes_part: bool) -> Self {
         // Adding +0.0 changes no sum that began with it.
@@ -39,7 +39,7 @@ impl Summand for f64 {
     }
 }
 
-impl Summand for i256 {
+impl SumInput for i256 {
     #[inline]
     fn or_zero(self, takes_part: bool) -> Self {
         if takes_part { self } else { Self::ZERO }
@@ -72,15 +72,15 @@ pub trait Sum: Copy + Send + Sync {
 }
 
 /// A sum that takes values of this type.
-pub trait Adds<N>: Sum {
+pub trait SumOf<N>: Sum {
     /// Adds one value.
     fn add(&mut self, value: N);
 
     /// Adds the values whose bit is set.
     #[inline(always)]
-    fn add_present(&mut self, values: &[N; WORD], present: u64)
+    fn add_present(&mut self, values: &[N; WORD_BITS], present: u64)
     where
-        N: Summand,
+        N: SumInput,
     {
         for (bit, value) in values.iter().enumerate() {
             self.add(value.or_zero((present >> bit) & 1 != 0));
@@ -100,7 +100,7 @@ pub trait Adds<N>: Sum {
 }
 
 /// A sum without error, which can be taken out of another.
-pub trait Exact: Sum {
+pub trait ExactSum: Sum {
     /// The bits of the greatest sum it holds.
     const BITS: u32;
 
@@ -112,7 +112,7 @@ pub trait Exact: Sum {
 }
 
 /// A sum that fits 128 bits.
-pub trait Integer: Exact {
+pub trait SumInI128: ExactSum {
     /// The same number.
     fn number(&self) -> i128;
 
@@ -146,7 +146,7 @@ macro_rules! exact {
             }
         }
 
-        impl Exact for $sum {
+        impl ExactSum for $sum {
             const BITS: u32 = <$sum>::BITS - 1;
 
             #[inline]
@@ -160,7 +160,7 @@ macro_rules! exact {
             }
         }
 
-        impl Integer for $sum {
+        impl SumInI128 for $sum {
             #[inline]
             fn number(&self) -> i128 {
                 i128::from(*self)
@@ -172,14 +172,14 @@ macro_rules! exact {
             }
         }
 
-        $(impl Adds<$native> for $sum {
+        $(impl SumOf<$native> for $sum {
             #[inline]
             fn add(&mut self, value: $native) {
                 *self += value as $sum;
             }
 
             #[inline(always)]
-            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+            fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
                 // A choice by bits, of which compilers make vectors.
                 *self += values.iter().zip(0..).fold(0, |sum, (&value, bit)| {
                     let taken = ((present >> bit) & 1).cast_signed().wrapping_neg();
@@ -203,20 +203,20 @@ macro_rules! by_halves {
         fn summed(values: impl Iterator<Item = $native>) -> i128 {
             let (mut low, mut high) = (0, 0);
             for value in values {
-                low += value as u64 & LOW;
-                high += value >> HALF;
+                low += value as u64 & LOW_HALF;
+                high += value >> HALF_BITS;
             }
-            (i128::from(high) << HALF) + i128::from(low)
+            (i128::from(high) << HALF_BITS) + i128::from(low)
         }
 
-        impl Adds<$native> for i128 {
+        impl SumOf<$native> for i128 {
             #[inline]
             fn add(&mut self, value: $native) {
                 *self += Self::from(value);
             }
 
             #[inline(always)]
-            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+            fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
                 let kept = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
                 *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & kept(bit)));
             }
@@ -234,9 +234,9 @@ macro_rules! by_halves {
 by_halves!(i64, u64);
 
 /// The bits of a half, and the lower one's.
-const HALF: u32 = u64::BITS / 2;
+const HALF_BITS: u32 = u64::BITS / 2;
 
-const LOW: u64 = u64::MAX >> HALF;
+const LOW_HALF: u64 = u64::MAX >> HALF_BITS;
 
 /// The sums of so many halves fit 64 bits.
 pub(crate) const HALVES: usize = 1 << 16;
@@ -263,7 +263,7 @@ impl Sum for Wide {
     }
 }
 
-impl Exact for Wide {
+impl ExactSum for Wide {
     const BITS: u32 = 319;
 
     #[inline]
@@ -277,14 +277,14 @@ impl Exact for Wide {
     }
 }
 
-impl Adds<i128> for Wide {
+impl SumOf<i128> for Wide {
     #[inline]
     fn add(&mut self, value: i128) {
         Self::add(self, i256::from_i128(value));
     }
 }
 
-impl Adds<i256> for Wide {
+impl SumOf<i256> for Wide {
     #[inline]
     fn add(&mut self, value: i256) {
         Self::add(self, value);
@@ -313,7 +313,7 @@ impl Sum for Compensated {
     }
 }
 
-impl Adds<f64> for Compensated {
+impl SumOf<f64> for Compensated {
     #[inline]
     fn add(&mut self, value: f64) {
         Self::add(self, value);
@@ -325,9 +325,9 @@ impl Adds<f64> for Compensated {
     }
 
     #[inline(always)]
-    fn add_present(&mut self, values: &[f64; WORD], present: u64) {
+    fn add_present(&mut self, values: &[f64; WORD_BITS], present: u64) {
         // Adding +0.0 changes no sum that began with it.
-        let mut block = [0.0; WORD];
+        let mut block = [0.0; WORD_BITS];
         for ((slot, value), bit) in block.iter_mut().zip(values).zip(0..) {
             *slot = or_zero(*value, ((present >> bit) & 1).wrapping_neg());
         }

@@ -16,16 +16,16 @@ use std::ops::{BitOr, Range};
 use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::sum_state::{Adds, Exact, Summand};
+use super::sum_state::{SumOf, ExactSum, SumInput};
 use crate::error::Result;
-use crate::functions::native::{each_slot_of, scan_slots, scan_slots_back, slot};
+use crate::functions::native::{for_each_grouped_slot, scan_slots, scan_slots_back, slot};
 use crate::functions::saved_state::saved_value;
 use crate::model::aggregate::{Accumulator, Retractable};
 use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
-use crate::util::bitmap::{WORD, word};
+use crate::model::row_mask::RowMask;
+use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
@@ -73,14 +73,14 @@ measured!(i32, i64, u64, i128);
 
 /// Sums a column of `N` in an `S`.
 #[derive(Debug, Clone)]
-pub struct Sums<N: ArrowNativeType, S> {
+pub struct SumAccumulator<N: ArrowNativeType, S> {
     values: ScalarBuffer<N>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     sum: PhantomData<S>,
 }
 
-impl<N: ArrowNativeType, S> Sums<N, S> {
-    pub(super) fn new(values: ScalarBuffer<N>, inclusion: Inclusion) -> Self {
+impl<N: ArrowNativeType, S> SumAccumulator<N, S> {
+    pub(super) fn new(values: ScalarBuffer<N>, inclusion: RowMask) -> Self {
         Self { values, inclusion, sum: PhantomData }
     }
 
@@ -90,7 +90,7 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
     ///
     /// # Errors
     /// The system has no threads left.
-    pub fn fit<T: Exact>(&self, look: bool, threads: &Threads) -> Result<bool>
+    pub fn fit<T: ExactSum>(&self, look: bool, threads: &Threads) -> Result<bool>
     where
         N: Measured,
     {
@@ -101,7 +101,7 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
         let values = &self.values[..];
         let longest = threads.map(threads.ranges(&(0..values.len())), |rows| {
             let values = &values[rows];
-            Ok(widest(
+            Ok(with_widest_vectors(
                 #[inline(always)]
                 move || values.iter().fold(N::default(), |all, value| all | value.unsigned()),
             ))
@@ -111,30 +111,30 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
 
     /// The same values, summed in `T`, which holds their sums ([`Sums::fit`]).
     #[must_use]
-    pub fn summed_in<T>(self) -> Sums<N, T> {
-        Sums::new(self.values, self.inclusion)
+    pub fn with_width<T>(self) -> SumAccumulator<N, T> {
+        SumAccumulator::new(self.values, self.inclusion)
     }
 }
 
-impl<S> Sums<u64, S> {
+impl<S> SumAccumulator<u64, S> {
     /// The same values without their top bits, which none of them has if an `i64` holds their sums ([`Sums::fit`]).
-    pub(crate) fn signed(self) -> Sums<i64, S> {
-        Sums::new(self.values.into_inner().into(), self.inclusion)
+    pub(crate) fn signed(self) -> SumAccumulator<i64, S> {
+        SumAccumulator::new(self.values.into_inner().into(), self.inclusion)
     }
 }
 
-impl<S> Sums<i32, S> {
+impl<S> SumAccumulator<i32, S> {
     /// The same values in 64 bits.
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(crate) fn widened(self) -> Result<Sums<i64, S>> {
-        let values = reserve::collected(self.values.iter().map(|&value| i64::from(value)))?;
-        Ok(Sums::new(values.into(), self.inclusion))
+    pub(crate) fn widened(self) -> Result<SumAccumulator<i64, S>> {
+        let values = reserve::collect(self.values.iter().map(|&value| i64::from(value)))?;
+        Ok(SumAccumulator::new(values.into(), self.inclusion))
     }
 }
 
-impl<N: Summand, S: Adds<N>> Sums<N, S> {
+impl<N: SumInput, S: SumOf<N>> SumAccumulator<N, S> {
     /// The total where it is kept, else that of nothing.
     #[inline(always)]
     fn or_none(total: Total<S>, kept: Option<u64>) -> Total<S> {
@@ -149,7 +149,7 @@ impl<N: Summand, S: Adds<N>> Sums<N, S> {
     }
 }
 
-impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
+impl<N: SumInput, S: SumOf<N>> Accumulator for SumAccumulator<N, S> {
     type State = Total<S>;
 
     #[inline]
@@ -161,17 +161,17 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     fn update(&self, state: &mut Total<S>, rows: Range<usize>) -> Result<()> {
         let mut total = *state;
         match &self.inclusion {
-            Inclusion::All => {
+            RowMask::All => {
                 let values = &self.values[rows];
                 total.count += values.len() as u64;
                 total.sum.add_all(values);
             }
-            Inclusion::Mask(bits) => {
-                let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
-                widest(
+            RowMask::Mask(bits) => {
+                let (words, rest) = self.values[rows.clone()].as_chunks::<WORD_BITS>();
+                with_widest_vectors(
                     #[inline(always)]
                     || {
-                        for (at, values) in rows.clone().step_by(WORD).zip(words) {
+                        for (at, values) in rows.clone().step_by(WORD_BITS).zip(words) {
                             let present = word(bits, at);
                             total.sum.add_present(values, present);
                             total.count += u64::from(present.count_ones());
@@ -196,7 +196,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
 
     #[inline(always)]
     fn append_each(&self, states: &mut [Total<S>], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        each_slot_of(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
+        for_each_grouped_slot(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
             Self::step(&mut states[group - first], value, takes_part);
         });
         Ok(())
@@ -254,7 +254,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     }
 }
 
-impl<N: Summand, S: Adds<N> + Exact> Retractable for Sums<N, S> {
+impl<N: SumInput, S: SumOf<N> + ExactSum> Retractable for SumAccumulator<N, S> {
     #[inline]
     fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
         state.sum.retract(&gone.sum);
@@ -270,11 +270,11 @@ impl<N: Summand, S: Adds<N> + Exact> Retractable for Sums<N, S> {
         leaving: Range<usize>,
         out: &mut [Total<S>],
     ) -> Result<()> {
-        let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD], [0; WORD]);
+        let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD_BITS], [0; WORD_BITS]);
         let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
-        let words = out.chunks_mut(WORD).zip(come.chunks(WORD)).zip(gone.chunks(WORD));
+        let words = out.chunks_mut(WORD_BITS).zip(come.chunks(WORD_BITS)).zip(gone.chunks(WORD_BITS));
         for (number, ((out, come), gone)) in words.enumerate() {
-            let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD * number);
+            let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD_BITS * number);
             let [entering, leaving] = [&entering, &leaving].map(present);
             let changes = sums.iter_mut().zip(&mut counts).zip(0..);
             for (((sum, count), bit), (&come, &gone)) in changes.zip(come.iter().zip(gone)) {
@@ -306,18 +306,18 @@ mod tests {
     use super::*;
     use crate::functions::aggregate::exact::Compensated;
     use crate::functions::aggregate::sum_state::HALVES;
-    use crate::util::simd::both;
+    use crate::util::simd::portable_and_widest;
 
     /// Blocks of values some of which are hidden, at any offset, against values one by one.
     #[test]
     fn hidden_values_are_not_summed() {
-        fn check<N: Summand, S: Adds<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
+        fn check<N: SumInput, S: SumOf<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
             let bits = BooleanBuffer::collect_bool(values.len() + 3, |bit| bit * bit % 7 > 1).slice(3, values.len());
-            let sums = Sums::<N, S>::new(values.into(), Inclusion::Mask(bits));
+            let sums = SumAccumulator::<N, S>::new(values.into(), RowMask::Mask(bits));
             for rows in [0..300, 0..0, 5..6, 1..64, 1..65, 2..130, 64..256, 299..300] {
                 let mut expected = sums.init();
                 rows.clone().for_each(|row| sums.append(&mut expected, row).unwrap());
-                let found = both(|| {
+                let found = portable_and_widest(|| {
                     let mut found = sums.init();
                     sums.update(&mut found, rows.clone()).unwrap();
                     found
@@ -341,14 +341,14 @@ mod tests {
     /// Values of 64 bits at either end of their range, more of them than are summed by halves at a time, against one by one.
     #[test]
     fn halves_sum_to_what_values_do() {
-        fn check<N: Summand>(value: fn(usize) -> N)
+        fn check<N: SumInput>(value: fn(usize) -> N)
         where
-            i128: Adds<N> + From<N>,
+            i128: SumOf<N> + From<N>,
         {
             for rows in [0, 1, 63, 64, 65, HALVES + 100] {
                 let values: Vec<_> = (0..rows).map(value).collect();
                 let expected = values.iter().map(|&value| i128::from(value)).sum();
-                let sums = Sums::<N, i128>::new(values.into(), Inclusion::All);
+                let sums = SumAccumulator::<N, i128>::new(values.into(), RowMask::All);
                 let mut total = sums.init();
                 sums.update(&mut total, 0..rows).unwrap();
                 assert_eq!(total, Total { sum: expected, count: rows as u64 });

@@ -17,19 +17,19 @@ use std::hint::select_unpredictable;
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::lanes::BLOCK;
-use super::moments::{Moment, offset, summed};
+use super::moments::{Moments, offset, summed};
 use crate::error::Result;
 use crate::functions::native::{or_zero, present_or};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved, saved_value};
 
 /// The greatest share of the squares that the pivot's distance from the mean makes up: a variance loses two bits and a half.
-const FAR: f64 = 0.8;
+const MAX_PIVOT_SHARE: f64 = 0.8;
 
 /// Some values, as sums about one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Shifted {
+pub struct PivotMoments {
     /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
     pub count: f64,
     /// The first of them, or what was near their mean once.
@@ -40,16 +40,16 @@ pub struct Shifted {
     pub squares: f64,
 }
 
-impl Shifted {
+impl PivotMoments {
     /// Whether the pivot is too far from the mean. Where that is not known, since a value has no distance, it is not.
     #[inline(always)]
-    fn is_far(&self) -> bool {
-        self.sum * self.sum > FAR * self.count * self.squares
+    fn has_far_pivot(&self) -> bool {
+        self.sum * self.sum > MAX_PIVOT_SHARE * self.count * self.squares
     }
 
     /// The same values about their mean.
     #[cold]
-    fn about_mean(self) -> Self {
+    fn centred(self) -> Self {
         let Self { count, pivot, sum, squares } = self;
         let mean = pivot + sum / count;
         // The step that is taken, which is not quite the one that was meant.
@@ -69,7 +69,7 @@ impl Shifted {
         let distance = (value - pivot) * one;
         let (sum, squares) = (self.sum + distance, self.squares + distance * distance);
         let next = Self { count: self.count + one, pivot, sum, squares };
-        if next.is_far() { next.about_mean() } else { next }
+        if next.has_far_pivot() { next.centred() } else { next }
     }
 
     /// The sum of the squared distances from the mean.
@@ -84,7 +84,7 @@ impl Shifted {
     }
 }
 
-impl Moment for Shifted {
+impl Moments for PivotMoments {
     #[inline]
     fn add(&mut self, value: f64) {
         *self = self.plus(value, true);
@@ -108,7 +108,7 @@ impl Moment for Shifted {
     #[inline]
     fn merge(&mut self, right: &Self) {
         let both = self.merged(right);
-        *self = if both.is_far() { both.about_mean() } else { both };
+        *self = if both.has_far_pivot() { both.centred() } else { both };
     }
 
     /// The few move to the pivot of the many: the mean is then as near to it as either side's, and the distance between both.
@@ -168,11 +168,11 @@ pub struct Spread {
     pub root: bool,
 }
 
-impl NativeReadout<Shifted> for Spread {
+impl PrimitiveReader<PivotMoments> for Spread {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Shifted) -> Result<Option<f64>> {
+    fn read(&self, state: &PivotMoments) -> Result<Option<f64>> {
         let divisor = if self.sample { state.count - 1.0 } else { state.count };
         let variance = state.spread() / divisor;
         Ok((divisor > 0.0).then_some(if self.root { variance.sqrt() } else { variance }))
@@ -189,14 +189,14 @@ mod tests {
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
     use crate::functions::aggregate::moments::Values;
-    use crate::model::aggregate::{Accumulator, all_kept};
-    use crate::model::row_mask::Inclusion;
+    use crate::model::aggregate::{Accumulator, keep_all};
+    use crate::model::row_mask::RowMask;
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
     fn spreads(values: Vec<f64>) -> [Option<f64>; 4] {
         let column = Float64Array::from(values);
         [(false, false), (true, false), (false, true), (true, true)].map(|(sample, root)| {
-            let values = Values::new(&column, Inclusion::All).unwrap();
+            let values = Values::new(&column, RowMask::All).unwrap();
             let spread = Accumulated::new(values, Spread { sample, root });
             results(&spread, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
@@ -230,29 +230,29 @@ mod tests {
 
     /// The sums of some values that came in one of several ways: one by one from either end, in blocks, or merged, single values
     /// to all before, all behind to single values, or halves with each other.
-    fn ways(values: &[f64]) -> [Shifted; 6] {
-        fn halves(values: &[f64]) -> Shifted {
+    fn ways(values: &[f64]) -> [PivotMoments; 6] {
+        fn halves(values: &[f64]) -> PivotMoments {
             let (left, right) = values.split_at(values.len() / 2);
             if left.is_empty() {
-                values.iter().fold(Shifted::default(), |sums, &value| sums.plus(value, true))
+                values.iter().fold(PivotMoments::default(), |sums, &value| sums.plus(value, true))
             } else {
                 merged(halves(left), halves(right))
             }
         }
-        fn merged(mut left: Shifted, right: Shifted) -> Shifted {
+        fn merged(mut left: PivotMoments, right: PivotMoments) -> PivotMoments {
             left.merge(&right);
             left
         }
-        let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
-        let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
-        let [mut after, mut before] = [vec![Shifted::default(); values.len()], vec![Shifted::default(); values.len()]];
-        accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after).unwrap();
-        accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before).unwrap();
+        let accumulator = Values::<PivotMoments>::new(&Float64Array::from(values.to_vec()), RowMask::All).unwrap();
+        let [mut forwards, mut backwards, mut blocks] = [PivotMoments::default(); 3];
+        let [mut after, mut before] = [vec![PivotMoments::default(); values.len()], vec![PivotMoments::default(); values.len()]];
+        accumulator.accumulate(&mut forwards, 0..values.len(), keep_all(), &mut after).unwrap();
+        accumulator.prepend_all(&mut backwards, 0..values.len(), keep_all(), &mut before).unwrap();
         assert_eq!([after.last(), before.first()], [Some(&forwards), Some(&backwards)]);
         accumulator.update(&mut blocks, 0..values.len()).unwrap();
-        let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));
-        let onto = ones().fold(Shifted::default(), merged);
-        let before = ones().rev().fold(Shifted::default(), |behind, one| merged(one, behind));
+        let ones = || values.iter().map(|&value| PivotMoments::default().plus(value, true));
+        let onto = ones().fold(PivotMoments::default(), merged);
+        let before = ones().rev().fold(PivotMoments::default(), |behind, one| merged(one, behind));
         [forwards, backwards, blocks, onto, before, halves(values)]
     }
 
@@ -284,7 +284,7 @@ mod tests {
                         total(&|value| (value - mean) * (value - mean)) - rounded * rounded / values.len() as f64;
                     for (way, sums) in ways(values).into_iter().enumerate() {
                         let (found, share) = (sums.spread(), 1e-14 * values.len() as f64);
-                        assert!(!sums.is_far(), "{rows} rows of {number} in way {way}: {sums:?}");
+                        assert!(!sums.has_far_pivot(), "{rows} rows of {number} in way {way}: {sums:?}");
                         assert!(
                             (found - expected).abs() <= share.max(1e-13) * expected,
                             "{rows} rows of {number} in way {way}: {found} {expected}"

@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, Int32Array};
 
 use crate::error::Result;
 use crate::evaluate::multiset::fenwick::Ranked;
-use crate::evaluate::multiset::sliding::Tally;
+use crate::evaluate::multiset::sliding::MultisetFunction;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::util::reserve;
 
@@ -24,7 +24,7 @@ impl DenseRank {
     }
 }
 
-impl Tally for DenseRank {
+impl MultisetFunction for DenseRank {
     type Kept = Ranked;
     type Builder = Vec<i32>;
 

@@ -12,20 +12,20 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::collect::Gather;
+use super::collect::GatherPlaces;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::answer_length::AnswerLength;
+use crate::evaluate::multiset::answer_length::ResultLength;
 use crate::util::reserve;
 
 /// Joins texts or bytes.
 #[derive(Debug)]
-pub(crate) struct Joined {
+pub(crate) struct StringAgg {
     texts: LargeBinaryArray,
     delimiter: Vec<u8>,
     output: DataType,
 }
 
-impl Joined {
+impl StringAgg {
     /// Joins `texts`, texts or bytes by places, as a column of type `output`.
     ///
     /// # Errors
@@ -52,14 +52,14 @@ impl Texts {
     }
 }
 
-impl Joined {
+impl StringAgg {
     /// Refuses more bytes than offsets can tell.
     fn check_offsets(&self, bytes: usize) -> Result<()> {
         if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(bytes).map(|_| ()) }
     }
 }
 
-impl AnswerLength for Joined {
+impl ResultLength for StringAgg {
     fn length(&self, run: Range<usize>) -> usize {
         let offsets = self.texts.value_offsets();
         (offsets[run.end] - offsets[run.start]) as usize + self.delimiter.len() * run.len()
@@ -75,11 +75,11 @@ impl AnswerLength for Joined {
 
     fn check(&self, length: usize) -> Result<()> {
         self.check_offsets(length)?;
-        reserve::check_left(length, || "the joined texts are long".to_string())
+        reserve::check_available(length, || "the joined texts are long".to_string())
     }
 }
 
-impl Gather for Joined {
+impl GatherPlaces for StringAgg {
     type Builder = Texts;
 
     fn builder(&self, capacity: usize) -> Texts {

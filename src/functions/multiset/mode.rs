@@ -15,7 +15,7 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::multiset::sliding::Tally;
+use crate::evaluate::multiset::sliding::MultisetFunction;
 use crate::evaluate::multiset::value_codes::{Partition, Values};
 use crate::util::reserve;
 
@@ -35,7 +35,7 @@ impl Mode {
 
 /// The greatest count below each node; node `n` has the children `2n` and `2n + 1`.
 #[derive(Debug, Default)]
-pub(crate) struct Greatest {
+pub(crate) struct ModeTree {
     nodes: Vec<u32>,
     /// The mode, if it is known.
     mode: Option<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Greatest {
     found: bool,
 }
 
-impl Greatest {
+impl ModeTree {
     /// None of `codes` codes.
     fn restart(&mut self, codes: usize) -> Result<()> {
         (self.mode, self.found) = (None, true);
@@ -92,20 +92,20 @@ impl Greatest {
     }
 }
 
-impl Tally for Mode {
-    type Kept = Greatest;
+impl MultisetFunction for Mode {
+    type Kept = ModeTree;
     type Builder = Vec<Option<u32>>;
 
     fn counts(&self) -> bool {
         !self.distinct
     }
 
-    fn restart(&self, kept: &mut Greatest, _: &Values, partition: &Partition) -> Result<()> {
+    fn restart(&self, kept: &mut ModeTree, _: &Values, partition: &Partition) -> Result<()> {
         kept.restart(partition.codes)
     }
 
     #[inline]
-    fn set(&self, kept: &mut Greatest, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set(&self, kept: &mut ModeTree, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
         kept.set(code, if self.distinct { count.min(1) } else { count });
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Tally for Mode {
 
     fn answer(
         &self,
-        kept: &mut Greatest,
+        kept: &mut ModeTree,
         values: &Values,
         partition: &Partition,
         _: usize,
@@ -155,7 +155,7 @@ mod tests {
     fn the_mode_is_known_as_counts_move() {
         let mut seed = 1_u64;
         for codes in [1, 2, 3, 5, 64] {
-            let (mut kept, mut counts) = (Greatest::default(), vec![0_u32; codes]);
+            let (mut kept, mut counts) = (ModeTree::default(), vec![0_u32; codes]);
             kept.restart(7).unwrap();
             kept.restart(codes).unwrap();
             for _ in 0..20_000 {

@@ -18,7 +18,7 @@ use arrow_select::take::take;
 
 use crate::error::Result;
 use crate::evaluate::order_statistics::frame_order::{Reading, View};
-use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::evaluate::positional::picks::{RowSource, GatherPlan};
 use crate::functions::list_builder::Lists;
 use crate::functions::positional::nth::Which;
 
@@ -30,24 +30,24 @@ pub(crate) struct NthByOrder {
 }
 
 impl Reading for NthByOrder {
-    type Answers = Picks;
+    type Answers = GatherPlan;
 
-    fn answers(&self, rows: usize) -> Picks {
-        Picks::with_capacity(rows)
+    fn answers(&self, rows: usize) -> GatherPlan {
+        GatherPlan::with_capacity(rows)
     }
 
-    fn read(&self, row: usize, view: &mut View, picks: &mut Picks) -> Result<()> {
+    fn read(&self, row: usize, view: &mut View, picks: &mut GatherPlan) -> Result<()> {
         let rows = view.len() as u64;
         // From 1; 0 is no row.
         let ordinal = self.which.ordinal(row).unwrap_or(rows);
         if ordinal == 0 || ordinal > rows {
-            picks.push(Pick::Null);
+            picks.push(RowSource::Null);
             return Ok(());
         }
-        view.rows(&[(ordinal - 1) as u32], |row| picks.push(Pick::Row(row)))
+        view.rows(&[(ordinal - 1) as u32], |row| picks.push(RowSource::Row(row)))
     }
 
-    fn finish(&self, picks: Picks) -> Result<ArrayRef> {
+    fn finish(&self, picks: GatherPlan) -> Result<ArrayRef> {
         picks.gather(&self.column, None, None)
     }
 }

@@ -26,24 +26,24 @@ use arrow_schema::DataType;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::index::{Included, Walk};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
 use crate::functions::aggregate::min_max::Ordered;
-use crate::functions::native::{labelled, native};
+use crate::functions::native::{with_type, native};
 use crate::functions::saved_state::{saved, saved_column};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// What a counter may count in.
-pub(crate) trait Countable: Ordered + ArrowNativeTypeOp {}
-impl Countable for i32 {}
-impl Countable for i64 {}
-impl Countable for u64 {}
-impl Countable for f64 {}
-impl Countable for i128 {}
-impl Countable for i256 {}
+pub(crate) trait CounterValue: Ordered + ArrowNativeTypeOp {}
+impl CounterValue for i32 {}
+impl CounterValue for i64 {}
+impl CounterValue for u64 {}
+impl CounterValue for f64 {}
+impl CounterValue for i128 {}
+impl CounterValue for i256 {}
 
 /// `counter_diff` over a column of natives.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ pub(crate) struct CounterDiff<T: ArrowPrimitiveType> {
     output: DataType,
     /// When the counter was started, and the type of that.
     starts: Option<(Int64Array, DataType)>,
-    included: Included,
-    partitions: Runs,
+    included: MaskIndex,
+    partitions: RunIndex,
     naive: bool,
 }
 
@@ -64,7 +64,7 @@ struct Reading<N> {
     start: Option<i64>,
 }
 
-impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
+impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
     /// The differences of `column`, a counter that was started at the moments of `starts`.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
         section: &Section,
         column: &ArrayRef,
         starts: Option<&ArrayRef>,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         naive: bool,
     ) -> Result<Self> {
         let starts = starts.map(|starts| Ok::<_, Error>((native::<Int64Type>(starts)?, starts.data_type().clone())));
@@ -81,8 +81,8 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
             values: native::<T>(column)?,
             output: column.data_type().clone(),
             starts: starts.transpose()?,
-            included: Included::new(inclusion),
-            partitions: Runs::new(&section.partitions),
+            included: MaskIndex::new(inclusion),
+            partitions: RunIndex::new(&section.partitions),
             naive,
         })
     }
@@ -122,7 +122,7 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
 
     /// The only value of `array` as text.
     fn shown(array: &dyn Array, data_type: &DataType) -> Result<String> {
-        let array = labelled(array, data_type)?;
+        let array = with_type(array, data_type)?;
         Ok(ArrayFormatter::try_new(&array, &FormatOptions::default())?.value(0).to_string())
     }
 
@@ -135,16 +135,16 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
+impl<T: ArrowPrimitiveType<Native: CounterValue>> Evaluator for CounterDiff<T> {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let carried = carry.state.as_ref().map(Self::load).transpose()?.flatten();
-        let mut walk = Walk::new(&self.included);
+        let mut walk = MaskWalk::new(&self.included);
         let mut out = PrimitiveBuilder::<T>::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.try_each(block.clone(), |run, rows| {
+            self.partitions.try_for_each_run(block.clone(), |run, rows| {
                 let (begin, carried) = if run.start == 0 { (carry.base, carried) } else { (run.start, None) };
                 let mut last = walk.last(begin..rows.start);
                 for row in rows {
@@ -162,18 +162,18 @@ impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
                 Ok(())
             })?;
         }
-        labelled(&out.finish(), &self.output)
+        with_type(&out.finish(), &self.output)
     }
 
     fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let reading = match (Walk::new(&self.included).last(rows), state) {
+        let reading = match (MaskWalk::new(&self.included).last(rows), state) {
             (Some(row), _) => Some(self.reading(row)),
             (None, Some(state)) => Self::load(state)?,
             (None, None) => None,
         };
         let value: PrimitiveArray<T> = std::iter::once(reading.map(|reading| reading.value)).collect();
         let start: Int64Array = std::iter::once(reading.and_then(|reading| reading.start)).collect();
-        saved([("value", labelled(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
+        saved([("value", with_type(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
     }
 
     fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
@@ -192,16 +192,16 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     /// The differences by both ways, and by a carry over each edge.
-    fn differences<T: ArrowPrimitiveType<Native: Countable>>(
+    fn differences<T: ArrowPrimitiveType<Native: CounterValue>>(
         column: &ArrayRef,
         starts: Option<&ArrayRef>,
     ) -> Result<Vec<Option<T::Native>>> {
         let rows = column.len();
-        let inclusion = Inclusion::new(std::slice::from_ref(column), None);
-        let edges = Edges::single(rows);
+        let inclusion = RowMask::new(std::slice::from_ref(column), None);
+        let edges = Boundaries::single(rows);
         let section = Section::whole(edges.clone(), edges, vec![])?;
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC")?;
         let frames = Frames::new(&plan, &section, 0)?;

@@ -27,14 +27,14 @@ use crate::bounds::frames::Frames;
 use crate::bounds::range_key::{Keys, ordered};
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::index::{Included, Walk};
-use crate::functions::native::{labelled, native};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
+use crate::functions::native::{with_type, native};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::civil::{SECONDS_PER_DAY, per_second};
-use crate::util::run_index::Runs;
+use crate::util::civil::{SECONDS_PER_DAY, ticks_per_second};
+use crate::util::run_index::RunIndex;
 
 /// How far a row is from the first of two neighbours, and the second from the first.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ impl Place {
     }
 
     /// Both neighbours are at one place.
-    fn nowhere(self) -> bool {
+    fn is_degenerate(self) -> bool {
         matches!(self, Self::Whole(_, 0)) || matches!(self, Self::Float(_, whole) if whole == 0.0)
     }
 }
@@ -130,7 +130,7 @@ fn limits(data_type: &DataType) -> (i128, i128) {
         DataType::Decimal32(precision, _) | DataType::Decimal64(precision, _) | DataType::Decimal128(precision, _) => {
             digits(*precision)
         }
-        DataType::Time32(unit) | DataType::Time64(unit) => (0, i128::from(SECONDS_PER_DAY * per_second(*unit)) - 1),
+        DataType::Time32(unit) | DataType::Time64(unit) => (0, i128::from(SECONDS_PER_DAY * ticks_per_second(*unit)) - 1),
         // The natives' own ends.
         _ => (i128::MIN, i128::MAX),
     }
@@ -138,13 +138,13 @@ fn limits(data_type: &DataType) -> (i128, i128) {
 
 /// The order keys as numbers whose differences are those of the keys.
 #[derive(Debug)]
-enum Places {
+enum Positions {
     Small(ScalarBuffer<i64>),
     Wide(ScalarBuffer<i128>),
     Float(ScalarBuffer<f64>),
 }
 
-impl Places {
+impl Positions {
     fn new(key: &ArrayRef) -> Result<Self> {
         let plain = match key.data_type() {
             DataType::Dictionary(_, values) => arrow_cast::cast(key, values)?,
@@ -190,12 +190,12 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
     values: PrimitiveArray<T>,
     output: DataType,
     limits: (i128, i128),
-    places: Places,
+    places: Positions,
     /// The rows that have a place.
     placed: BooleanBuffer,
     /// The rows that lines go through.
-    anchors: Included,
-    partitions: Runs,
+    anchors: MaskIndex,
+    partitions: RunIndex,
     own_end: usize,
     open: bool,
     naive: bool,
@@ -208,7 +208,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     /// `T` does not hold the column's values, or the key is no number.
     pub(crate) fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
         let values = native::<T>(column)?;
-        let places = Places::new(key)?;
+        let places = Positions::new(key)?;
         let keys = key.logical_nulls();
         let has_key = |row: usize| keys.as_ref().is_none_or(|nulls| nulls.is_valid(row)) && places.is_finite(row);
         let placed = BooleanBuffer::collect_bool(section.rows, has_key);
@@ -220,8 +220,8 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
             limits: limits(column.data_type()),
             places,
             placed,
-            anchors: Included::new(Inclusion::Mask(anchors)),
-            partitions: Runs::new(&section.partitions),
+            anchors: MaskIndex::new(RowMask::Mask(anchors)),
+            partitions: RunIndex::new(&section.partitions),
             own_end: section.own.end,
             open: section.open,
             naive,
@@ -229,7 +229,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     }
 
     /// The two rows whose line `row` lies on, or one and the same where there is only one.
-    fn neighbours(&self, run: &Range<usize>, row: usize, walk: &mut Walk) -> Option<(usize, usize)> {
+    fn neighbours(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<(usize, usize)> {
         if self.naive {
             let (before, after) = (run.start..row, row + 1..run.end);
             let anchors = |rows: Range<usize>| rows.filter(|&row| self.anchors.includes(row));
@@ -252,10 +252,10 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     }
 
     /// What fills `row`.
-    fn filled(&self, run: &Range<usize>, row: usize, walk: &mut Walk) -> Option<T::Native> {
+    fn filled(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<T::Native> {
         let (low, high) = self.neighbours(run, row, walk).filter(|_| self.placed.value(row))?;
         let place = self.places.place(row, low, high);
-        if place.nowhere() {
+        if place.is_degenerate() {
             return Some(self.values.value(low));
         }
         T::Native::between(self.values.value(low), self.values.value(high), place, self.limits)
@@ -265,15 +265,15 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
 impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         if self.values.null_count() == 0 {
-            return labelled(&self.values.slice(rows.start, rows.len()), &self.output);
+            return with_type(&self.values.slice(rows.start, rows.len()), &self.output);
         }
-        let mut walk = Walk::new(&self.anchors);
+        let mut walk = MaskWalk::new(&self.anchors);
         let mut out = PrimitiveBuilder::<T>::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.each(block.clone(), |run, rows| {
+            self.partitions.for_each_run(block.clone(), |run, rows| {
                 for row in rows {
                     out.append_option(if self.values.is_valid(row) {
                         Some(self.values.value(row))
@@ -283,7 +283,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
                 }
             });
         }
-        labelled(&out.finish(), &self.output)
+        with_type(&out.finish(), &self.output)
     }
 
     fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
@@ -292,13 +292,13 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
 
     fn settled(&self, _: &Frames) -> usize {
         match self.partitions.len().checked_sub(1).filter(|_| self.open) {
-            Some(last) => self.partitions.begin(last).min(self.own_end),
+            Some(last) => self.partitions.run_start(last).min(self.own_end),
             None => self.own_end,
         }
     }
 
     fn release(&self, _: &Frames, answered: usize) -> usize {
-        if answered < self.partitions.len() { self.partitions.begin(answered) } else { answered }
+        if answered < self.partitions.len() { self.partitions.run_start(answered) } else { answered }
     }
 }
 
@@ -313,11 +313,11 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     /// `fill` by both ways.
     fn filled<T: ArrowPrimitiveType<Native: Linear>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {
-        let edges = Edges::single(column.len());
+        let edges = Boundaries::single(column.len());
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
@@ -389,7 +389,7 @@ mod tests {
         let found = filled::<Int64Type>(&large, &key);
         // A third of the way from the one to the other, which are 2^64 - 1 apart.
         assert_eq!(found.as_primitive::<Int64Type>().value(1), i64::MIN + 6_148_914_691_236_517_205);
-        let dates = labelled(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
+        let dates = with_type(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
         let found = filled::<Int32Type>(&dates, &floats(&[Some(0.0), Some(0.5), Some(1.0)]));
         assert_eq!(found.as_primitive::<Date32Type>().value(1), -1);
     }

@@ -15,15 +15,15 @@ use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, each_block};
+use crate::evaluate::evaluator::{Evaluator, for_each_block};
 use crate::evaluate::positional::carried::{Carried, Kept, Neighbourhood};
-use crate::evaluate::positional::index::{Included, Walk};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
 use crate::evaluate::positional::nearest::Nearest;
-use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::evaluate::positional::picks::{RowSource, GatherPlan};
 use crate::grouping::first_last::ends;
 use crate::model::carry::Carry;
 use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
@@ -60,7 +60,7 @@ impl Which {
 #[derive(Debug)]
 pub struct Nth {
     column: ArrayRef,
-    included: Included,
+    included: MaskIndex,
     which: Which,
     naive: bool,
     /// The row behind the partition that a carry's state speaks of.
@@ -75,13 +75,13 @@ impl Nth {
     ///
     /// # Errors
     /// A zeroth row.
-    pub fn new(section: &Section, column: ArrayRef, inclusion: Inclusion, which: Which, naive: bool) -> Result<Self> {
+    pub fn new(section: &Section, column: ArrayRef, inclusion: RowMask, which: Which, naive: bool) -> Result<Self> {
         if which == Which::Nth(0) {
             return Err(Error::spec("nth_value counts rows from 1; got 0"));
         }
         Ok(Self {
             column,
-            included: Included::new(inclusion),
+            included: MaskIndex::new(inclusion),
             which,
             naive,
             first_partition_end: section.first_partition_end(),
@@ -93,22 +93,22 @@ impl Nth {
 impl Nth {
     /// Picks the first row of each frame that takes part, or the last; `false`, and none, where another is asked for or
     /// the frames are not of one run each and near each other.
-    fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut Picks) -> bool {
+    fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut GatherPlan) -> bool {
         let last = self.which == Which::Last;
         let Some(runs) = bounds.runs().filter(|_| (last || self.which == Which::First) && !self.naive) else {
             return false;
         };
-        let mut push = |row: usize, found| picks.push(if found { Pick::Row(row) } else { Pick::Null });
+        let mut push = |row: usize, found| picks.push(if found { RowSource::Row(row) } else { RowSource::Null });
         match &self.included {
-            Included::All => {
+            MaskIndex::All => {
                 runs.iter()
                     .for_each(|run| push(if last { run.end.wrapping_sub(1) } else { run.start }, !run.is_empty()));
                 true
             }
-            Included::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {
+            MaskIndex::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {
                 push((behind as usize).wrapping_sub(1), behind > bounds.begin[at]);
             }),
-            Included::Ranked(ranks) => {
+            MaskIndex::Ranked(ranks) => {
                 nearest.first_from_each(ranks, &bounds.begin, |at, row| push(row as usize, row < bounds.end[at]))
             }
         }
@@ -122,7 +122,7 @@ impl Nth {
     }
 
     /// The row of `frame`'s pieces, with what is carried around them.
-    fn pick(&self, walk: &mut Walk, row: usize, around: &Neighbourhood, mut pieces: SubRanges) -> Result<Pick> {
+    fn pick(&self, walk: &mut MaskWalk, row: usize, around: &Neighbourhood, mut pieces: SubRanges) -> Result<RowSource> {
         let (before, after) = self.around(row, around);
         let row = match self.which.ordinal(row) {
             None if after > 0 => return around.pick_after(after),
@@ -150,16 +150,16 @@ impl Nth {
                 row
             }
         };
-        Ok(row.map_or(Pick::Null, Pick::Row))
+        Ok(row.map_or(RowSource::Null, RowSource::Row))
     }
 
     /// As [`Nth::pick`], from the definition: row by row.
-    fn pick_naively(&self, row: usize, around: &Neighbourhood, pieces: SubRanges) -> Result<Pick> {
+    fn pick_naively(&self, row: usize, around: &Neighbourhood, pieces: SubRanges) -> Result<RowSource> {
         let (mut seen, after) = self.around(row, around);
         let mut last = None;
         let wanted = self.which.ordinal(row).unwrap_or(u64::MAX);
         if wanted == 0 {
-            return Ok(Pick::Null);
+            return Ok(RowSource::Null);
         }
         if seen > 0 {
             if wanted <= seen {
@@ -170,9 +170,9 @@ impl Nth {
         for row in pieces.flatten().filter(|&row| self.included.includes(row)) {
             seen += 1;
             if seen == wanted {
-                return Ok(Pick::Row(row));
+                return Ok(RowSource::Row(row));
             }
-            last = Some(Pick::Row(row));
+            last = Some(RowSource::Row(row));
         }
         if after > 0 {
             if wanted - seen <= after {
@@ -180,7 +180,7 @@ impl Nth {
             }
             last = Some(around.pick_after(after)?);
         }
-        Ok(last.filter(|_| self.which == Which::Last).unwrap_or(Pick::Null))
+        Ok(last.filter(|_| self.which == Which::Last).unwrap_or(RowSource::Null))
     }
 
     /// What a carry keeps: the last value always, for its ordinal counts the rows covered.
@@ -199,9 +199,9 @@ impl Nth {
 impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let around = Neighbourhood::load(carry)?;
-        let (mut walk, mut nearest) = (Walk::new(&self.included), Nearest::default());
-        let mut picks = Picks::with_capacity(rows.len());
-        each_block(frames, rows, cancel, &mut |bounds| {
+        let (mut walk, mut nearest) = (MaskWalk::new(&self.included), Nearest::default());
+        let mut picks = GatherPlan::with_capacity(rows.len());
+        for_each_block(frames, rows, cancel, &mut |bounds| {
             if around.is_empty() && self.pick_ends(&mut nearest, bounds, &mut picks) {
                 return Ok(());
             }
@@ -221,9 +221,9 @@ impl Evaluator for Nth {
     fn by_group(&self, groups: &Groups, order: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
         let included = |row| self.included.includes(row);
         let Some(ends) = ends(groups, order, self.which == Which::Last, included, threads)? else { return Ok(None) };
-        let mut picks = Picks::with_capacity(ends.len());
+        let mut picks = GatherPlan::with_capacity(ends.len());
         for row in ends {
-            picks.push(row.map_or(Pick::Null, |row| Pick::Row(row as usize)));
+            picks.push(row.map_or(RowSource::Null, |row| RowSource::Row(row as usize)));
         }
         picks.gather(&self.column, None, None).map(Some)
     }
@@ -238,7 +238,7 @@ impl Evaluator for Nth {
 
     fn release(&self, frames: &Frames, answered: usize) -> usize {
         match self.which {
-            Which::NthPerRow(_) => frames.release_without_carry(answered),
+            Which::NthPerRow(_) => frames.first_needed_without_carry(answered),
             _ => frames.release(answered),
         }
     }
@@ -254,13 +254,13 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::{Bound, Frame};
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     #[allow(clippy::needless_pass_by_value)]
     fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
-        let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };
-        let edges = Edges::single(5);
+        let inclusion = if ignore_nulls { RowMask::new(std::slice::from_ref(&column), None) } else { RowMask::All };
+        let edges = Boundaries::single(5);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_zeroth_row_is_refused() {
-        let section = Section::whole(Edges::single(0), Edges::single(0), vec![]).unwrap();
+        let section = Section::whole(Boundaries::single(0), Boundaries::single(0), vec![]).unwrap();
         let column: ArrayRef = Arc::new(Int64Array::from(Vec::<i64>::new()));
         assert!(Nth::new(&section, column, Inclusion::All, Which::Nth(0), false).is_err());
     }

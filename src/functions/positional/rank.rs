@@ -27,9 +27,9 @@ use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
-use crate::util::bitmap::WORD;
+use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// Which place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub enum Which {
 #[derive(Debug)]
 pub struct Rank {
     which: Which,
-    partitions: Runs,
-    peers: Runs,
+    partitions: RunIndex,
+    peers: RunIndex,
     /// The rows that are answered end here.
     own_end: usize,
     /// Where the partition of the last of them begins.
@@ -73,8 +73,8 @@ impl Rank {
         }
         Ok(Self {
             which,
-            partitions: Runs::new(&section.partitions),
-            peers: Runs::new(&section.peers),
+            partitions: RunIndex::new(&section.partitions),
+            peers: RunIndex::new(&section.peers),
             own_end: section.own.end,
             last_partition_begin: section.last_partition_begin(),
             open: section.open,
@@ -112,7 +112,7 @@ impl Covered {
 }
 
 /// What is carried from before the section, and from behind it.
-fn ends(carry: &Carry) -> Result<[Option<Covered>; 2]> {
+fn carried_ends(carry: &Carry) -> Result<[Option<Covered>; 2]> {
     let load = |state: &Option<RecordBatch>| state.as_ref().map(Covered::load).transpose();
     Ok([load(&carry.state)?, load(&carry.after)?])
 }
@@ -170,13 +170,13 @@ impl Rank {
         let Partition { covered, begin, .. } = *partition;
         if covered.rows == 0 {
             // The partition's first row begins a group whether it has a bit or not.
-            let groups = self.peers.before(group + 1) - self.peers.before(begin + 1);
+            let groups = self.peers.count_before(group + 1) - self.peers.count_before(begin + 1);
             return ((group - begin) as u64 + 1, groups as u64 + 1);
         }
         if group < begin || !self.peers.bit(group) {
             return (covered.rank, covered.dense_rank);
         }
-        let groups = self.peers.before(group + 1) - self.peers.before(begin);
+        let groups = self.peers.count_before(group + 1) - self.peers.count_before(begin);
         (partition.before(group) + 1, covered.dense_rank + groups as u64)
     }
 
@@ -198,12 +198,12 @@ impl Rank {
         cancel: &Cancel,
         mut f: impl FnMut(&Partition, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let ends = ends(carry)?;
+        let ends = carried_ends(carry)?;
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.try_each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
+            self.partitions.try_for_each_run(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
         }
         Ok(())
     }
@@ -218,7 +218,7 @@ impl Rank {
     ) -> Result<()> {
         self.each_partition(rows, carry, cancel, |partition, rows| {
             if self.naive {
-                return rows.into_iter().try_for_each(|row| f(&self.places_naively(partition, row)));
+                return rows.into_iter().try_for_each(|row| f(&self.ranks_naively(partition, row)));
             }
             let before = partition.before(rows.start);
             let total = partition.total();
@@ -226,7 +226,7 @@ impl Rank {
                 return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
             }
             let mut last = None;
-            self.peers.try_each(rows, |group, rows| {
+            self.peers.try_for_each_run(rows, |group, rows| {
                 let before = partition.before(rows.start);
                 let (rank, dense_rank) = match last {
                     Some(dense_rank) => (before + 1, dense_rank + 1),
@@ -248,15 +248,15 @@ impl Rank {
 
     /// The places of `rows` where the rows up to each are enough, from the bits of 64 rows at a time: where partitions and
     /// peer groups begin cannot be foreseen, so no row branches on it.
-    fn by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
+    fn ranks_by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
         let mut places = Vec::with_capacity(rows.len());
         if rows.is_empty() {
             return Ok(places);
         }
         // Where it ends makes no difference.
-        let run = self.partitions.begin(rows.start)..rows.end;
-        let partition = self.partition(&run, ends(carry)?, carry.base);
-        let (rank, dense_rank) = self.first_ranks(&partition, self.peers.begin(rows.start));
+        let run = self.partitions.run_start(rows.start)..rows.end;
+        let partition = self.partition(&run, carried_ends(carry)?, carry.base);
+        let (rank, dense_rank) = self.first_ranks(&partition, self.peers.run_start(rows.start));
         // Rows before the section as if they were in it: their numbers are negative.
         let mut begin = partition.begin as i64 - partition.covered.rows as i64;
         let mut group = if self.shared() { begin + rank as i64 - 1 } else { rows.start as i64 };
@@ -264,7 +264,7 @@ impl Rank {
         let dense = self.which == Which::DenseRank;
         // What begins with the first row is known.
         let mut unknown = !1;
-        for first in rows.clone().step_by(WORD) {
+        for first in rows.clone().step_by(WORD_BITS) {
             if (first - rows.start).is_multiple_of(FRAMES_PER_BLOCK) {
                 cancel.check()?;
             }
@@ -272,14 +272,14 @@ impl Rank {
             let new_groups = if self.shared() { self.peers.word(first) | new_partitions } else { u64::MAX };
             let (new_partitions, new_groups) = (new_partitions & unknown, new_groups & unknown);
             unknown = u64::MAX;
-            let count = WORD.min(rows.end - first);
-            let mut word = [0; WORD];
+            let count = WORD_BITS.min(rows.end - first);
+            let mut word = [0; WORD_BITS];
             let mut most = 0;
             if new_partitions == 0 && new_groups == u64::MAX {
                 let before = if dense { groups } else { first as i64 - begin };
                 (0..).zip(&mut word).for_each(|(by, place)| *place = (before as i32).wrapping_add(by + 1));
                 most = before + count as i64;
-                (group, groups) = ((first + WORD - 1) as i64, groups + WORD as i64);
+                (group, groups) = ((first + WORD_BITS - 1) as i64, groups + WORD_BITS as i64);
             } else {
                 for (bit, place) in word[..count].iter_mut().enumerate() {
                     let row = (first + bit) as i64;
@@ -299,7 +299,7 @@ impl Rank {
     }
 
     /// The places of one row, from the definitions: row by row.
-    fn places_naively(&self, partition: &Partition, row: usize) -> Places {
+    fn ranks_naively(&self, partition: &Partition, row: usize) -> Places {
         let Partition { covered, begin, end, .. } = *partition;
         let starts = |row: &usize| self.peers.bit(*row) || (covered.rows == 0 && *row == begin);
         let first_peer = (begin..=row).rev().find(starts);
@@ -401,7 +401,7 @@ impl Evaluator for Rank {
             return Ok(Arc::new(Float64Array::from(out)));
         }
         if !self.naive && !self.needs_end() {
-            return Ok(Arc::new(Int32Array::from(self.by_words(rows, carry, cancel)?)));
+            return Ok(Arc::new(Int32Array::from(self.ranks_by_words(rows, carry, cancel)?)));
         }
         let mut out = Vec::with_capacity(rows.len());
         self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
@@ -414,7 +414,7 @@ impl Evaluator for Rank {
             return covered.save();
         };
         let partition = Partition { covered, begin: rows.start, end: rows.end, after: 0 };
-        let group = self.peers.begin(last);
+        let group = self.peers.run_start(last);
         let group = if covered.rows == 0 { group.max(rows.start) } else { group };
         let (rank, dense_rank) = self.ranks(&partition, group);
         Covered { rows: partition.before(rows.end), rank, dense_rank }.save()
@@ -432,7 +432,7 @@ impl Evaluator for Rank {
     /// All rows where the rows before are enough; otherwise those of closed partitions.
     fn settled(&self, _: &Frames) -> usize {
         match self.partitions.len().checked_sub(1) {
-            Some(last) if self.open && self.needs_end() => self.partitions.begin(last).min(self.own_end),
+            Some(last) if self.open && self.needs_end() => self.partitions.run_start(last).min(self.own_end),
             _ => self.own_end,
         }
     }
@@ -451,7 +451,7 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     fn answers(section: &Section, which: Which) -> ArrayRef {
         answers_of(section, which, 0..section.rows)
@@ -470,7 +470,7 @@ mod tests {
 
     /// Row 0 begins a partition, as do rows of 2; rows of 1 begin a peer group.
     fn section(starts: &[u8]) -> Section {
-        let bits = |least| Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| starts[row] >= least));
+        let bits = |least| Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| starts[row] >= least));
         Section::whole(bits(2), bits(1), vec![]).unwrap()
     }
 

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
-use windrow::internals::{Bounds, Edges, FramePlan, Frames, OrderColumn, Section};
+use windrow::internals::{Bounds, Boundaries, FramePlan, Frames, OrderColumn, Section};
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
 #[path = "offset_column.rs"]
@@ -284,7 +284,7 @@ impl Case {
     fn section(&self, rows: Range<usize>, own: Range<usize>, open: bool) -> Section {
         let starts = |starts: &dyn Fn(usize) -> bool| {
             let bits = rows.clone().map(|row| row == 0 || starts(row)).collect::<Vec<_>>();
-            Edges::new(BooleanBuffer::from(bits))
+            Boundaries::new(BooleanBuffer::from(bits))
         };
         let partitions = starts(&|row| self.rows[row].0 != self.rows[row - 1].0);
         let peers = starts(&|row| !self.peers(row, row - 1));

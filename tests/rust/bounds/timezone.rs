@@ -104,7 +104,7 @@ proptest! {
 
         let section = |rows: Range<usize>, own: Range<usize>, open: bool| {
             let starts = |edge: &dyn Fn(usize) -> bool| {
-                Edges::new(rows.clone().map(|row| row == 0 || edge(row)).collect::<BooleanBuffer>())
+                Boundaries::new(rows.clone().map(|row| row == 0 || edge(row)).collect::<BooleanBuffer>())
             };
             let keys = TimestampSecondArray::from(instants[rows.clone()].to_vec());
             Section {
@@ -154,8 +154,8 @@ fn a_day_before_is_the_same_time_of_day() {
         let day = Literal::Interval { months: 0, days: 1, micros: 0 };
         let frame = Frame::range(Bound::Preceding(day.into()), Bound::CurrentRow);
         let plan = FramePlan::resolve(Some(&frame), &[order], &|name| Err(Error::spec(name)), "UTC").unwrap();
-        let edges = || Edges::new(BooleanBuffer::new_set(5));
-        let one = Edges::single(5);
+        let edges = || Boundaries::new(BooleanBuffer::new_set(5));
+        let one = Boundaries::single(5);
         let section = Section::whole(one, edges(), vec![Arc::new(keys)]).unwrap();
         let mut bounds = Bounds::default();
         Frames::new(&plan, &section, 0).unwrap().fill(0..5, &mut bounds).unwrap();

@@ -10,7 +10,7 @@ use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::{Distinct, FUNCTIONS, Family, Function};
-use windrow::internals::{Kernel, Modifiers, SortColumn, gather, sort};
+use windrow::internals::{FunctionId, Modifiers, SortColumn, gather, sort};
 use windrow::{
     Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, Summary, WindowSpec,
     catalog,
@@ -76,7 +76,7 @@ impl Window {
     fn calls(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
         let calls: Vec<Call> = match (function.family, function.kernel) {
-            (Family::Ranking, Kernel::Ntile) => vec![Call::new(function.name, literals(&[3]))],
+            (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
                 .iter()
@@ -93,7 +93,7 @@ impl Window {
                 .flat_map(|&name| {
                     let column = Arg::column(name);
                     match (function.family, function.kernel) {
-                        (_, Kernel::Nth) => vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]],
+                        (_, FunctionId::Nth) => vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]],
                         (Family::Offset, _) => vec![
                             vec![column.clone()],
                             vec![column.clone(), Arg::from(-2), Arg::Literal(Literal::Null)],
@@ -101,18 +101,18 @@ impl Window {
                             vec![column.clone(), Arg::from(0)],
                             vec![column.clone(), Arg::column("i16"), column],
                         ],
-                        (_, Kernel::Listagg) => {
+                        (_, FunctionId::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
                         (_, kernel) if quantile(kernel) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then it does not matter how they were merged.
-                        (_, Kernel::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
-                        (_, Kernel::EwmMean) => {
+                        (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
+                        (_, FunctionId::EwmMean) => {
                             let alpha = || Arg::Literal(Literal::Float(0.3));
                             let plain = Arg::Literal(Literal::Boolean(false));
                             vec![vec![column.clone(), alpha()], vec![column, alpha(), plain]]
                         }
-                        (_, Kernel::EwmMeanBy) => {
+                        (_, FunctionId::EwmMeanBy) => {
                             let days = Arg::Literal(Literal::Interval { months: 0, days: 20, micros: 0 });
                             vec![
                                 vec![column.clone(), Arg::column("k"), Arg::from(2)],
@@ -121,13 +121,13 @@ impl Window {
                             ]
                         }
                         // A counter is never negative.
-                        (_, Kernel::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
-                        (_, Kernel::CounterDiff) => {
+                        (_, FunctionId::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
+                        (_, FunctionId::CounterDiff) => {
                             let start = Arg::Literal(Literal::Timestamp { micros: 0, zoned: false });
                             vec![vec![column.clone()], vec![column, start]]
                         }
                         // The partner is no function of the value: ties among one do not tie the other.
-                        (_, Kernel::MinBy | Kernel::MaxBy) => {
+                        (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
                         }
                         _ if function.argument_count() == (2, 2) && function.family == Family::Aggregate => {
@@ -141,10 +141,10 @@ impl Window {
         };
         let calls = calls.into_iter().chain(self.ordered(function, schema));
         let dress = |mut call: Call| {
-            let own = call.args.first().filter(|_| call.distinct || function.kernel == Kernel::Mode);
+            let own = call.args.first().filter(|_| call.distinct || function.kernel == FunctionId::Mode);
             let ordered = match function.kernel {
-                Kernel::CollectList | Kernel::Listagg | Kernel::Mode => self.argument_ordered,
-                Kernel::DenseRank => self.argument_ordered,
+                FunctionId::CollectList | FunctionId::Listagg | FunctionId::Mode => self.argument_ordered,
+                FunctionId::DenseRank => self.argument_ordered,
                 _ => false,
             };
             if ordered {
@@ -164,13 +164,13 @@ impl Window {
             }
             if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
-            } else if function.kernel == Kernel::CollectList && self.distinct {
+            } else if function.kernel == FunctionId::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;
             }
             call
         };
         // A frequency says how often a value counts, which with DISTINCT is once.
-        let frequency = |call: &Call| function.kernel == Kernel::Percentile && call.args.len() > 2;
+        let frequency = |call: &Call| function.kernel == FunctionId::Percentile && call.args.len() > 2;
         let distinct = |call: Call| match function.distinct {
             Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
             _ => call,
@@ -195,37 +195,37 @@ impl Window {
             || Arg::Literal(Literal::List([0.9, 0.0, 0.5, 1.0, 0.07].map(Literal::Float).into_iter().collect()));
         let mut calls = Vec::new();
         match (function.family, function.kernel) {
-            (Family::Ranking, Kernel::DenseRank) => {}
+            (Family::Ranking, FunctionId::DenseRank) => {}
             (Family::Ranking, kernel) => {
-                let args: &[Arg] = if kernel == Kernel::Ntile { &[Arg::from(3)] } else { &[] };
+                let args: &[Arg] = if kernel == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
                 for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
                     calls.push(Call::new(function.name, args.to_vec()).argument_order(keys));
                 }
             }
             (Family::Value, kernel) => {
-                let args: &[Arg] = if kernel == Kernel::Nth { &[Arg::from(2)] } else { &[] };
+                let args: &[Arg] = if kernel == FunctionId::Nth { &[Arg::from(2)] } else { &[] };
                 for (column, order) in [("i64", "f64"), ("utf8", "kd"), ("struct", "i8"), ("view", "flag")] {
                     let args = std::iter::once(Arg::column(column)).chain(args.iter().cloned());
                     calls.push(Call::new(function.name, args).argument_order([key(order)]));
                 }
             }
-            (_, Kernel::MinBy | Kernel::MaxBy) => {
+            (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                 for (column, order) in [("utf8", "f64"), ("struct", "i32"), ("i64", "list")] {
                     let args = [Arg::column(column), Arg::column(order), Arg::from(2)];
                     calls.push(Call::new(function.name, args));
                 }
             }
-            (_, Kernel::Median) => {
+            (_, FunctionId::Median) => {
                 calls.extend(
                     columns().map(|name| Call::new(function.name, [Arg::column(name)]).argument_order([key(name)])),
                 );
             }
-            (_, Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox) => {
+            (_, FunctionId::Percentile | FunctionId::PercentileDisc | FunctionId::PercentileApprox) => {
                 for name in columns() {
                     let call = |share| Call::new(function.name, [Arg::column(name), share]);
                     calls.extend([call(share(0.3)), call(shares())]);
                     calls.push(call(share(0.75)).argument_order([key(name)]));
-                    if function.argument_count().1 > 2 && function.kernel == Kernel::Percentile {
+                    if function.argument_count().1 > 2 && function.kernel == FunctionId::Percentile {
                         calls.push(Call::new(function.name, [Arg::column(name), shares(), Arg::column("u8")]));
                     }
                 }
@@ -242,8 +242,8 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
 }
 
 /// Quantiles, whose calls need a share or more.
-fn quantile(kernel: Kernel) -> bool {
-    use Kernel::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
+fn quantile(kernel: FunctionId) -> bool {
+    use FunctionId::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
     matches!(kernel, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
@@ -254,7 +254,7 @@ fn functions() -> impl Iterator<Item = &'static Function> {
 
 /// What rounding may leave where the exact answer is 0: products of distances cancel out to it.
 fn slack(function: &Function, call: &Call) -> f64 {
-    use Kernel as K;
+    use FunctionId as K;
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
     match function.kernel {
         K::Skewness | K::Kurtosis | K::Corr | K::RegrR2 => 1e-9,

@@ -21,8 +21,8 @@ use proptest::test_runner::TestCaseResult;
 use windrow::Cancel;
 use windrow::internals::Threads;
 use windrow::internals::{
-    Accumulated, Accumulator, Aggregate, And, BinList, Bits, ByTimes, Bytes, Choice, Count, DecimalAverage, DecimalSum,
-    EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, Inclusion, IntegerSum, IntervalAverage, Logic, Natives,
+    Accumulated, Accumulator, Aggregate, And, BinList, Bits, TimeClock, Bytes, ArgMinMax, Count, DecimalAverage, DecimalSum,
+    EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, RowMask, IntegerSum, IntervalAverage, BoolAggregate, Natives,
     Numbers, OnOverflow, Or, Ordered, Pairs, Product, Readout, Regression, Retractable, Selective, Shape, Spread, Ties,
     Values, Xor, decimals, floats, integers,
 };
@@ -210,10 +210,10 @@ fn one_thread() -> Threads {
 }
 
 /// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
-fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
+fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, RowMask) {
     let column = column.slice(BEFORE, column.len() - BEFORE);
     let filter = (filter.len() >= column.len()).then(|| BooleanArray::from(filter[..column.len()].to_vec()));
-    let inclusion = Inclusion::new(std::slice::from_ref(&column), filter.as_ref());
+    let inclusion = RowMask::new(std::slice::from_ref(&column), filter.as_ref());
     (column, inclusion)
 }
 
@@ -254,10 +254,10 @@ proptest! {
     fn counts_and_logic(values in values(), filter in filters(), cuts in cuts()) {
         let column: BooleanArray = values.iter().map(|value| value.map(|value| value > -2)).collect();
         let (column, inclusion) = sliced(Arc::new(column), &filter);
-        for inclusion in [Inclusion::All, inclusion.clone()] {
+        for inclusion in [RowMask::All, inclusion.clone()] {
             retractable(&Count::new(inclusion), column.len(), cuts)?;
         }
-        for logic in [Logic::And, Logic::Or] {
+        for logic in [BoolAggregate::And, BoolAggregate::Or] {
             retractable(&logic.over(column.as_boolean(), inclusion.clone()), column.len(), cuts)?;
         }
     }
@@ -286,7 +286,7 @@ proptest! {
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
                     if values().fit::<i64>(true, &one_thread()).unwrap() {
-                        let narrow = values().summed_in::<i64>();
+                        let narrow = values().with_width::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
                     }
@@ -328,7 +328,7 @@ proptest! {
         let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
         if sums.fit::<i128>(true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
-            retractable(&Accumulated::new(sums.summed_in::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
+            retractable(&Accumulated::new(sums.with_width::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }
         held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
         held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
@@ -371,7 +371,7 @@ proptest! {
         for which in [Product::Value, Product::Root] {
             laws(&which.over(&column, inclusion.clone()).unwrap(), rows, cuts, &relative)?;
         }
-        let counted = if rows_count { Inclusion::All } else { inclusion.clone() };
+        let counted = if rows_count { RowMask::All } else { inclusion.clone() };
         for alpha in [0.01, 0.5, 0.99] {
             let adjusted = EwmMean::adjusted(&column, inclusion.clone(), counted.clone(), alpha).unwrap();
             laws(&adjusted, rows, cuts, &near(1e-9))?;
@@ -379,7 +379,7 @@ proptest! {
             laws(&recursive, rows, cuts, &near(1e-9))?;
         }
         let times = (0..rows as i64).map(|row| row * row % 37).collect();
-        let by = ByTimes { times, half_life: 5.0 };
+        let by = TimeClock { times, half_life: 5.0 };
         laws(&EwmMean::timed(&column, inclusion.clone(), by).unwrap(), rows, cuts, &near(1e-9))?;
         // As many bins as rows: then it is exact.
         let fields = vec![Field::new("x", DataType::Float64, true), Field::new("y", DataType::Float64, true)];
@@ -399,7 +399,7 @@ proptest! {
             retractable(&Bits::over::<Xor>(&column, inclusion.clone()).unwrap(), rows, cuts)?;
             for (which, ties) in [(Extremum::Min, Ties::Last), (Extremum::Max, Ties::Last), (Extremum::Max, Ties::First)] {
                 let keys = Numbers((0..rows as i64).map(|row| row * 7 % 5).collect());
-                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+                let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, ties);
                 typed(&choice, &column)?;
                 selective(&choice, rows, cuts)?;
             }
@@ -497,7 +497,7 @@ fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     for which in [Extremum::Min, Extremum::Max] {
         for ties in [Ties::First, Ties::Last] {
             let keys = Bytes::new(&column).unwrap();
-            let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+            let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, ties);
             typed(&choice, &column)?;
             selective(&choice, column.len(), cuts)?;
         }

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use windrow::internals::nth::Nth;
 use windrow::internals::rank::Rank;
 use windrow::internals::{
-    Bounds, By, Carry, Edges, Evaluator, FramePlan, Frames, Inclusion, Offset, OrderColumn, Reach, Section, nth, rank,
+    Bounds, By, Carry, Boundaries, Evaluator, FramePlan, Frames, RowMask, Offset, OrderColumn, Reach, Section, nth, rank,
 };
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
 
@@ -42,7 +42,7 @@ impl Rows {
 
     /// Some of the rows as a section.
     fn cut(&self, rows: Range<usize>, answered: usize, open: bool) -> Section {
-        let edges = |bits: &[bool]| Edges::new(BooleanBuffer::from(&bits[rows.clone()]));
+        let edges = |bits: &[bool]| Boundaries::new(BooleanBuffer::from(&bits[rows.clone()]));
         let keys: ArrayRef = Arc::new(Int64Array::from(self.keys[rows.clone()].to_vec()));
         let mut section = Section::whole(edges(&self.partitions), edges(&self.peers), vec![keys]).unwrap();
         section.own = answered - rows.start..rows.len();
@@ -81,13 +81,13 @@ impl Takes {
         }
     }
 
-    fn inclusion(self, column: &ArrayRef, rows: &Rows, range: Range<usize>) -> Inclusion {
+    fn inclusion(self, column: &ArrayRef, rows: &Rows, range: Range<usize>) -> RowMask {
         let filter = BooleanArray::from(rows.passes[range].to_vec());
         match self {
-            Self::All => Inclusion::new(&[], None),
-            Self::Values => Inclusion::new(std::slice::from_ref(column), None),
-            Self::Passing => Inclusion::new(&[], Some(&filter)),
-            Self::Both => Inclusion::new(std::slice::from_ref(column), Some(&filter)),
+            Self::All => RowMask::new(&[], None),
+            Self::Values => RowMask::new(std::slice::from_ref(column), None),
+            Self::Passing => RowMask::new(&[], Some(&filter)),
+            Self::Both => RowMask::new(std::slice::from_ref(column), Some(&filter)),
         }
     }
 }
@@ -182,7 +182,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
             continue;
         }
         let here = settled - kept;
-        let partition = section.partitions.begin(if here == section.rows { here - 1 } else { here });
+        let partition = section.partitions.run_start(if here == section.rows { here - 1 } else { here });
         let release = evaluator.release(&frames, here).max(partition);
         assert!(release <= section.rows);
         let keep = release.min(here).saturating_sub(extra).max(partition);
@@ -545,7 +545,7 @@ fn values_of_any_type_come_through_as_they_are() {
                 Some(1) => [&shown[3], &shown[3], &shown[0], &shown[1]],
                 _ => [&shown[0], &shown[1], &shown[0], &shown[1]],
             };
-            let lag = Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-2), default, false).unwrap();
+            let lag = Offset::new(&section, column.clone(), RowMask::All, By::Fixed(-2), default, false).unwrap();
             let answers = evaluate(&lag, &plan, &section);
             assert_eq!(answers.data_type(), column.data_type());
             assert_eq!(show(&answers).iter().collect::<Vec<_>>(), expected, "{}", column.data_type());
@@ -556,7 +556,7 @@ fn values_of_any_type_come_through_as_they_are() {
         ] {
             let make = |section: &Section, range: Range<usize>| -> Box<dyn Evaluator> {
                 let column = column.slice(range.start, range.len());
-                Box::new(Nth::new(section, column, Inclusion::All, which.clone(), false).unwrap())
+                Box::new(Nth::new(section, column, RowMask::All, which.clone(), false).unwrap())
             };
             for piece in 1..4 {
                 let answers = streamed(&rows, &make, &plan, true, &[(piece, 0)]);
@@ -572,13 +572,13 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
     let values: Vec<_> = (0..128).map(|value| value.to_string()).collect();
     let keys = Int8Array::from_iter_values(0..=127);
     let column: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(StringArray::from(values))));
-    let edges = Edges::single(128);
+    let edges = Boundaries::single(128);
     let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
     let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
     let default: ArrayRef = Arc::new([Some("other")].into_iter().collect::<DictionaryArray<Int8Type>>());
     // 127 of the column's values and the default: as many as there are keys.
     let lag =
-        Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-1), Some(default.clone()), false).unwrap();
+        Offset::new(&section, column.clone(), RowMask::All, By::Fixed(-1), Some(default.clone()), false).unwrap();
     let answers = evaluate(&lag, &plan, &section);
     assert_eq!(answers.data_type(), column.data_type());
     assert_eq!(show(&answers)[..3], ["other", "0", "1"]);
@@ -586,7 +586,7 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
     let mut filler: Vec<Option<String>> = (0..128).map(|value| Some(format!("x{value}"))).collect();
     filler[0] = None;
     let fillers: ArrayRef = Arc::new(filler.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>());
-    let lag = Offset::new(&section, column, Inclusion::All, By::Fixed(-64), Some(fillers), false).unwrap();
+    let lag = Offset::new(&section, column, RowMask::All, By::Fixed(-64), Some(fillers), false).unwrap();
     let frames = Frames::new(&plan, &section, 0).unwrap();
     let answers = lag.evaluate(&frames, 0..128, &Carry::default(), &Cancel::default()).unwrap();
     assert_eq!(show(&answers)[62..66], ["x62", "x63", "0", "1"]);
@@ -594,7 +594,7 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
 
 #[test]
 fn a_place_that_is_no_int_is_an_error() {
-    let edges = Edges::new(BooleanBuffer::new_unset(3));
+    let edges = Boundaries::new(BooleanBuffer::new_unset(3));
     let mut section = Section::whole(edges.clone(), edges, vec![]).unwrap();
     section.open = true;
     let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();

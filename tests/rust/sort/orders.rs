@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit}
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::internals::{Edges, SortColumn, first_descent, gather, group, restore, sort, starts};
+use windrow::internals::{Boundaries, SortColumn, first_descent, gather, group, restore, sort, starts};
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]
@@ -438,7 +438,7 @@ fn check_edges(columns: &[SortColumn]) {
     let found = starts(&after, rows - cut, Some(&before)).unwrap();
     assert_eq!(found, BooleanBuffer::collect_bool(rows - cut, |row| naive(cut + row)));
 
-    let partitions = Edges::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
+    let partitions = Boundaries::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
     let found = first_descent(columns, &partitions).unwrap();
     let naive = (1..rows).find(|&row| row % 7 != 0 && compare_rows(columns, &values, row - 1, row).is_gt());
     assert_eq!(found, naive);
