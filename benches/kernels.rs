@@ -13,7 +13,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
-use windrow::internals::{Carry, Boundaries, Section};
+use windrow::internals::{Boundaries, Carry, Section};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 const ROWS: usize = 1_000_000;

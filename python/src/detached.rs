@@ -36,7 +36,7 @@ impl Signals {
     /// Runs `work`, which `cancel` stops, without the GIL.
     ///
     /// # Errors
-    /// What a signal handler raised, or as for [`guarded`].
+    /// What a signal handler raised, or as for [`run_detached`].
     pub(crate) fn during<T: Send>(
         &self,
         py: Python<'_>,

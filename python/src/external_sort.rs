@@ -1,4 +1,4 @@
-//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `Spilled`: batches on disk.
+//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `SpilledRun`: batches on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

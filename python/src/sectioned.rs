@@ -34,13 +34,13 @@ impl PySections {
     /// Whether rows may be summed up in any order.
     #[getter]
     fn sums_up_any_order(&self) -> bool {
-        self.0.sums_up_any_order()
+        self.0.is_order_insensitive()
     }
 
     /// The last row of a batch in order with which a section may begin.
     fn last_cut(&self, py: Python<'_>, rows: PyRecordBatch) -> PyResult<Option<usize>> {
         let (plan, rows) = (&self.0, rows.into_inner());
-        run_detached(py, || plan.last_cut(&rows))
+        run_detached(py, || plan.last_section_boundary(&rows))
     }
 
     /// Batches as one, without what views do not show; dictionaries are merged.
@@ -68,7 +68,7 @@ impl PySections {
     /// The calls' columns for a section's rows.
     fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyNeighbourhood) -> PyResult<PyRecordBatch> {
         let (plan, rows, signals) = (&self.0, rows.into_inner(), Signals::new());
-        let answer = signals.during(py, || plan.answer(&rows, &around.0, &signals.cancel))?;
+        let answer = signals.during(py, || plan.evaluate_section(&rows, &around.0, &signals.cancel))?;
         Ok(PyRecordBatch::new(answer))
     }
 }

@@ -35,7 +35,9 @@ pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunctio
     let kind: String = function.getattr("kind")?.extract()?;
     let function = function.clone();
     Ok(match kind.as_str() {
-        "aggregate" => UserFunction::Aggregate(Arc::new(PyAggregate(Arc::new(AggregateMethods::new(&function, output)?)))),
+        "aggregate" => {
+            UserFunction::Aggregate(Arc::new(PyAggregate(Arc::new(AggregateMethods::new(&function, output)?))))
+        }
         "frames" => UserFunction::Frames(Arc::new(PyFunction { function: function.unbind(), output })),
         _ => UserFunction::Partitions(Arc::new(PyFunction { function: function.unbind(), output })),
     })
@@ -124,7 +126,7 @@ impl AggregateMethods {
     }
 
     /// What a method that took `given` made of it.
-    fn made(&self, method: &str, given: &Bound<'_, PyAny>, made: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn check_state(&self, method: &str, given: &Bound<'_, PyAny>, made: &Bound<'_, PyAny>) -> PyResult<()> {
         // A method that changes its state in place and returns nothing would lose it without a word.
         if made.is_none() && !given.is_none() && !self.copier.is_constant(given)? {
             let user = given.py().import("windrow.exceptions")?.getattr("UserError")?;
@@ -221,7 +223,7 @@ impl PyBound {
                     [(values, false)] => values.bind(py).get_item(row).and_then(|value| method.call1((&now, value))),
                     _ => self.arguments(py, &now, row).and_then(|arguments| method.call1(arguments)),
                 };
-                let made = made.and_then(|made| methods.made(name, &now, &made).map(|()| made));
+                let made = made.and_then(|made| methods.check_state(name, &now, &made).map(|()| made));
                 now = made.map_err(|error| methods.failed(py, name, error))?;
             }
             store_state(state, now);
@@ -278,7 +280,7 @@ impl BoundAggregate for PyBound {
             // `right` stays in use: what the method keeps of it, or changes, is the method's own.
             let right = object(right).and_then(|right| methods.copier.copy(right.bind(py))).map_err(copied)?;
             let made = merge.bind(py).call1((&given, right));
-            let made = made.and_then(|made| methods.made("merge", &given, &made).map(|()| made));
+            let made = made.and_then(|made| methods.check_state("merge", &given, &made).map(|()| made));
             store_state(left, made.map_err(|error| methods.failed(py, "merge", error))?);
             Ok(())
         })

@@ -10,7 +10,7 @@ use super::timezone::ZoneClock;
 use crate::util::civil::{SECONDS_PER_DAY, first_day_of, month_of, ticks_per_second};
 
 /// Nanoseconds in a day that has no change of offset.
-pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
+pub(super) const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
 /// How a key counts time.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct Calendar {
 
 /// A distance in time, by the calendar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct CalendarStep {
     /// Calendar months.
     pub(super) months: i64,
     /// Calendar days.
@@ -34,7 +34,7 @@ pub(super) struct Step {
     pub(super) ticks: i64,
 }
 
-impl Step {
+impl CalendarStep {
     /// The same distance the other way.
     pub(super) fn reversed(self) -> Self {
         Self {
@@ -45,12 +45,12 @@ impl Step {
     }
 
     /// Whether some of it points forward.
-    pub(super) fn forward(self) -> bool {
+    pub(super) fn points_forward(self) -> bool {
         self.months > 0 || self.days > 0 || self.ticks > 0
     }
 
     /// Whether some of it points back.
-    pub(super) fn back(self) -> bool {
+    pub(super) fn points_back(self) -> bool {
         self.months < 0 || self.days < 0 || self.ticks < 0
     }
 }
@@ -75,7 +75,7 @@ impl Calendar {
     }
 
     /// Whether days differ in length.
-    pub(super) fn zoned(&self) -> bool {
+    pub(super) fn has_zone(&self) -> bool {
         self.zone.is_some()
     }
 }
@@ -98,7 +98,7 @@ impl CalendarAdder {
 
     /// `key` moved by `step`; `None` where that is out of the calendar's range.
     #[inline]
-    pub(super) fn add(&mut self, key: i64, step: Step) -> Option<i64> {
+    pub(super) fn add(&mut self, key: i64, step: CalendarStep) -> Option<i64> {
         let mut key = key;
         if step.months != 0 {
             key = self.on_wall_clock(key, |this, wall| this.add_months(wall, step.months))?;
@@ -164,16 +164,16 @@ mod tests {
         DateTime::parse_from_rfc3339(&format!("{local}:00{offset}")).unwrap().timestamp()
     }
 
-    fn add(calendar: Calendar, key: i64, step: Step) -> Option<i64> {
+    fn add(calendar: Calendar, key: i64, step: CalendarStep) -> Option<i64> {
         CalendarAdder::new(&calendar).add(key, step)
     }
 
-    fn months(months: i64) -> Step {
-        Step { months, ..Step::default() }
+    fn months(months: i64) -> CalendarStep {
+        CalendarStep { months, ..CalendarStep::default() }
     }
 
-    fn days(days: i64) -> Step {
-        Step { days, ..Step::default() }
+    fn days(days: i64) -> CalendarStep {
+        CalendarStep { days, ..CalendarStep::default() }
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn months_are_chrono_s() {
+    fn months_match_chrono() {
         use chrono::{Datelike, Months, NaiveDate};
         for day in (-800_000..800_000_i64).step_by(37) {
             let date = NaiveDate::from_num_days_from_ce_opt(day as i32 + 719_163).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calendar_has_no_last_year() {
+    fn moves_at_the_limits_do_not_overflow() {
         let zone = "America/New_York".parse().unwrap();
         for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
             for zone in [None, Some(zone)] {
@@ -231,17 +231,17 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_the_wall_clock_s() {
+    fn day_follows_the_wall_clock() {
         // 23 hours long: the clock was put forward in between.
         let noon = seconds("2024-03-10T13:00", "-04:00");
         assert_eq!(add(new_york(), noon, days(-1)), Some(seconds("2024-03-09T13:00", "-05:00")));
         // What is left after days and months is the clock's.
-        let step = Step { days: -1, ticks: -3_600, ..Step::default() };
+        let step = CalendarStep { days: -1, ticks: -3_600, ..CalendarStep::default() };
         assert_eq!(add(new_york(), noon, step), Some(seconds("2024-03-09T12:00", "-05:00")));
     }
 
     #[test]
-    fn a_time_in_the_gap_moves_on_by_the_gap() {
+    fn time_in_dst_gap_moves_forward() {
         let at = seconds("2024-02-10T02:30", "-05:00");
         assert_eq!(add(new_york(), at, months(1)), Some(seconds("2024-03-10T03:30", "-04:00")));
         // The longest gap there is: Samoa had no 30 December 2011.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_exists_twice_keeps_its_offset() {
+    fn ambiguous_time_keeps_its_offset() {
         let summer = seconds("2024-10-03T01:30", "-04:00");
         assert_eq!(add(new_york(), summer, months(1)), Some(seconds("2024-11-03T01:30", "-04:00")));
         let winter = seconds("2024-12-03T01:30", "-05:00");

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::block::Bounds;
 use super::offset_column::SectionOffsets;
-use super::range_key::Key;
-use super::range_offset::{Offset, FrameSide};
-use super::resolve::{ResolvedBound, FramePlan};
+use super::range_key::SectionKey;
+use super::range_offset::{FrameSide, RangeOffset};
+use super::resolve::{FramePlan, ResolvedBound};
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
@@ -25,7 +25,7 @@ pub struct Frames {
     base: usize,
     partitions: RunIndex,
     peers: Option<RunIndex>,
-    key: Option<Key>,
+    key: Option<SectionKey>,
     start: OffsetSource,
     end: OffsetSource,
 }
@@ -37,7 +37,7 @@ enum OffsetSource {
     /// Each row's own offset.
     Offsets(SectionOffsets),
     /// Each row's end itself.
-    Found(Arc<[u32]>),
+    Precomputed(Arc<[u32]>),
 }
 
 impl Frames {
@@ -47,13 +47,15 @@ impl Frames {
     /// # Errors
     /// A column the section does not hold, or one whose values cannot be offsets.
     pub fn new(plan: &FramePlan, section: &Section, base: usize) -> Result<Self> {
-        let key = plan.key.as_ref().map(|key| Key::new(key, section)).transpose()?;
+        let key = plan.key.as_ref().map(|key| SectionKey::new(key, section)).transpose()?;
         let partitions = RunIndex::new(&section.partitions);
         let given = |edge: &ResolvedBound, side: FrameSide| match (edge, plan.key.as_ref().zip(key.as_ref())) {
-            (ResolvedBound::Key(Offset::Calendar(step)), Some((plan, key))) => {
-                range::positions(plan, key, *step, side, &partitions, section.rows).map(OffsetSource::Found)
+            (ResolvedBound::Key(RangeOffset::Calendar(step)), Some((plan, key))) => {
+                range::positions(plan, key, *step, side, &partitions, section.rows).map(OffsetSource::Precomputed)
             }
-            _ => edge.per_row().map_or(Ok(OffsetSource::Nothing), |column| column.values(section).map(OffsetSource::Offsets)),
+            _ => edge
+                .offset_column()
+                .map_or(Ok(OffsetSource::Nothing), |column| column.values(section).map(OffsetSource::Offsets)),
         };
         let (start, end) = (given(&plan.start, FrameSide::Start)?, given(&plan.end, FrameSide::End)?);
         Ok(Self {
@@ -77,8 +79,8 @@ impl Frames {
     pub fn fill(&self, rows: Range<usize>, out: &mut Bounds) -> Result<()> {
         out.begin.resize(rows.len(), 0);
         out.end.resize(rows.len(), 0);
-        self.edge(FrameSide::Start, rows.clone(), &mut out.begin)?;
-        self.edge(FrameSide::End, rows.clone(), &mut out.end)?;
+        self.fill_bound(FrameSide::Start, rows.clone(), &mut out.begin)?;
+        self.fill_bound(FrameSide::End, rows.clone(), &mut out.end)?;
         with_widest_vectors(
             #[inline(always)]
             || out.begin.iter().zip(&mut out.end).for_each(|(begin, end)| *end = (*end).max(*begin)),
@@ -100,13 +102,16 @@ impl Frames {
     ///
     /// A frame is settled once a row behind it has been seen; with ROWS, once its last row has.
     #[must_use]
-    pub fn settled(&self) -> usize {
+    pub fn first_unsettled(&self) -> usize {
         let Some(last) = self.rows.checked_sub(1).filter(|_| self.open) else {
             return self.own.end;
         };
         let first = self.partitions.run_start(last).clamp(self.own.start, self.own.end);
         match &self.plan.end {
-            ResolvedBound::Unbounded | ResolvedBound::RowsBy(_) | ResolvedBound::GroupsBy(_) | ResolvedBound::KeyBy(_) => first,
+            ResolvedBound::Unbounded
+            | ResolvedBound::RowsBy(_)
+            | ResolvedBound::GroupsBy(_)
+            | ResolvedBound::KeyBy(_) => first,
             ResolvedBound::Rows(by) => {
                 let settled = (self.rows as i64 - by).clamp(first as i64, self.own.end as i64);
                 settled as usize
@@ -135,28 +140,28 @@ impl Frames {
     /// row before it that a later frame needs. Where frames begin at UNBOUNDED PRECEDING a carry may stand for
     /// the rows before the result: they lie in every later frame, and EXCLUDE takes none of them out.
     #[must_use]
-    pub fn release(&self, answered: usize) -> usize {
+    pub fn first_needed(&self, answered: usize) -> usize {
         let Some((last, partition)) = self.open_frames(answered) else {
             return answered;
         };
         let needed = match (&self.plan.start, &self.plan.end) {
-            (start, _) if start.per_row().is_some() => Some(partition),
-            (ResolvedBound::Unbounded, end) if end.per_row().is_some() => Some(partition),
-            (ResolvedBound::Unbounded, _) => self.kept(FrameSide::End, last, partition).map(|end| {
+            (start, _) if start.offset_column().is_some() => Some(partition),
+            (ResolvedBound::Unbounded, end) if end.offset_column().is_some() => Some(partition),
+            (ResolvedBound::Unbounded, _) => self.first_needed_by(FrameSide::End, last, partition).map(|end| {
                 let peers = self.peers.as_ref().filter(|_| self.plan.excludes_peers());
                 peers.map_or(end, |peers| end.min(peers.run_start(last)))
             }),
-            _ => self.kept(FrameSide::Start, last, partition),
+            _ => self.first_needed_by(FrameSide::Start, last, partition),
         };
         needed.unwrap_or(partition).min(answered)
     }
 
-    /// As [`Frames::release`], where no state can stand for rows: all that lie in later frames stay.
+    /// As [`Frames::first_needed`], where no state can stand for rows: all that lie in later frames stay.
     #[must_use]
     pub fn first_needed_without_carry(&self, answered: usize) -> usize {
         match self.open_frames(answered) {
             Some((_, partition)) if matches!(self.plan.start, ResolvedBound::Unbounded) => partition.min(answered),
-            _ => self.release(answered),
+            _ => self.first_needed(answered),
         }
     }
 
@@ -171,11 +176,11 @@ impl Frames {
     }
 
     /// The first row that later frames need for where they begin or end.
-    fn kept(&self, side: FrameSide, last: usize, partition: usize) -> Option<usize> {
+    fn first_needed_by(&self, side: FrameSide, last: usize, partition: usize) -> Option<usize> {
         let edge = self.bound_of_row(side, last)?;
         // By the calendar of a zone an end may owe its place to a row before: see `range::positions`.
         let found = |given: &OffsetSource| match given {
-            OffsetSource::Found(found) => {
+            OffsetSource::Precomputed(found) => {
                 let at = found[last];
                 partition + found[partition..last].partition_point(|edge| *edge < at)
             }
@@ -187,12 +192,12 @@ impl Frames {
     /// One end of one row's frame.
     fn bound_of_row(&self, side: FrameSide, row: usize) -> Option<usize> {
         let mut out = [0];
-        self.edge(side, row..row + 1, &mut out).ok()?;
+        self.fill_bound(side, row..row + 1, &mut out).ok()?;
         Some(out[0] as usize)
     }
 
     /// One end of the frames of `rows`.
-    fn edge(&self, side: FrameSide, rows: Range<usize>, out: &mut [u32]) -> Result<()> {
+    fn fill_bound(&self, side: FrameSide, rows: Range<usize>, out: &mut [u32]) -> Result<()> {
         let first = rows.start;
         let (edge, given) = match side {
             FrameSide::Start => (&self.plan.start, &self.start),
@@ -218,8 +223,10 @@ impl Frames {
                 let out = &mut out[piece.start - first..piece.end - first];
                 groups::shift(peers, &run, piece, by + behind, out);
             }),
-            (ResolvedBound::Key(_), OffsetSource::Found(found), ..) => out.copy_from_slice(&found[rows]),
-            (ResolvedBound::Key(by), _, _, Some((plan, key))) => range::shift(plan, key, by, side, partitions, rows, out),
+            (ResolvedBound::Key(_), OffsetSource::Precomputed(found), ..) => out.copy_from_slice(&found[rows]),
+            (ResolvedBound::Key(by), _, _, Some((plan, key))) => {
+                range::shift(plan, key, by, side, partitions, rows, out)
+            }
             (ResolvedBound::RowsBy(_), OffsetSource::Offsets(offsets), ..) => {
                 return for_each_row(partitions, rows, out, |run, row, _| {
                     Ok(rows::shift_one(row, offsets.count(row)?.saturating_add(behind), run))
@@ -227,7 +234,7 @@ impl Frames {
             }
             (ResolvedBound::GroupsBy(_), OffsetSource::Offsets(offsets), Some(peers), _) => {
                 return for_each_row(partitions, rows, out, |run, row, _| {
-                    let by = offsets.count(row)?.clamp(-rows::FAR, rows::FAR);
+                    let by = offsets.count(row)?.clamp(-rows::MAX_ROW_OFFSET, rows::MAX_ROW_OFFSET);
                     Ok(groups::shift_one(peers, run, row, by + behind))
                 });
             }

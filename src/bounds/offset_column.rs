@@ -12,17 +12,17 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_cast::CastOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::calendar::DAY_NANOS;
+use super::calendar::NANOS_PER_DAY;
 use super::offset_literal::{day_ticks, interval, refusal};
 use super::range_key::KeyPlan;
-use super::range_offset::{Offset, FrameSide};
+use super::range_offset::{FrameSide, RangeOffset};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
 use crate::util::civil::ticks_per_second;
 
 /// A column of offsets, resolved against the schema.
 #[derive(Debug, Clone)]
-pub(super) struct PerRow {
+pub(super) struct OffsetColumn {
     pub(super) number: usize,
     name: String,
     /// The type that the column is cast to.
@@ -30,7 +30,7 @@ pub(super) struct PerRow {
     pub(super) preceding: bool,
 }
 
-impl PerRow {
+impl OffsetColumn {
     /// Offsets for `key` of RANGE; without one, for ROWS and GROUPS.
     ///
     /// # Errors
@@ -150,12 +150,12 @@ impl SectionOffsets {
             OffsetValues::Whole(values) => {
                 self.get(values, row).map(|by| if self.preceding { by.saturating_neg() } else { by })
             }
-            _ => Err(self.broken()),
+            _ => Err(self.invalid_offset()),
         }
     }
 
     /// The distance from a key of `plan` that `row`'s offset says.
-    pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: FrameSide) -> Result<Offset> {
+    pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: FrameSide) -> Result<RangeOffset> {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
             interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
@@ -165,24 +165,26 @@ impl SectionOffsets {
             })
         };
         match &self.values {
-            OffsetValues::Whole(values) => Ok(Offset::Whole(i128::from(self.get(values, row)?) * sign * day_ticks(plan))),
+            OffsetValues::Whole(values) => {
+                Ok(RangeOffset::Whole(i128::from(self.get(values, row)?) * sign * day_ticks(plan)))
+            }
             OffsetValues::Double(values) => {
                 let by = self.get(values, row)? * sign as f64;
-                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Double(by)) }
+                if by.is_nan() { Err(self.nan_error(row)) } else { Ok(RangeOffset::Double(by)) }
             }
             OffsetValues::Single(values) => {
                 let by = self.get(values, row)? * sign as f32;
-                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Single(by)) }
+                if by.is_nan() { Err(self.nan_error(row)) } else { Ok(RangeOffset::Single(by)) }
             }
             OffsetValues::Wide(values) => {
                 let by = self.get(values, row)? * sign;
                 // Narrow decimals are small keys.
                 let small = matches!(plan.data_type, DataType::Decimal32(..) | DataType::Decimal64(..));
-                Ok(if small { Offset::Whole(by) } else { Offset::Wide(by) })
+                Ok(if small { RangeOffset::Whole(by) } else { RangeOffset::Wide(by) })
             }
             OffsetValues::Huge(values) => {
                 let by = self.get(values, row)?;
-                Ok(Offset::Huge(if self.preceding { by.wrapping_neg() } else { by }))
+                Ok(RangeOffset::Huge(if self.preceding { by.wrapping_neg() } else { by }))
             }
             OffsetValues::Interval(values) => {
                 let by = self.get(values, row)?;
@@ -191,8 +193,8 @@ impl SectionOffsets {
             OffsetValues::Duration(values, tick) => {
                 let nanos = i128::from(self.get(values, row)?) * tick;
                 // As of a literal: whole days are the calendar's.
-                let days = (nanos / DAY_NANOS) as i64;
-                by_interval(0, days, nanos - i128::from(days) * DAY_NANOS)
+                let days = (nanos / NANOS_PER_DAY) as i64;
+                by_interval(0, days, nanos - i128::from(days) * NANOS_PER_DAY)
             }
         }
     }
@@ -205,15 +207,15 @@ impl SectionOffsets {
                  current row",
                 self.name
             ))),
-            _ => Err(self.broken()),
+            _ => Err(self.invalid_offset()),
         }
     }
 
-    fn nan(&self, row: usize) -> Error {
+    fn nan_error(&self, row: usize) -> Error {
         Error::data(format!("offset column {:?} is NaN in row {row} of its section: give a number", self.name))
     }
 
-    fn broken(&self) -> Error {
+    fn invalid_offset(&self) -> Error {
         Error::internal(format!("offset column {:?} does not hold what its plan says", self.name))
     }
 }

@@ -14,9 +14,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::calendar::{CalendarAdder, Step};
-use super::range_key::{Key, KeyPlan, Keys};
-use super::range_offset::{Offset, FrameSide, Target, by_calendar, double, huge, single, whole, wide};
+use super::calendar::{CalendarAdder, CalendarStep};
+use super::range_key::{KeyPlan, RangeKeys, SectionKey};
+use super::range_offset::{FrameSide, RangeOffset, Target, by_calendar, double, huge, single, whole, wide};
 use super::range_search::{Successor, seek};
 use super::range_search_simd;
 use crate::error::{Error, Result};
@@ -27,8 +27,8 @@ use crate::util::simd::with_widest_vectors;
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(
     plan: &KeyPlan,
-    key: &Key,
-    offset: &Offset,
+    key: &SectionKey,
+    offset: &RangeOffset,
     side: FrameSide,
     partitions: &RunIndex,
     rows: Range<usize>,
@@ -39,7 +39,7 @@ pub(super) fn shift(
     let behind = i64::from(side == FrameSide::End);
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by) | Offset::Wide(by)) => {
+        (RangeKeys::Small(keys), RangeOffset::Whole(by) | RangeOffset::Wide(by)) => {
             let distance = i64::try_from(*by).ok().and_then(|by| by.checked_add(behind));
             for_each_filled(
                 key,
@@ -63,7 +63,7 @@ pub(super) fn shift(
                 },
             );
         }
-        (Keys::Small(keys), &Offset::Double(by)) => for_each_in_lanes(
+        (RangeKeys::Small(keys), &RangeOffset::Double(by)) => for_each_in_lanes(
             key,
             keys,
             side,
@@ -73,7 +73,7 @@ pub(super) fn shift(
             #[inline(always)]
             |key| double(key, by, descending) + behind,
         ),
-        (Keys::Small(keys), &Offset::Single(by)) => for_each_in_lanes(
+        (RangeKeys::Small(keys), &RangeOffset::Single(by)) => for_each_in_lanes(
             key,
             keys,
             side,
@@ -83,12 +83,12 @@ pub(super) fn shift(
             #[inline(always)]
             |key| single(key, by, descending) + behind,
         ),
-        (Keys::Wide(keys), Offset::Wide(by)) => {
+        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => {
             for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
                 search_each(keys, filled, rows, side, |key| wide(key, *by), out);
             });
         }
-        (Keys::Huge(keys), Offset::Huge(by)) => {
+        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => {
             for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
                 search_each(keys, filled, rows, side, |key| huge(key, *by), out);
             });
@@ -101,23 +101,23 @@ pub(super) fn shift(
 /// As [`shift`], for one row with an offset of its own; the search starts at row `hint`.
 pub(super) fn shift_one(
     plan: &KeyPlan,
-    key: &Key,
-    offset: &Offset,
+    key: &SectionKey,
+    offset: &RangeOffset,
     side: FrameSide,
     run: &Range<usize>,
     row: usize,
     hint: usize,
 ) -> u32 {
-    let filled = key.filled(run);
+    let filled = key.non_null_rows(run);
     if !filled.contains(&row) {
         return null_bound(&filled, side, run);
     }
     let hint = hint.clamp(filled.start, filled.end);
     let at = match (&key.keys, offset) {
-        (Keys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
-        (Keys::Wide(keys), Offset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
-        (Keys::Huge(keys), Offset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
-        (Keys::Wide(_) | Keys::Huge(_), _) => row,
+        (RangeKeys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
+        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
+        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
+        (RangeKeys::Wide(_) | RangeKeys::Huge(_), _) => row,
     };
     at as u32
 }
@@ -129,13 +129,13 @@ pub(super) fn shift_one(
 /// come from cursors that never go back, an edge then stays where the rows of its partition before have put it.
 pub(super) fn positions(
     plan: &KeyPlan,
-    key: &Key,
-    step: Step,
+    key: &SectionKey,
+    step: CalendarStep,
     side: FrameSide,
     partitions: &RunIndex,
     rows: usize,
 ) -> Result<Arc<[u32]>> {
-    let (Some(calendar), Keys::Small(keys)) = (&plan.calendar, &key.keys) else {
+    let (Some(calendar), RangeKeys::Small(keys)) = (&plan.calendar, &key.keys) else {
         return Err(Error::internal(format!("order key {:?} has no calendar", plan.name)));
     };
     // One for all partitions: they may well be of the same days.
@@ -155,13 +155,13 @@ pub(super) fn positions(
     Ok(out.into())
 }
 
-/// Calls `search` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
+/// Calls `search_each` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
 /// writes the null rows itself.
 ///
-/// What `search` writes behind its rows is written again.
+/// What `search_each` writes behind its rows is written again.
 #[inline]
 fn for_each_filled(
-    key: &Key,
+    key: &SectionKey,
     side: FrameSide,
     partitions: &RunIndex,
     rows: Range<usize>,
@@ -176,7 +176,7 @@ fn for_each_filled(
                 rows,
                 #[inline(always)]
                 |run, piece| {
-                    let filled = key.filled(&run);
+                    let filled = key.non_null_rows(&run);
                     let begin = filled.start.clamp(piece.start, piece.end);
                     let end = filled.end.clamp(begin, piece.end);
                     if begin < end {
@@ -193,10 +193,10 @@ fn for_each_filled(
     );
 }
 
-/// As [`each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
+/// As [`for_each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
 #[inline]
 fn for_each_in_lanes(
-    key: &Key,
+    key: &SectionKey,
     keys: &[i64],
     side: FrameSide,
     partitions: &RunIndex,

@@ -117,7 +117,7 @@ mod tests {
 
         /// Against the definition, row by row, whatever lies around the rows and their partition.
         #[test]
-        fn edges_are_the_first_keys_not_below(
+        fn finds_first_key_not_below(
             mut keys in prop::collection::vec(prop_oneof![-40i64..40, Just(i64::MAX), Just(i64::MIN)], 1..80),
             cuts in any::<[prop::sample::Index; 4]>(),
             distance in -60i64..60,

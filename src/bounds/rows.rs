@@ -8,7 +8,7 @@ use crate::util::run_index::RunIndex;
 use crate::util::simd::with_widest_vectors;
 
 /// An offset past which every row number of a section is clipped: keeps the arithmetic in range.
-pub(super) const FAR: i64 = 1 << 33;
+pub(super) const MAX_ROW_OFFSET: i64 = 1 << 33;
 
 /// Writes `row + delta`, clipped to the row's partition, for each of `rows`.
 pub(super) fn shift(partitions: &RunIndex, rows: Range<usize>, delta: i64, out: &mut [u32]) {
@@ -29,7 +29,7 @@ pub(super) fn shift(partitions: &RunIndex, rows: Range<usize>, delta: i64, out: 
 /// `row + delta`, clipped to `limits`, where the offset is the row's own.
 #[inline]
 pub(super) fn shift_one(row: usize, delta: i64, limits: &Range<usize>) -> u32 {
-    (row as i64 + delta.clamp(-FAR, FAR)).clamp(limits.start as i64, limits.end as i64) as u32
+    (row as i64 + delta.clamp(-MAX_ROW_OFFSET, MAX_ROW_OFFSET)).clamp(limits.start as i64, limits.end as i64) as u32
 }
 
 #[cfg(test)]
@@ -42,13 +42,14 @@ mod tests {
 
     /// Partitions of one row, of few, and of many, from any row to any, against a row at a time.
     #[test]
-    fn rows_are_shifted_as_each_is() {
+    fn shift_matches_per_row() {
         let starts = [0, 1, 2, 5, 9, 63, 64, 65, 70, 127, 128, 300, 599];
-        let edges =
-            Boundaries::new(BooleanBuffer::collect_bool(603, |bit| bit > 2 && starts.contains(&(bit - 3))).slice(3, 600));
+        let edges = Boundaries::new(
+            BooleanBuffer::collect_bool(603, |bit| bit > 2 && starts.contains(&(bit - 3))).slice(3, 600),
+        );
         let partitions = RunIndex::new(&edges);
         for rows in [0..600, 0..0, 0..1, 1..64, 3..70, 64..128, 100..299, 130..600, 599..600] {
-            for delta in [0, 1, 2, -1, -2, 50, -50, 1000, -1000, i64::from(u32::MAX), -FAR, FAR] {
+            for delta in [0, 1, 2, -1, -2, 50, -50, 1000, -1000, i64::from(u32::MAX), -MAX_ROW_OFFSET, MAX_ROW_OFFSET] {
                 let expected: Vec<_> = rows.clone().map(|row| shift_one(row, delta, &edges.run_range(row))).collect();
                 let shifted = portable_and_widest(|| {
                     let mut out = vec![0; rows.len()];

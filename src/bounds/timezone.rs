@@ -58,26 +58,26 @@ struct OffsetCache {
 #[derive(Debug, Clone, Copy)]
 enum OffsetSpan {
     /// Not asked about yet but once: learning costs more than one answer.
-    Nothing,
+    Unknown,
     /// The offset, the same throughout the window and its margins.
     Offset(i64),
     /// A change of offset.
-    Change,
+    Varying,
 }
 
 impl OffsetCache {
-    const EMPTY: Self = Self { window: i64::MIN, learnt: OffsetSpan::Change };
+    const EMPTY: Self = Self { window: i64::MIN, learnt: OffsetSpan::Varying };
 
     /// The offset in force around `instant`, if it is the same for a day before and after.
     #[inline]
     fn offset(&mut self, zone: Tz, instant: i64) -> Option<i64> {
         let window = instant.div_euclid(WINDOW_SECONDS);
         if self.window != window {
-            *self = Self { window, learnt: OffsetSpan::Nothing };
+            *self = Self { window, learnt: OffsetSpan::Unknown };
             return None;
         }
-        if let OffsetSpan::Nothing = self.learnt {
-            self.learnt = constant_offset(zone, window).map_or(OffsetSpan::Change, OffsetSpan::Offset);
+        if let OffsetSpan::Unknown = self.learnt {
+            self.learnt = constant_offset(zone, window).map_or(OffsetSpan::Varying, OffsetSpan::Offset);
         }
         if let OffsetSpan::Offset(offset) = self.learnt { Some(offset) } else { None }
     }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_what_is_found() {
+    fn cached_offsets_match_lookups() {
         for name in ["America/New_York", "Pacific/Apia", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Manila"] {
             let tz = name.parse().unwrap();
             let mut zone = ZoneClock::new(tz);

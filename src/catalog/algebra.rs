@@ -18,7 +18,7 @@ pub enum Algebra {
     /// Values at shares of the way through the frame's order.
     Quantile,
     /// A question about how often values occur in the frame.
-    Counted,
+    Multiset,
     /// States of the frame's different values, which merge.
     Distinct,
     /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
@@ -29,7 +29,7 @@ pub enum Algebra {
     /// A state takes rows in at one end and lets them out at the other; states do not merge.
     Sliding,
     /// No state: a function that answers many frames at once.
-    Blocks,
+    Vectorized,
 }
 
 impl Algebra {
@@ -47,11 +47,11 @@ impl Algebra {
             Self::Positional => &[Grouped, Index, Naive],
             Self::Ordered => &[Wavelet, Naive],
             Self::Quantile => &[Codes, Wavelet, Naive],
-            Self::Counted => &[Codes, Naive],
+            Self::Multiset => &[Codes, Naive],
             Self::Distinct => &[Codes, Sweep, Naive],
             Self::Foldable { .. } => &[Refold, Naive],
             Self::Sliding => &[Prefix, Refold, Naive],
-            Self::Blocks => &[Blocks],
+            Self::Vectorized => &[Blocks],
         }
     }
 }

@@ -57,15 +57,25 @@ pub const FUNCTIONS: &[Function] = &[
     aggregate("sum", FunctionId::Sum, &[VALUE], types::sum, "sum of the frame's values; floats are compensated")
         .totals()
         .keeps_type(),
-    aggregate("avg", FunctionId::Avg, &[VALUE], types::average, "mean of the frame's values").aliases(&["mean"]).totals(),
-    aggregate("min", FunctionId::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest").one_of(),
-    aggregate("max", FunctionId::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest").one_of(),
+    aggregate("avg", FunctionId::Avg, &[VALUE], types::average, "mean of the frame's values")
+        .aliases(&["mean"])
+        .totals(),
+    aggregate("min", FunctionId::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest")
+        .one_of(),
+    aggregate("max", FunctionId::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest")
+        .one_of(),
     aggregate("var_pop", FunctionId::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
     aggregate("var_samp", FunctionId::VarSamp, &[VALUE], types::double, "sample variance of the frame")
         .aliases(&["variance"])
         .moments(),
-    aggregate("stddev_pop", FunctionId::StddevPop, &[VALUE], types::double, "population standard deviation of the frame")
-        .moments(),
+    aggregate(
+        "stddev_pop",
+        FunctionId::StddevPop,
+        &[VALUE],
+        types::double,
+        "population standard deviation of the frame",
+    )
+    .moments(),
     aggregate("stddev_samp", FunctionId::StddevSamp, &[VALUE], types::double, "sample standard deviation of the frame")
         .aliases(&["stddev", "std"])
         .moments(),
@@ -76,9 +86,15 @@ pub const FUNCTIONS: &[Function] = &[
         types::counts_true,
         "rows of the frame where the argument is true",
     ),
-    aggregate("try_sum", FunctionId::TrySum, &[VALUE], types::sum, "sum of the frame's values, NULL where it overflows")
-        .totals()
-        .keeps_type(),
+    aggregate(
+        "try_sum",
+        FunctionId::TrySum,
+        &[VALUE],
+        types::sum,
+        "sum of the frame's values, NULL where it overflows",
+    )
+    .totals()
+    .keeps_type(),
     aggregate(
         "try_avg",
         FunctionId::TryAvg,
@@ -89,14 +105,22 @@ pub const FUNCTIONS: &[Function] = &[
     .totals(),
     aggregate("product", FunctionId::Product, &[VALUE], types::double, "product of the frame's values")
         .sensitive(OrderSensitivity::Rounding),
-    aggregate("geometric_mean", FunctionId::GeometricMean, &[VALUE], types::double, "geometric mean of the frame's values")
-        .aliases(&["geomean"])
-        .sensitive(OrderSensitivity::Rounding),
+    aggregate(
+        "geometric_mean",
+        FunctionId::GeometricMean,
+        &[VALUE],
+        types::double,
+        "geometric mean of the frame's values",
+    )
+    .aliases(&["geomean"])
+    .sensitive(OrderSensitivity::Rounding),
     aggregate("skewness", FunctionId::Skewness, &[VALUE], types::double, "population skewness of the frame").shape(),
-    aggregate("kurtosis", FunctionId::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame").shape(),
+    aggregate("kurtosis", FunctionId::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame")
+        .shape(),
     of_pairs("covar_pop", FunctionId::CovarPop, types::double_of_pairs, "population covariance of the frame's pairs")
         .pairs(),
-    of_pairs("covar_samp", FunctionId::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs").pairs(),
+    of_pairs("covar_samp", FunctionId::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs")
+        .pairs(),
     of_pairs("corr", FunctionId::Corr, types::double_of_pairs, "correlation of the frame's pairs").pairs(),
     of_pairs("regr_count", FunctionId::RegrCount, types::counts_pairs, "pairs (y, x) of the frame without a null"),
     of_pairs("regr_avgx", FunctionId::RegrAvgx, types::average_second, "mean of x over the frame's pairs (y, x)")
@@ -141,9 +165,9 @@ pub const FUNCTIONS: &[Function] = &[
     )
     .pairs(),
     aggregate("bit_and", FunctionId::BitAnd, &[VALUE], types::bits, "bits set in all values of the frame")
-        .distinct(Distinct::Idle),
+        .distinct(Distinct::NoEffect),
     aggregate("bit_or", FunctionId::BitOr, &[VALUE], types::bits, "bits set in any value of the frame")
-        .distinct(Distinct::Idle),
+        .distinct(Distinct::NoEffect),
     aggregate(
         "bit_xor",
         FunctionId::BitXor,
@@ -230,7 +254,7 @@ pub const FUNCTIONS: &[Function] = &[
         "number of different values of the frame; exact",
     )
     .sensitive(OrderSensitivity::Values)
-    .distinct(Distinct::Idle),
+    .distinct(Distinct::NoEffect),
     aggregate(
         "mad",
         FunctionId::Mad,
@@ -262,7 +286,7 @@ pub const FUNCTIONS: &[Function] = &[
     )
     .keeps_type()
     .sensitive(OrderSensitivity::Values)
-    .distinct(Distinct::Idle),
+    .distinct(Distinct::NoEffect),
     aggregate(
         "listagg",
         FunctionId::Listagg,
@@ -307,17 +331,17 @@ pub const FUNCTIONS: &[Function] = &[
     .argument_order(ArgumentOrder::Refused),
     aggregate("bool_and", FunctionId::BoolAnd, &[VALUE], types::logic, "whether all values of the frame are true")
         .aliases(&["every"])
-        .distinct(Distinct::Idle),
+        .distinct(Distinct::NoEffect),
     aggregate("bool_or", FunctionId::BoolOr, &[VALUE], types::logic, "whether any value of the frame is true")
         .aliases(&["some", "any"])
-        .distinct(Distinct::Idle),
-    value("first_value", FunctionId::First, &[VALUE], Distinct::Idle, "the frame's first value")
+        .distinct(Distinct::NoEffect),
+    value("first_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "the frame's first value")
         .aliases(&["first"])
         .picks(FrameEnd::First),
     value("last_value", FunctionId::Last, &[VALUE], Distinct::Refused, "the frame's last value")
         .aliases(&["last"])
         .picks(FrameEnd::Last),
-    value("any_value", FunctionId::First, &[VALUE], Distinct::Idle, "a value of the frame: the first")
+    value("any_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "a value of the frame: the first")
         .picks(FrameEnd::First),
     value("nth_value", FunctionId::Nth, &[VALUE, POSITION], Distinct::Refused, "the frame's n-th value, from 1")
         .no_filter()
@@ -387,8 +411,8 @@ pub const FUNCTIONS: &[Function] = &[
 ];
 
 /// An aggregate of pairs of numbers.
-const fn of_pairs(name: &'static str, kernel: FunctionId, rule: Rule, doc: &'static str) -> Function {
-    aggregate(name, kernel, &[DEPENDENT, INDEPENDENT], rule, doc)
+const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule, doc: &'static str) -> Function {
+    aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule, doc)
 }
 
 /// What stands for a user's functions, which are not in the table: [`UserFunction`] has the function itself.

@@ -1,7 +1,7 @@
 //! The evaluator of an aggregate under a strategy: one constructor for each algebra, which names the strategies it can run.
 
 use super::evaluator::Evaluator;
-use super::fold::Folded;
+use super::fold::AggregateEvaluator;
 use super::{deque, naive, prefix, scan, segment_tree, two_stacks, whole};
 use crate::error::{Error, Result};
 use crate::model::aggregate::{Aggregate, Removable, Selective};
@@ -12,7 +12,7 @@ use crate::spec::strategy::Strategy;
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than `merge`.
-pub(crate) fn mergeable<A: Aggregate + 'static>(
+pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -20,9 +20,9 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
     match strategy {
         Strategy::SegmentTree => {
             let tree = segment_tree::SegmentTree::new(aggregate.accumulator(), section.rows)?;
-            Ok(Folded::boxed(aggregate, tree, section))
+            Ok(AggregateEvaluator::boxed(aggregate, tree, section))
         }
-        Strategy::Naive => Ok(Folded::boxed(aggregate, naive::Naive, section)),
+        Strategy::Naive => Ok(AggregateEvaluator::boxed(aggregate, naive::Naive, section)),
         other => common_evaluator_for_mergeable(aggregate, other, section),
     }
 }
@@ -35,27 +35,27 @@ fn unserved_strategy(strategy: Strategy) -> Error {
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn retractable<A: Aggregate<Accumulator: Removable> + 'static>(
+pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
-    if DIRECTLY_RETRACTABLE.contains(&strategy) {
+    if COMMON_FOR_RETRACTABLE.contains(&strategy) {
         common_evaluator_for_retractable(aggregate, strategy, section)
     } else {
-        mergeable(aggregate, strategy, section)
+        evaluator_for_mergeable(aggregate, strategy, section)
     }
 }
 
-/// The strategies of [`mergeable_directly`].
-pub(crate) const DIRECTLY_MERGEABLE: [Strategy; 4] =
+/// The strategies of [`common_evaluator_for_mergeable`].
+pub(crate) const COMMON_FOR_MERGEABLE: [Strategy; 4] =
     [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
 
-/// The strategies of [`retractable_directly`].
-pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 4] =
+/// The strategies of [`common_evaluator_for_retractable`].
+pub(crate) const COMMON_FOR_RETRACTABLE: [Strategy; 4] =
     [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
-/// As [`mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
+/// As [`evaluator_for_mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
 /// each aggregate.
 ///
 /// # Errors
@@ -66,14 +66,16 @@ pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
-        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
-        Strategy::TwoStacks => Ok(Folded::boxed(aggregate, two_stacks::TwoStacks, section)),
+        Strategy::Grouped | Strategy::Whole => {
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: false }, section))
+        }
+        Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::TwoStacks => Ok(AggregateEvaluator::boxed(aggregate, two_stacks::TwoStacks, section)),
         other => Err(unserved_strategy(other)),
     }
 }
 
-/// As [`retractable`], for no more than the strategies that a plan chooses for most frames.
+/// As [`evaluator_for_retractable`], for no more than the strategies that a plan chooses for most frames.
 ///
 /// # Errors
 /// Another strategy.
@@ -84,10 +86,10 @@ pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removab
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Grouped | Strategy::Whole => {
-            Ok(Folded::boxed(aggregate, whole::Whole { exact: A::Accumulator::EXACT }, section))
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: A::Accumulator::MERGE_IS_EXACT }, section))
         }
-        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
-        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
+        Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::Prefix => Ok(AggregateEvaluator::boxed(aggregate, prefix::Prefix, section)),
         other => Err(unserved_strategy(other)),
     }
 }
@@ -96,14 +98,16 @@ pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removab
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
+pub(crate) fn evaluator_for_selective<A: Aggregate<Accumulator: Selective> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
-        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
-        other => mergeable(aggregate, other, section),
+        Strategy::Deque => Ok(AggregateEvaluator::boxed(aggregate, deque::Deque, section)),
+        Strategy::Grouped | Strategy::Whole => {
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: true }, section))
+        }
+        other => evaluator_for_mergeable(aggregate, other, section),
     }
 }

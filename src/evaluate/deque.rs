@@ -36,7 +36,7 @@ pub(crate) struct MonotonicQueue {
 /// Takes the rows that `row` beats from the queue's end.
 #[inline(always)]
 fn pop_beaten<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
-    while rows[gone..].last().is_some_and(|&old| !accumulator.keeps(old as usize, row)) {
+    while rows[gone..].last().is_some_and(|&old| !accumulator.prefers_old(old as usize, row)) {
         rows.pop();
     }
 }
@@ -48,7 +48,7 @@ impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
         MonotonicQueue::default()
     }
 
-    // Compilers make a call of it as soon as other code grows, or of `throw_out`, and the queue's length then goes through
+    // Compilers make a call of it as soon as other code grows, or of `pop_beaten`, and the queue's length then goes through
     // memory twice a row: 9.4 ns instead of 7.3.
     #[inline(always)]
     fn state(&self, accumulator: &A::Accumulator, queue: &mut MonotonicQueue, run: Range<usize>) -> Result<A::State> {

@@ -49,32 +49,36 @@ impl Evaluator for MinRows {
         self.inner.check_size(frames, rows, threads)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         let [inner, count] = split_state(state)?;
-        combine_states(self.inner.advance(inner.as_ref(), rows.clone())?, self.count.advance(count.as_ref(), rows)?)
+        combine_states(
+            self.inner.save_state(inner.as_ref(), rows.clone())?,
+            self.count.save_state(count.as_ref(), rows)?,
+        )
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         let joined = |evaluator: &dyn Evaluator, part: usize| -> Result<RecordBatch> {
             let lacking = || Error::internal("the carry of a call with min_rows lacks a state");
             let [left, right] = [&split_state(Some(left))?[part], &split_state(Some(right))?[part]].map(Clone::clone);
-            evaluator.join(&left.ok_or_else(lacking)?, &right.ok_or_else(lacking)?)
+            evaluator.merge_states(&left.ok_or_else(lacking)?, &right.ok_or_else(lacking)?)
         };
         combine_states(joined(self.inner.as_ref(), 0)?, joined(self.count.as_ref(), 1)?)
     }
 
-    fn settled(&self, frames: &Frames) -> usize {
-        self.inner.settled(frames).min(self.count.settled(frames))
+    fn first_unsettled(&self, frames: &Frames) -> usize {
+        self.inner.first_unsettled(frames).min(self.count.first_unsettled(frames))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        self.inner.release(frames, answered).min(self.count.release(frames, answered))
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.first_needed(frames, answered).min(self.count.first_needed(frames, answered))
     }
 }
 
 /// The carries of the evaluator and of its count.
 fn split_carry(carry: &Carry) -> Result<[Carry; 2]> {
-    let ([inner, count], [inner_after, count_after]) = (split_state(carry.state.as_ref())?, split_state(carry.after.as_ref())?);
+    let ([inner, count], [inner_after, count_after]) =
+        (split_state(carry.state.as_ref())?, split_state(carry.after.as_ref())?);
     let Carry { base, .. } = *carry;
     Ok([Carry { base, state: inner, after: inner_after }, Carry { base, state: count, after: count_after }])
 }

@@ -6,7 +6,7 @@
 //!   another            [=======]      fold from the first row again
 //! ```
 //!
-//! For states that cannot be joined, and for frames whose rows are read in an order of their own, where joining
+//! For states that cannot be merge_saved, and for frames whose rows are read in an order of their own, where joining
 //! states would put rows in the wrong places. A carry is where the fold begins.
 //! Cost: O(1) updates per row for frames that only grow, or that are equal; W for any other frame of W rows, and
 //! O(W log W) comparisons where an order is asked for. Memory: one state, and 4 bytes a row with such an order.
@@ -16,11 +16,11 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::evaluator::{Evaluator, for_each_frame};
-use super::fold::{append_saved, joined};
+use super::fold::{append_saved, merge_saved};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
@@ -143,36 +143,36 @@ impl<A: Aggregate> Evaluator for Refold<A> {
             state.as_ref().map(|state| self.aggregate.accumulator().load(state)).transpose()
         };
         let (loaded, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut out = self.aggregate.readout().builder(rows.len());
+        let mut out = self.aggregate.reader().builder(rows.len());
         let mut folded = None;
         for_each_frame(frames, rows, cancel, |row, frame| {
             let carried = loaded.as_ref().filter(|_| row < self.first_partition_end);
             let state = self.fold(folded.take(), frame, carried)?;
             match after.as_ref().filter(|_| self.last_partition_begin <= row) {
-                None => self.aggregate.readout().evaluate(&state.state, &mut out)?,
+                None => self.aggregate.reader().evaluate(&state.state, &mut out)?,
                 Some(after) => self
                     .aggregate
-                    .readout()
+                    .reader()
                     .evaluate(&self.aggregate.accumulator().merged(&state.state, after)?, &mut out)?,
             }
             folded = Some(state);
             Ok(())
         })?;
-        self.aggregate.readout().finish(out)
+        self.aggregate.reader().finish(out)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         if self.ordered {
             return Err(Error::internal("no state stands for rows that are read in an order of their own"));
         }
         append_saved(self.aggregate.accumulator(), state, rows)
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        joined(self.aggregate.accumulator(), left, right)
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        merge_saved(self.aggregate.accumulator(), left, right)
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        if self.ordered { frames.first_needed_without_carry(answered) } else { frames.release(answered) }
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        if self.ordered { frames.first_needed_without_carry(answered) } else { frames.first_needed(answered) }
     }
 }

@@ -12,11 +12,11 @@
 use std::mem::needs_drop;
 use std::ops::Range;
 
-use super::fold::{Fold, Work, aside, behind, states};
-use super::state_buffer::{StateBuffer, TOGETHER};
+use super::fold::{CancelBudget, Fold, in_registers, states, with_prefix};
+use super::state_buffer::{MAX_FRAMES, StateBuffer};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, keep_all};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, keep_all};
 use crate::model::section::Section;
 use crate::util::boundaries::Boundaries;
 use crate::util::simd::with_avx2_only;
@@ -43,7 +43,7 @@ impl Scan {
 
 /// What a scan has read so far.
 #[derive(Debug)]
-pub(crate) struct Cursor<S> {
+pub(crate) struct ScanState<S> {
     forwards: ForwardState<S>,
     /// The states of some frames that are answered together.
     together: StateBuffer<S>,
@@ -62,7 +62,7 @@ struct ForwardState<S> {
 #[derive(Debug)]
 pub(crate) struct SuffixCache<S> {
     run: Range<usize>,
-    /// `kept[k]` is the state of `((run.start / CHUNK) + 1 + k) * CHUNK..run.end`, first chunk's end first.
+    /// `kept[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`, first chunk's end first.
     kept: Vec<S>,
     /// The rows of the opened chunk that lie in the run.
     open: Range<usize>,
@@ -96,27 +96,28 @@ impl<S: Clone> SuffixCache<S> {
 
     /// Whether `run` is one of the suffixes.
     #[inline]
-    fn hold(&self, run: &Range<usize>) -> bool {
+    fn contains(&self, run: &Range<usize>) -> bool {
         self.run.end == run.end && self.run.start <= run.start
     }
 
     #[inline]
     fn state<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<S> {
-        self.open(accumulator, row)?;
+        self.expand(accumulator, row)?;
         Ok(self.states[row - self.open.start].clone())
     }
 
     /// Opens the chunk of `row`.
     #[inline]
-    fn open<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
+    fn expand<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
         if self.open.contains(&row) {
             return Ok(());
         }
         let chunk = row / SUFFIX_INTERVAL;
         self.open = self.run.start.max(chunk * SUFFIX_INTERVAL)..self.run.end.min((chunk + 1) * SUFFIX_INTERVAL);
         self.states.resize_with(self.open.len(), || accumulator.init());
-        let mut later = self.kept.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
-        accumulator.prepend_all(&mut later, self.open.clone(), keep_all(), &mut self.states)
+        let mut later =
+            self.kept.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
+        accumulator.prepend_scan(&mut later, self.open.clone(), keep_all(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
@@ -126,10 +127,10 @@ impl<S: Clone> SuffixCache<S> {
         accumulator: &A,
         mut runs: impl Iterator<Item = Range<usize>>,
     ) -> Result<impl ExactSizeIterator<Item = &S>> {
-        let Some(first) = runs.next().filter(|run| self.hold(run) && !run.is_empty()).map(|run| run.start) else {
+        let Some(first) = runs.next().filter(|run| self.contains(run) && !run.is_empty()).map(|run| run.start) else {
             return Ok(self.states[..0].iter());
         };
-        self.open(accumulator, first)?;
+        self.expand(accumulator, first)?;
         let falls = |(row, run): &(usize, Range<usize>)| run.start == *row && run.end == self.run.end;
         let behind = first + 1 + (first + 1..self.open.end).zip(runs).take_while(falls).count();
         Ok(self.states[first - self.open.start..behind - self.open.start].iter())
@@ -154,10 +155,10 @@ impl<S: Clone> ForwardState<S> {
             accumulator.append(&mut self.state, self.run.end)?;
             self.run.end = run.end;
         } else if run != self.run {
-            if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.hold(&run)) {
+            if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.contains(&run)) {
                 return suffixes.state(accumulator, run.start);
             }
-            let suffix = aside(self, |forwards| forwards.jump_to(accumulator, scan, backwards, run))?;
+            let suffix = in_registers(self, |forwards| forwards.jump_to(accumulator, scan, backwards, run))?;
             if let Some(state) = suffix {
                 return Ok(state);
             }
@@ -167,30 +168,30 @@ impl<S: Clone> ForwardState<S> {
 
     /// Answers the frames, if they grow from here, or anew, by a row each, or if they shrink so.
     #[inline(always)]
-    fn together<A: Aggregate<State = S>>(
+    fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
         room: &mut StateBuffer<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let mut each = runs.iter();
         let Some(first) = each.next() else { return Ok(false) };
         let last = each.next_back().unwrap_or_else(|| first.clone());
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
         room.states.resize_with(runs.iter().len(), || accumulator.init());
-        if goes_on && runs.slide().is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            accumulator.accumulate(&mut self.state, rows, keep_all(), &mut room.states)?;
-        } else if (goes_on || first.len() == 1) && runs.grow() {
+        if goes_on && runs.sliding().is_some_and(|(_, moves)| moves.end && !moves.begin) {
+            accumulator.append_scan(&mut self.state, rows, keep_all(), &mut room.states)?;
+        } else if (goes_on || first.len() == 1) && runs.are_growing() {
             room.mark_long_runs(runs);
-            accumulator.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
+            accumulator.append_scan(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
             return evaluate_shrinking(aggregate, room, runs, out);
         }
         self.run = last;
-        readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+        readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -228,10 +229,11 @@ fn evaluate_shrinking<A: Aggregate>(
     out: &mut A::Builder,
 ) -> Result<bool> {
     let mut each = runs.iter();
-    let Some(last) = each.next_back().filter(|last| (1..SUFFIX_INTERVAL).contains(&last.len()) && runs.shrink()) else {
+    let Some(last) = each.next_back().filter(|last| (1..SUFFIX_INTERVAL).contains(&last.len()) && runs.are_shrinking())
+    else {
         return Ok(false);
     };
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let mut state = accumulator.init();
     for row in (last.start + 1..last.end).rev() {
         accumulator.prepend(&mut state, row)?;
@@ -243,32 +245,32 @@ fn evaluate_shrinking<A: Aggregate>(
         *last = u64::MAX;
     }
     room.states.resize_with(rows.len(), || accumulator.init());
-    accumulator.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-    readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+    accumulator.prepend_scan(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
+    readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
     Ok(true)
 }
 
 impl<A: Aggregate> Fold<A> for Scan {
-    type Cursor = Cursor<A::State>;
+    type Cursor = ScanState<A::State>;
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
-        Cursor { forwards: ForwardState::new(accumulator), together: StateBuffer::new(), backwards: None }
+        ScanState { forwards: ForwardState::new(accumulator), together: StateBuffer::new(), backwards: None }
     }
 
     fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
         cursor.forwards.move_to(accumulator, self, &mut cursor.backwards, run)
     }
 
-    fn block(
+    fn fold_block(
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
         mut runs: FrameRuns,
         carried: Option<&A::State>,
-        _: &mut Work,
+        _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let mut forwards = std::mem::replace(&mut cursor.forwards, ForwardState::new(accumulator));
         while !runs.is_empty() {
             // Frames that shrink, or grow, row by row need not be asked for one by one.
@@ -278,7 +280,12 @@ impl<A: Aggregate> Fold<A> for Scan {
                 let answered = (many >= MIN_FRAMES).then(|| {
                     with_avx2_only(
                         #[inline(always)]
-                        || readout.evaluate_all(shrinking_states.map(|state| behind(accumulator, carried, state.clone())), out),
+                        || {
+                            readout.evaluate_block(
+                                shrinking_states.map(|state| with_prefix(accumulator, carried, state.clone())),
+                                out,
+                            )
+                        },
                     )
                 });
                 if answered.flatten().transpose()?.is_some() {
@@ -286,12 +293,12 @@ impl<A: Aggregate> Fold<A> for Scan {
                     continue;
                 }
             }
-            let (some, others) = runs.split(TOGETHER);
+            let (some, others) = runs.split(MAX_FRAMES);
             let together = carried.is_none()
                 && !needs_drop::<A::State>()
                 && with_avx2_only(
                     #[inline(always)]
-                    || forwards.together(aggregate, &mut cursor.together, some, out),
+                    || forwards.evaluate_block(aggregate, &mut cursor.together, some, out),
                 )
                 .transpose()?
                     == Some(true);
@@ -301,7 +308,7 @@ impl<A: Aggregate> Fold<A> for Scan {
             }
             let (some, others) = runs.split(SUFFIX_INTERVAL);
             let state = |run| forwards.move_to(accumulator, self, &mut cursor.backwards, run);
-            readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
+            readout.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         cursor.forwards = forwards;

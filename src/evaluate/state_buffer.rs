@@ -4,7 +4,7 @@ use crate::bounds::block::FrameRuns;
 use crate::util::simd::with_widest_vectors;
 
 /// So many frames are worth to be answered together, and their states stay in the first-level cache.
-pub(super) const TOGETHER: usize = 128;
+pub(super) const MAX_FRAMES: usize = 128;
 
 /// Room for the states of some frames that are answered together.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::evaluator::Evaluator;
 use crate::bounds::block::Bounds;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
 use crate::model::carry::Carry;
 use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
@@ -24,7 +24,7 @@ const UDF_ROWS_PER_CALL: usize = 1 << 20;
 /// A function of frames over the columns of a section.
 pub(crate) struct FrameBlocks {
     function: Arc<dyn UserFrames>,
-    places: Places,
+    places: IncludedRows,
     args: Vec<ArrayRef>,
 }
 
@@ -33,7 +33,7 @@ impl FrameBlocks {
     ///
     /// # Errors
     /// Text that outgrows its offsets.
-    pub(crate) fn new(function: Arc<dyn UserFrames>, places: Places, args: &[ArrayRef]) -> Result<Self> {
+    pub(crate) fn new(function: Arc<dyn UserFrames>, places: IncludedRows, args: &[ArrayRef]) -> Result<Self> {
         let args = args.iter().map(|arg| places.take(arg)).collect::<Result<_>>()?;
         Ok(Self { function, places, args })
     }
@@ -52,11 +52,11 @@ impl Evaluator for FrameBlocks {
         })
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for the rows of a function of frames"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
         frames.first_needed_without_carry(answered)
     }
 }
@@ -93,11 +93,11 @@ impl Evaluator for PartitionBlocks {
         Ok(results.slice(rows.start - first, rows.len()))
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for the rows of a function of partitions"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
         frames.first_needed_without_carry(answered)
     }
 }

@@ -18,20 +18,20 @@ use arrow_schema::DataType;
 
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
-use super::ranges::{BLOCK, ranges};
+use super::ranges::{ROWS_PER_BLOCK, ranges};
 use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
+use crate::model::group_ids::RowGroups;
 use crate::model::section::Section;
-use crate::permute::column_reader::Source;
+use crate::permute::column_reader::ColumnReader;
 use crate::permute::decluster::DeclusterPlan;
 use crate::permute::{broadcast, gather};
-use crate::plan::planned::{Order, Plan, PlannedArg, PlannedCall};
+use crate::plan::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::{self, Arranged};
+use crate::sort::sort_to_indices::{self, SortedIndices};
 use crate::spec::strategy::Strategy;
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
@@ -95,16 +95,18 @@ impl Plan {
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
-    let threads =
-        Threads::new(plan.options.threads, cancel).with_spread(plan.options.spread_threads).limited_to_rows(batch.num_rows());
-    let wide = plan.widened();
+    let threads = Threads::new(plan.options.threads, cancel)
+        .with_spread(plan.options.spread_threads)
+        .limited_to_rows(batch.num_rows());
+    let wide = plan.with_entire_frames();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
         let work = OrderBatch { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
-        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.first_call(pass).order == number).collect();
-        let left = work.by_group(passes, &mut results)?;
-        work.in_order(left, &mut results)?;
+        let passes =
+            plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.first_call(pass).order == number).collect();
+        let left = work.answer_by_group(passes, &mut results)?;
+        work.answer_in_order(left, &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -119,7 +121,7 @@ struct OrderBatch<'a> {
     plan: &'a Plan,
     /// The plan for partitions that no frame ends within.
     wide: Option<&'a Plan>,
-    order: &'a Order,
+    order: &'a PlannedOrder,
     /// The order's columns, as the rows come.
     columns: Vec<ArrayRef>,
     rows: usize,
@@ -128,7 +130,7 @@ struct OrderBatch<'a> {
 
 impl<'a> OrderBatch<'a> {
     /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
-    fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
+    fn answer_by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
         if passes.is_empty() {
             return Ok(passes);
         }
@@ -146,8 +148,8 @@ impl<'a> OrderBatch<'a> {
                 if plan.first_call(pass).strategy != Strategy::Grouped {
                     return Ok(None);
                 }
-                let evaluator = build::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
-                let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
+                let evaluator = build::evaluator(plan, pass, &section, groups.is_in_runs(), self.threads)?;
+                let Some(values) = evaluator.evaluate_groups(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| broadcast::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
@@ -160,31 +162,33 @@ impl<'a> OrderBatch<'a> {
     }
 
     /// Each row's partition, and the plan by which there is one answer for each: for some call at least.
-    fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, Groups)>> {
+    fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, RowGroups)>> {
         let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).strategy == Strategy::Grouped);
         if worth(self.plan) {
-            let groups = assign::number(keys, self.rows, 0, self.threads)?;
+            let groups = assign::assign_group_ids(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));
         }
         let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
-        let most = passes.iter().map(|pass| self.holds(pass)).min().unwrap_or(0);
+        let most = passes.iter().map(|pass| self.max_partition_rows(pass)).min().unwrap_or(0);
         // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
-        if !assign::scattered(keys, self.rows)? {
+        if !assign::is_scattered(keys, self.rows)? {
             return Ok(None);
         }
-        let Some(groups) = assign::number(keys, self.rows, CHECKED_LENGTH_FRACTION * (self.rows / most), self.threads)? else {
+        let Some(groups) =
+            assign::assign_group_ids(keys, self.rows, CHECKED_LENGTH_FRACTION * (self.rows / most), self.threads)?
+        else {
             return Ok(None);
         };
-        Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
+        Ok((groups.largest_group(self.threads)? <= most).then_some((wide, groups)))
     }
 
     /// How many rows a partition may have for no frame of the pass to end within it.
-    fn holds(&self, pass: &[usize]) -> usize {
-        self.plan.first_call(pass).frame.widened().map_or(usize::MAX, |(_, most)| most)
+    fn max_partition_rows(&self, pass: &[usize]) -> usize {
+        self.plan.first_call(pass).frame.with_entire_frame().map_or(usize::MAX, |(_, most)| most)
     }
 
     /// Sorts, and answers `passes` over the rows in order.
-    fn in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
+    fn answer_in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
         if passes.is_empty() {
             return Ok(());
         }
@@ -216,20 +220,20 @@ impl<'a> OrderBatch<'a> {
         // The calls of a pass read the same columns, over the same frames.
         let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
         let read = columns_read_by(self.order, &calls);
-        let (route, room) = self.route(sorted, &blocks, &passes, &read)?.unzip();
+        let (route, room) = self.decluster_plan(sorted, &blocks, &passes, &read)?.unzip();
         let (order, route) = (sorted.order.as_deref(), route.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
-        let source = Source::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
+        let source = ColumnReader::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
         let column = |&call: &usize| column_of(self.plan, call, self.rows, order, route, self.threads);
         let columns = passes.iter().map(|pass| pass.iter().map(column).collect());
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
-            let bytes = self.answered(&passes) * self.rows;
+            let bytes = self.result_bytes(&passes) * self.rows;
             pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_chunks(bytes))?;
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
-        blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
+        blocks.sort_by_key(|block| Reverse(block.len().max(2 * ROWS_PER_BLOCK)));
         self.threads.map(blocks, |block| {
             self.threads.cancel().check()?;
             // One large partition is worth all threads.
@@ -237,7 +241,7 @@ impl<'a> OrderBatch<'a> {
             let section = self.section(sorted, &block, (&read, &source), threads)?;
             let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest_run());
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
-                let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
+                let plan = self.wide.filter(|_| longest <= self.max_partition_rows(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
                 evaluate(plan, pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
@@ -253,24 +257,25 @@ impl<'a> OrderBatch<'a> {
 
     /// The route to the order of the rows, if `passes` read and answer so much that it pays, and how many bytes a row may be
     /// dealt of what they read.
-    fn route(
+    fn decluster_plan(
         &self,
         sorted: &SortedInput,
         blocks: &[Range<usize>],
         passes: &Passes,
         read: &[usize],
     ) -> Result<Option<(DeclusterPlan, usize)>> {
-        let answered = self.answered(passes);
+        let answered = self.result_bytes(passes);
         let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
-        let (Some(order), Some(room)) = (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered)) else {
+        let (Some(order), Some(room)) = (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered))
+        else {
             return Ok(None);
         };
-        let route = DeclusterPlan::worth(order, blocks, all * self.rows, self.threads)?;
+        let route = DeclusterPlan::if_faster(order, blocks, all * self.rows, self.threads)?;
         Ok(route.map(|route| (route, room)))
     }
 
     /// How many bytes a row `passes` answer, of values of fixed width.
-    fn answered(&self, passes: &Passes) -> usize {
+    fn result_bytes(&self, passes: &Passes) -> usize {
         passes.iter().copied().flatten().map(|&call| width(&self.plan.calls[call].signature.output)).sum()
     }
 
@@ -279,13 +284,13 @@ impl<'a> OrderBatch<'a> {
         &self,
         sorted: &SortedInput,
         rows: &Range<usize>,
-        (read, source): (&[usize], &Source),
+        (read, source): (&[usize], &ColumnReader),
         threads: &Threads,
     ) -> Result<Section> {
         // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
         let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
         let mut columns = vec![nothing; self.columns.len()];
-        for (&place, column) in read.iter().zip(source.rows(rows, threads)?) {
+        for (&place, column) in read.iter().zip(source.read(rows, threads)?) {
             columns[place] = column;
         }
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
@@ -305,14 +310,14 @@ impl<'a> OrderBatch<'a> {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Boundaries::new(boundaries::starts(&keys, rows, None)?);
+            let edges = Boundaries::new(boundaries::find_boundaries(&keys, rows, None)?);
             return Ok(SortedInput { order: grouped, partitions: edges.clone(), peers: edges });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
-        let Arranged { order, starts } = sort_to_indices::arrange(&keys, &asked, threads)?;
+        let SortedIndices { order, starts } = sort_to_indices::sort_with_boundaries(&keys, &asked, threads)?;
         let mut edges = starts.into_iter().map(Boundaries::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
@@ -329,13 +334,13 @@ fn evaluate(
     threads: &Threads,
     found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
 ) -> Result<()> {
-    let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
+    let (evaluator, frames) = plan.pass_evaluator(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
     let ranges = ranges(plan.first_call(pass), &section.own, threads);
     // Evaluators build columns of so many values, some of which come from libraries.
     let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(VARIABLE_WIDTH_BYTES) + 1;
-    if section.own.len() > 2 * BLOCK {
+    if section.own.len() > 2 * ROWS_PER_BLOCK {
         reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
     }
     if ranges.len() > 1 {
@@ -355,7 +360,7 @@ struct SortedInput {
 impl SortedInput {
     /// The rows in blocks of whole partitions, one at least.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let blocks = self.partitions.blocks(BLOCK);
+        let blocks = self.partitions.blocks(ROWS_PER_BLOCK);
         if blocks.is_empty() { std::iter::once(0..0).collect() } else { blocks }
     }
 }
@@ -371,7 +376,7 @@ fn reads_peers(call: &PlannedCall) -> bool {
 }
 
 /// The places of the order's columns that `calls` read over rows in order.
-fn columns_read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
+fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
     let mut read = Vec::new();
     for call in calls {
         read.extend(call.args.iter().filter_map(|arg| match arg {

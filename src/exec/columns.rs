@@ -8,7 +8,7 @@ use arrow_schema::Schema;
 use crate::error::{Error, Result};
 use crate::permute::column_writer::ColumnWriter;
 use crate::permute::decluster::DeclusterPlan;
-use crate::plan::planned::{Order, Plan};
+use crate::plan::planned::{Plan, PlannedOrder};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Boundaries;
@@ -16,7 +16,10 @@ use crate::util::threads::Threads;
 
 /// Puts an answer into the columns of a pass, from the row `begin` on.
 pub(crate) fn put(columns: &[ColumnWriter], begin: usize, answer: ArrayRef) -> Result<()> {
-    columns_of(columns.len(), answer).into_iter().zip(columns).try_for_each(|(piece, column)| column.put(begin, piece))
+    columns_of(columns.len(), answer)
+        .into_iter()
+        .zip(columns)
+        .try_for_each(|(piece, column)| column.write(begin, piece))
 }
 
 /// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
@@ -67,24 +70,28 @@ pub(crate) fn column_of<'a>(
 }
 
 /// The order keys over `columns`.
-pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
+pub(crate) fn sort_columns(order: &PlannedOrder, columns: &[ArrayRef]) -> Vec<SortColumn> {
     order.order_by.iter().map(|key| SortColumn::of(key, &columns[key.number])).collect()
 }
 
 /// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
-pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<(Boundaries, Boundaries)> {
+pub(crate) fn partitions_and_peers(
+    order: &PlannedOrder,
+    columns: &[ArrayRef],
+    rows: usize,
+) -> Result<(Boundaries, Boundaries)> {
     let keys = |places: &mut dyn Iterator<Item = usize>| places.map(|place| columns[place].clone()).collect::<Vec<_>>();
     let partition_by = keys(&mut order.partition_by.iter().copied());
     let order_by = keys(&mut order.order_by.iter().map(|key| key.number));
     let partitions = if partition_by.is_empty() {
         Boundaries::single(rows).starts().clone()
     } else {
-        boundaries::starts(&partition_by, rows, None)?
+        boundaries::find_boundaries(&partition_by, rows, None)?
     };
     let peers: BooleanBuffer = if order_by.is_empty() {
         partitions.clone()
     } else {
-        &partitions | &boundaries::starts(&order_by, rows, None)?
+        &partitions | &boundaries::find_boundaries(&order_by, rows, None)?
     };
     Ok((Boundaries::new(partitions), Boundaries::new(peers)))
 }

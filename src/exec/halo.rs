@@ -12,14 +12,14 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
-use super::columns::edges;
+use super::columns::partitions_and_peers;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::model::section::Section;
-use crate::plan::planned::{Order, Plan, PlannedCall};
+use crate::plan::planned::{Plan, PlannedCall, PlannedOrder};
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
@@ -45,7 +45,7 @@ pub(crate) struct Halo {
 impl Halo {
     /// What must stay of rows of which those before `settled` are answered. Their last partition begins at `partition`,
     /// or the one that is answered next does. At 0 it may be the one that `carries` speak of, which `continues` says.
-    pub(crate) fn of(
+    pub(crate) fn compute(
         passes: &[Pass],
         carries: &[Carry],
         continues: bool,
@@ -53,7 +53,7 @@ impl Halo {
         settled: usize,
     ) -> Result<Self> {
         let releases: Vec<_> =
-            passes.iter().map(|pass| pass.evaluator.release(&pass.frames, settled).max(partition)).collect();
+            passes.iter().map(|pass| pass.evaluator.first_needed(&pass.frames, settled).max(partition)).collect();
         // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
         let from = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
         // With its first row still here, a partition's frames are answered from the rows alone.
@@ -66,7 +66,7 @@ impl Halo {
                 Some(state) if partition == 0 => (Some(state), old.base),
                 _ => (None, partition),
             };
-            let state = pass.of_call(pass.evaluator.advance(state, begin..release))?;
+            let state = pass.of_call(pass.evaluator.save_state(state, begin..release))?;
             Ok(Carry { base: release - from, state: Some(state), after: None })
         };
         let carries = passes.iter().zip(carries).zip(releases).map(carry).collect::<Result<_>>()?;
@@ -85,7 +85,7 @@ impl Plan {
     /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being
     /// `own`, `open` if more may come. With
     /// `continues` the first is of a partition that began before; `carries` has per pass what was let go of.
-    pub(crate) fn over(
+    pub(crate) fn passes_over(
         &self,
         kept: &[ArrayRef],
         rows: usize,
@@ -94,7 +94,7 @@ impl Plan {
         continues: bool,
         carries: &[Carry],
     ) -> Result<(Vec<Pass<'_>>, Boundaries)> {
-        let section = |order: &Order| {
+        let section = |order: &PlannedOrder| {
             let mut section = self.section(order, kept, rows)?;
             (section.own, section.open, section.part) = (own.clone(), open, true);
             if continues {
@@ -107,7 +107,7 @@ impl Plan {
         let pass = |(number, calls): (usize, &Vec<usize>)| {
             let call = self.first_call(calls);
             let base = carries.get(number).map_or(0, |carry| carry.base);
-            let made = self.pass(calls, &sections[call.order], base, &threads);
+            let made = self.pass_evaluator(calls, &sections[call.order], base, &threads);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             Ok(Pass { call, evaluator, frames })
         };
@@ -122,12 +122,12 @@ impl Plan {
     }
 
     /// Rows of the columns read as a section of whole partitions in one of the plan's orders.
-    fn section(&self, order: &Order, kept: &[ArrayRef], rows: usize) -> Result<Section> {
+    fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
         let read = self.columns();
         let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
         let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
         let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
-        let (partitions, peers) = edges(order, &columns, rows)?;
+        let (partitions, peers) = partitions_and_peers(order, &columns, rows)?;
         Section::whole(partitions, peers, columns)
     }
 }

@@ -231,8 +231,9 @@ impl Stream {
         }
         let plan = self.plan.clone();
         let own = self.answered..self.rows;
-        let (passes, partitions) = plan.over(&self.kept, self.rows, own, open, self.continues, &self.carries)?;
-        let settled = passes.iter().map(|pass| pass.evaluator.settled(&pass.frames)).fold(self.rows, usize::min);
+        let (passes, partitions) = plan.passes_over(&self.kept, self.rows, own, open, self.continues, &self.carries)?;
+        let settled =
+            passes.iter().map(|pass| pass.evaluator.first_unsettled(&pass.frames)).fold(self.rows, usize::min);
         if settled <= self.answered {
             return Ok(Vec::new());
         }
@@ -276,7 +277,7 @@ impl Stream {
     /// Lets go of the rows that no call needs any more, and carries over what they came to.
     fn release(&mut self, partitions: &Boundaries, passes: &[Pass], settled: usize) -> Result<()> {
         let partition = partitions.run_start(settled.min(self.rows - 1));
-        let halo = Halo::of(passes, &self.carries, self.continues, partition, settled)?;
+        let halo = Halo::compute(passes, &self.carries, self.continues, partition, settled)?;
         let length = self.rows - halo.from;
         for kept in &mut self.kept {
             *kept = compact(&kept.slice(halo.from, length))?;

@@ -23,7 +23,7 @@ use arrow_schema::SchemaRef;
 
 use super::merge::Merge;
 use super::sort_key::SortKey;
-use super::sorted_run::Held;
+use super::sorted_run::SortedRun;
 use super::spill_file::{SpillDirectory, SpillFile, SpilledRun};
 use crate::error::Result;
 use crate::util::cancel::Cancel;
@@ -141,7 +141,7 @@ impl ExternalSort {
     /// As for `push`.
     pub fn finish(mut self) -> Result<SortedBatches> {
         if self.levels.is_empty() && self.bytes - self.rows * SORT_BYTES_PER_ROW <= self.limit / OUTPUT_FRACTION {
-            return Ok(SortedBatches { source: SortedSource::Held(self.sort_buffered()?), spilled: 0 });
+            return Ok(SortedBatches { source: SortedSource::InMemory(self.sort_buffered()?), spilled: 0 });
         }
         self.spill()?;
         let mut runs: Vec<_> =
@@ -215,11 +215,11 @@ impl ExternalSort {
     }
 
     /// Lets go of what is held, in order.
-    fn sort_buffered(&mut self) -> Result<Held> {
+    fn sort_buffered(&mut self) -> Result<SortedRun> {
         reserve::probe_start(self.rows)?;
         self.bytes = 0;
         self.rows = 0;
-        Held::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)
+        SortedRun::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)
     }
 }
 
@@ -232,7 +232,7 @@ pub struct SortedBatches {
 
 #[derive(Debug)]
 enum SortedSource {
-    Held(Held),
+    InMemory(SortedRun),
     Merged(Merge),
 }
 
@@ -249,7 +249,7 @@ impl SortedBatches {
     /// A file that cannot be read, cancellation.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match &mut self.source {
-            SortedSource::Held(held) => held.next_batch(BATCH_ROWS),
+            SortedSource::InMemory(held) => held.next_batch(BATCH_ROWS),
             SortedSource::Merged(merge) => merge.next_batch(BATCH_ROWS),
         }
     }

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use arrow_array::RecordBatch;
 
 use super::sort_key::SortKey;
-use super::sorted_run::Held;
+use super::sorted_run::SortedRun;
 use super::spill_file::{SpillReader, SpilledRun};
 use crate::error::Result;
 use crate::sort::key_order;
@@ -35,7 +35,7 @@ pub(crate) struct Merge {
     rows: usize,
     threads: usize,
     cancel: Cancel,
-    round: Held,
+    round: SortedRun,
 }
 
 impl std::fmt::Debug for Merge {
@@ -57,7 +57,7 @@ impl Merge {
         cancel: &Cancel,
     ) -> Result<Self> {
         let cursors = runs.into_iter().map(RunCursor::new).collect::<Result<_>>()?;
-        Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: Held::default() })
+        Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: SortedRun::default() })
     }
 
     /// The next rows, so many at most; `None`: there are no more.
@@ -71,26 +71,26 @@ impl Merge {
                 return Ok(Some(batch));
             }
             // The last round's rows go before others are read.
-            self.round = Held::default();
-            let pieces = self.pieces()?;
+            self.round = SortedRun::default();
+            let pieces = self.next_round()?;
             if pieces.is_empty() {
                 return Ok(None);
             }
-            self.round = Held::new(pieces, &self.keys, self.threads, &self.cancel)?;
+            self.round = SortedRun::new(pieces, &self.keys, self.threads, &self.cancel)?;
         }
     }
 
     /// The rows of the next round: of each run those that come before all that is not read yet.
-    fn pieces(&mut self) -> Result<Vec<RecordBatch>> {
+    fn next_round(&mut self) -> Result<Vec<RecordBatch>> {
         let share = (self.rows / self.cursors.len().max(1)).max(1);
         for cursor in &mut self.cursors {
-            cursor.read(share)?;
+            cursor.read_ahead(share)?;
         }
         self.cursors.retain(|cursor| cursor.rows > 0);
         let bound = self.bound()?;
         let mut pieces = Vec::new();
         for (number, cursor) in self.cursors.iter_mut().enumerate() {
-            cursor.take(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
+            cursor.take_until(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
         }
         Ok(pieces)
     }
@@ -99,7 +99,7 @@ impl Merge {
     fn bound(&self) -> Result<Option<MergeBound>> {
         let mut least: Option<MergeBound> = None;
         for (run, cursor) in self.cursors.iter().enumerate() {
-            let Some(end) = cursor.end(&self.keys)? else { continue };
+            let Some(end) = cursor.last_key(&self.keys)? else { continue };
             let is_less = match &least {
                 Some(least) => row_comparator(&end, &least.row)?(0).is_lt(),
                 None => true,
@@ -149,7 +149,7 @@ impl RunCursor {
     }
 
     /// Has so many rows at hand, or all that there are.
-    fn read(&mut self, rows: usize) -> Result<()> {
+    fn read_ahead(&mut self, rows: usize) -> Result<()> {
         while self.rows < rows
             && let Some(reader) = &mut self.reader
         {
@@ -165,13 +165,13 @@ impl RunCursor {
     }
 
     /// The keys of the last row at hand; `None` if the run has no more.
-    fn end(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
+    fn last_key(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
         let last = self.reader.as_ref().and(self.batches.back());
         last.map(|batch| key_columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
     }
 
     /// Moves the rows that come before the bound, or all, to `pieces`.
-    fn take(
+    fn take_until(
         &mut self,
         keys: &[SortKey],
         bound: Option<&MergeBound>,
@@ -204,7 +204,7 @@ fn key_columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>>
     keys.iter().map(column).collect()
 }
 
-/// How rows of `columns` stand to the one row of `row`.
+/// How rows of `key_columns` stand to the one row of `row`.
 fn row_comparator(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
     let comparator =
         |(column, row): (&SortColumn, &SortColumn)| key_order::comparator(&column.values, &row.values, column.options);

@@ -15,7 +15,7 @@ use arrow_select::interleave::interleave_record_batch;
 use super::sort_key::SortKey;
 use crate::error::Result;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::arrange;
+use crate::sort::sort_to_indices::sort_with_boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
@@ -25,7 +25,7 @@ const PAGE_BITS: u32 = 10;
 
 /// Rows in memory, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct SortedRun {
     batches: Vec<RecordBatch>,
     /// Row numbers in order; `None` if the rows came so.
     order: Option<Vec<u32>>,
@@ -39,7 +39,7 @@ pub(crate) struct Held {
     first: usize,
 }
 
-impl Held {
+impl SortedRun {
     /// The rows of the batches in the order of the keys, ties as they came. Batches have rows.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Held {
         if self.at == end {
             return Ok(None);
         }
-        let places: Vec<_> = order[self.at..end].iter().map(|&row| self.place(row)).collect();
+        let places: Vec<_> = order[self.at..end].iter().map(|&row| self.locate(row)).collect();
         self.at = end;
         let batches: Vec<_> = self.batches.iter().collect();
         Ok(Some(interleave_record_batch(&batches, &places)?))
@@ -73,7 +73,7 @@ impl Held {
 
     /// The batch of a row, and its number there.
     #[inline]
-    fn place(&self, row: u32) -> (usize, usize) {
+    fn locate(&self, row: u32) -> (usize, usize) {
         let mut batch = self.pages[(row >> PAGE_BITS) as usize] as usize;
         while self.begins[batch + 1] <= row {
             batch += 1;
@@ -124,5 +124,5 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    Ok(arrange(&columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
+    Ok(sort_with_boundaries(&columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }

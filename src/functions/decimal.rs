@@ -58,11 +58,11 @@ impl DecimalColumn {
 
     /// The value where it has few enough digits.
     #[inline]
-    pub(super) fn fit<N: Unscaled>(&self, value: Option<i256>) -> Option<N> {
+    pub(super) fn checked<N: Unscaled>(&self, value: Option<i256>) -> Option<N> {
         value.filter(|value| *value < self.limit && *value > self.limit.wrapping_neg()).map(N::narrowed)
     }
 
-    pub(super) fn label<N: Unscaled>(&self, results: &PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+    pub(super) fn with_type<N: Unscaled>(&self, results: &PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
         with_type(results, &self.output)
     }
 }

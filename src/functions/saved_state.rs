@@ -55,7 +55,7 @@ macro_rules! saved_as_bytes {
 saved_as_bytes!(i128, i256);
 
 /// One row of Arrow data from named columns.
-pub(crate) fn saved<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
+pub(crate) fn saved_row<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
     let fields: Vec<_> =
         columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
     let columns = columns.into_iter().map(|(_, column)| column).collect();

@@ -18,13 +18,13 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use crate::error::Result;
-use crate::model::group_ids::{Groups, Run};
+use crate::model::group_ids::{GroupRun, RowGroups};
 use crate::permute::gather::gather_on;
 use crate::sort::adjacent::Adjacent;
-use crate::sort::key_layout::Layout;
-use crate::sort::normalized_key;
+use crate::sort::key_layout::KeyLayout;
+use crate::sort::normalized_key::{self, KEYS_PER_BLOCK};
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::{Arranged, arrange, rank_dictionaries, ranks};
+use crate::sort::sort_to_indices::{SortedIndices, rank_dictionaries, ranks, sort_with_boundaries};
 use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
 use crate::util::parallel_fill::fill_chunks;
@@ -36,9 +36,6 @@ const MIN_GROUP_IDS: usize = 1 << 12;
 /// Otherwise one for every so many rows: a state of 32 bytes then costs 16 bytes a row.
 const ROWS_PER_GROUP_ID: usize = 2;
 
-/// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
-const KEYS_PER_BLOCK: usize = 1024;
-
 /// Runs with fewer rows than this on average are not worth being told from each other.
 const MIN_MEAN_RUN_ROWS: usize = 16;
 
@@ -46,12 +43,17 @@ const MIN_MEAN_RUN_ROWS: usize = 16;
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &Threads) -> Result<Option<Groups>> {
+pub(crate) fn assign_group_ids(
+    columns: &[ArrayRef],
+    rows: usize,
+    least: usize,
+    threads: &Threads,
+) -> Result<Option<RowGroups>> {
     if let Some(groups) = assign_by_runs(columns, rows, threads)? {
         return Ok(Some(groups).filter(|groups| groups.count() >= least));
     }
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let layout = Layout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
+    let layout = KeyLayout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
     let most = MIN_GROUP_IDS.max(rows / ROWS_PER_GROUP_ID);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
@@ -62,18 +64,18 @@ pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &
         let mut words = [0_u64; KEYS_PER_BLOCK];
         for block in blocks(number * share..rows.min((number + 1) * share)) {
             let words = &mut words[..block.len()];
-            normalized_key::write(&layout.fields, block.start, words);
+            normalized_key::write_words(&layout.fields, block.start, words);
             of.append(words, |&word| word as u32);
         }
         Ok(())
     })?;
-    Ok(Some(Groups::of_rows(of, layout.count())))
+    Ok(Some(RowGroups::of_rows(of, layout.count())))
 }
 
 /// The groups by their runs, if these are long: the first row of each is numbered.
-fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
+fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<RowGroups>> {
     if columns.is_empty() || rows == 0 {
-        return Ok(Some(Groups::of_runs(vec![Run { group: 0, end: rows }], 1)));
+        return Ok(Some(RowGroups::of_runs(vec![GroupRun { group: 0, end: rows }], 1)));
     }
     let neighbours =
         |rows| columns.iter().map(|column| Adjacent::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
@@ -92,19 +94,22 @@ fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Resul
     let numbers = ranks(&gather_on(columns, &begins, threads)?, threads)?;
     let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
     let ends = begins[1..].iter().map(|&begin| begin as usize).chain([rows]);
-    Ok(Some(Groups::of_runs(numbers.into_iter().zip(ends).map(|(group, end)| Run { group, end }).collect(), count)))
+    Ok(Some(RowGroups::of_runs(
+        numbers.into_iter().zip(ends).map(|(group, end)| GroupRun { group, end }).collect(),
+        count,
+    )))
 }
 
 /// The rows of a share that differ from the row before, if they are few.
 fn run_starts(columns: &[Adjacent], share: Range<usize>) -> Option<Vec<u32>> {
     let mut begins = Vec::new();
     for block in blocks(share.clone()) {
-        if block.start > 0 && columns.iter().all(|column| column.same(block.clone())) {
+        if block.start > 0 && columns.iter().all(|column| column.is_constant(block.clone())) {
             continue;
         }
         for at in block.clone().step_by(WORD_BITS) {
             let count = WORD_BITS.min(block.end - at);
-            let mut differ = columns.iter().fold(0, |differ, column| differ | column.differ(at, count));
+            let mut differ = columns.iter().fold(0, |differ, column| differ | column.differs(at, count));
             while differ != 0 {
                 begins.push(at as u32 + differ.trailing_zeros());
                 differ &= differ - 1;
@@ -129,14 +134,14 @@ const SAMPLED_ROWS: usize = 256;
 ///
 /// # Errors
 /// A type without an order.
-pub(crate) fn scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
+pub(crate) fn is_scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
     if columns.is_empty() || rows < SAMPLED_ROWS {
         return Ok(false);
     }
     let threads = Threads::new(1, &Cancel::default());
     let places: Vec<_> = (0..SAMPLED_ROWS).map(|place| (place * rows / SAMPLED_ROWS) as u32).collect();
     let keys: Vec<_> = gather_on(columns, &places, &threads)?.into_iter().map(SortColumn::ascending).collect();
-    let Arranged { order, starts } = arrange(&keys, &[keys.len()], &threads)?;
+    let SortedIndices { order, starts } = sort_with_boundaries(&keys, &[keys.len()], &threads)?;
     Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLED_ROWS * 9 / 10))
 }
 
@@ -152,11 +157,11 @@ mod tests {
 
     use super::*;
 
-    fn groups(columns: &[ArrayRef], rows: usize) -> Option<Groups> {
-        number(columns, rows, 0, &Threads::new(2, &Cancel::default())).unwrap()
+    fn groups(columns: &[ArrayRef], rows: usize) -> Option<RowGroups> {
+        assign_group_ids(columns, rows, 0, &Threads::new(2, &Cancel::default())).unwrap()
     }
 
-    fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
+    fn runs(groups: &RowGroups) -> Vec<(usize, Range<usize>)> {
         let mut runs = Vec::new();
         groups
             .for_each_run(0..groups.rows(), |group, run| {
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_have_one_number() {
+    fn equal_keys_share_a_group_id() {
         let k: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), Some(7), None, Some(5), None]));
         let t: ArrayRef = Arc::new(StringArray::from(vec!["a", "a", "b", "b", "b"]));
         let one = groups(std::slice::from_ref(&k), 5).unwrap();
@@ -193,7 +198,7 @@ mod tests {
 
     /// Runs are seen across blocks and threads, and given up where they are short.
     #[test]
-    fn runs_are_those_of_equal_keys() {
+    fn runs_match_equal_keys() {
         for (length, told) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
             let mut key = 0;
             let keys: Vec<_> = (0..200_000_u64)
@@ -206,19 +211,19 @@ mod tests {
             let groups = groups(&[column], keys.len()).unwrap();
             let expected: Vec<_> = keys.chunk_by(|a, b| a == b).map(<[u64]>::len).collect();
             assert_eq!(runs(&groups).iter().map(|(_, run)| run.len()).collect::<Vec<_>>(), expected, "{length}");
-            assert_eq!(groups.by_runs(), told, "{length}");
+            assert_eq!(groups.is_in_runs(), told, "{length}");
         }
     }
 
     #[test]
-    fn keys_far_apart_are_not_numbered() {
+    fn wide_key_ranges_get_no_group_ids() {
         let keys: Int64Array = (0..4000).map(|row| i64::MAX * (row % 2)).collect();
         assert!(groups(&[Arc::new(keys)], 4000).is_none());
     }
 
     /// Whatever keys are made of: texts with the same beginning, numbers far apart, NULLs, several columns.
     #[test]
-    fn runs_of_equal_keys_have_one_number() {
+    fn runs_of_equal_keys_share_a_group_id() {
         let rows = 100_000;
         // A key comes again, in no order.
         let key = |row: usize| (row / 333) * 7919 % 101;
@@ -229,7 +234,7 @@ mod tests {
         let codes = arrow_cast::cast(&texts, &DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into()));
         for columns in [vec![texts.clone(), numbers.clone()], vec![numbers, codes.unwrap()], vec![texts]] {
             let groups = groups(&columns, rows).unwrap();
-            assert!(groups.by_runs());
+            assert!(groups.is_in_runs());
             let mut of = std::collections::HashMap::new();
             for (group, run) in runs(&groups) {
                 let of_row = |row: usize| (text(row), (columns.len() > 1).then(|| number(row)));
@@ -242,13 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn partitions_are_counted_and_guessed() {
+    fn largest_partition_and_scatter_are_found() {
         let keys = |partitions: i64| -> ArrayRef {
             Arc::new((0..200_000).map(|row| row * row % partitions).collect::<Int64Array>())
         };
         let threads = Threads::new(2, &Cancel::default());
         let (few, many) = (keys(11), keys(99_991));
-        let rows = |column: &ArrayRef| number(std::slice::from_ref(column), 200_000, 0, &threads).unwrap().unwrap();
+        let rows =
+            |column: &ArrayRef| assign_group_ids(std::slice::from_ref(column), 200_000, 0, &threads).unwrap().unwrap();
         let most = |column: &ArrayRef| {
             let mut counts = std::collections::HashMap::new();
             column.as_primitive::<Int64Type>().values().iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
@@ -256,10 +262,10 @@ mod tests {
         };
         assert_eq!(rows(&few).longest(&threads).unwrap(), most(&few));
         assert_eq!(rows(&many).longest(&threads).unwrap(), most(&many));
-        assert!(!scattered(&[few], 200_000).unwrap());
-        assert!(scattered(std::slice::from_ref(&many), 200_000).unwrap());
-        assert!(!scattered(&[], 200_000).unwrap());
-        assert!(!scattered(&[Arc::new(Int64Array::from_iter_values(0..200_000))], 200_000).unwrap());
-        assert!(number(&[many], 200_000, 150_000, &threads).unwrap().is_none());
+        assert!(!is_scattered(&[few], 200_000).unwrap());
+        assert!(is_scattered(std::slice::from_ref(&many), 200_000).unwrap());
+        assert!(!is_scattered(&[], 200_000).unwrap());
+        assert!(!is_scattered(&[Arc::new(Int64Array::from_iter_values(0..200_000))], 200_000).unwrap());
+        assert!(assign_group_ids(&[many], 200_000, 150_000, &threads).unwrap().is_none());
     }
 }

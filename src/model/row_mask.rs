@@ -53,7 +53,7 @@ impl RowMask {
         }
     }
 
-    /// Which of the [`WORD`](crate::util::bitmap::WORD) rows from `row` on take part, as bits.
+    /// Which of the [`WORD_BITS`](crate::util::bitmap::WORD_BITS) rows from `row` on take part, as bits.
     #[inline(always)]
     pub(crate) fn word(&self, row: usize) -> u64 {
         match self {
@@ -98,9 +98,9 @@ impl RowMask {
         Ok(())
     }
 
-    /// As [`Inclusion::try_each`], for what cannot fail.
+    /// As [`RowMask::try_for_each`], for what cannot fail.
     #[inline]
-    pub fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
+    pub fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
         // The closure never fails, so neither does the walk.
         let _ = self.try_for_each(rows, |row| {
             f(row);

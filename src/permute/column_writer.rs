@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `Route` values are dealt
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `DeclusterPlan` values are dealt
 //! first (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place
 //! (`ordered_buffer.rs`). Text, bytes and nested values wait, and are gathered in the end. Memory: the column itself;
 //! of values that wait or are dealt, twice.
@@ -21,10 +21,10 @@ use arrow_select::concat::concat;
 
 use super::decluster::DeclusterPlan;
 use super::decluster_tiles::Tiles;
-use super::fixed_width::{fixed_width_column, values_of};
+use super::fixed_width::{fixed_width_column, fixed_width_values};
 use super::gather::gather_on;
-use super::ordered_buffer::Pieces;
-use super::scatter::{self, Cells};
+use super::ordered_buffer::OrderedBuffer;
+use super::scatter::{self, ScatterBuffer};
 use crate::error::{Error, Result};
 use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::cancel::Cancel;
@@ -39,7 +39,7 @@ use crate::util::threads::Threads;
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     let threads = Threads::new(1, &Cancel::default());
     let restored = ColumnWriter::new(column.data_type(), order.len(), Some(order), None, &threads)?;
-    restored.put(0, column.clone())?;
+    restored.write(0, column.clone())?;
     restored.finish(&threads)
 }
 
@@ -61,13 +61,13 @@ pub(crate) struct ColumnWriter<'a> {
 /// Where values go.
 enum Destination<'a> {
     /// Values of fixed width to their rows.
-    Cells(Box<dyn Cells>),
+    Scattered(Box<dyn ScatterBuffer>),
     /// To where the route deals them, until all have come.
     Tiles(&'a DeclusterPlan, Tiles),
     /// Those of rows in order side by side, if they come in several pieces.
-    Pieces(OnceLock<Pieces>),
+    Ordered(OnceLock<OrderedBuffer>),
     /// All others wait.
-    None,
+    Deferred,
 }
 
 impl<'a> ColumnWriter<'a> {
@@ -83,10 +83,10 @@ impl<'a> ColumnWriter<'a> {
         threads: &Threads,
     ) -> Result<Self> {
         let room = match (data_type.primitive_width(), order, route) {
-            (None, ..) => Destination::None,
-            (Some(_), None, _) => Destination::Pieces(OnceLock::new()),
-            (Some(width), Some(_), None) => Destination::Cells(scatter::room(width, rows, threads)?),
-            (Some(width), Some(_), Some(route)) => Destination::Tiles(route, Tiles::room(width, route)?),
+            (None, ..) => Destination::Deferred,
+            (Some(_), None, _) => Destination::Ordered(OnceLock::new()),
+            (Some(width), Some(_), None) => Destination::Scattered(scatter::allocate(width, rows, threads)?),
+            (Some(width), Some(_), Some(route)) => Destination::Tiles(route, Tiles::allocate(width, route)?),
         };
         Ok(Self {
             data_type: data_type.clone(),
@@ -105,17 +105,17 @@ impl<'a> ColumnWriter<'a> {
     /// # Errors
     /// There is no memory for it.
     pub(crate) fn expect_chunks(&self, bytes: usize) -> Result<()> {
-        if let (Destination::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
+        if let (Destination::Ordered(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
             && pieces.get().is_none()
         {
             // If another thread has made room meanwhile, this one's goes.
-            let _ = pieces.set(Pieces::new(self.rows * width, StoreMode::for_bytes(bytes))?);
+            let _ = pieces.set(OrderedBuffer::new(self.rows * width, StoreMode::for_bytes(bytes))?);
         }
         Ok(())
     }
 
     /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
-    pub(crate) fn put(&self, begin: usize, piece: ArrayRef) -> Result<()> {
+    pub(crate) fn write(&self, begin: usize, piece: ArrayRef) -> Result<()> {
         let rows = begin..begin + piece.len();
         if rows.end > self.rows || *piece.data_type() != self.data_type {
             return Err(Error::internal(format!(
@@ -128,14 +128,16 @@ impl<'a> ColumnWriter<'a> {
         self.come.fetch_add(rows.len(), Relaxed);
         let width = self.data_type.primitive_width().unwrap_or(0);
         match &self.room {
-            Destination::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
-            Destination::Tiles(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
-            Destination::Pieces(pieces) if rows.len() < self.rows => {
+            Destination::Scattered(cells) => {
+                cells.store(&fixed_width_values(&piece, width), self.order.map_or(&[], |order| &order[rows]))
+            }
+            Destination::Tiles(route, tiles) => tiles.write(&fixed_width_values(&piece, width), begin, route),
+            Destination::Ordered(pieces) if rows.len() < self.rows => {
                 self.expect_chunks(self.rows * width)?;
                 let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
-                pieces.put(begin * width, &values_of(&piece, width))?;
+                pieces.write(begin * width, &fixed_width_values(&piece, width))?;
             }
-            Destination::Pieces(_) | Destination::None => {
+            Destination::Ordered(_) | Destination::Deferred => {
                 self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
                 return Ok(());
             }
@@ -177,10 +179,10 @@ impl<'a> ColumnWriter<'a> {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
         }
         let values = match room {
-            Destination::Cells(cells) => Some(cells.into_buffer()),
-            Destination::Tiles(route, tiles) => Some(tiles.deliver(route, threads)?),
-            Destination::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
-            Destination::None => None,
+            Destination::Scattered(cells) => Some(cells.into_buffer()),
+            Destination::Tiles(route, tiles) => Some(tiles.write_back(route, threads)?),
+            Destination::Ordered(pieces) => pieces.into_inner().map(OrderedBuffer::finish).transpose()?,
+            Destination::Deferred => None,
         };
         if let Some(values) = values {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
@@ -201,7 +203,7 @@ impl<'a> ColumnWriter<'a> {
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
-        let inverse = scatter::room(size_of::<u32>(), rows, threads)?;
+        let inverse = scatter::allocate(size_of::<u32>(), rows, threads)?;
         threads.map(threads.ranges(&(0..rows)), |share| {
             let mut positions = reserve::with_capacity(share.len())?;
             positions.extend(share.start as u32..share.end as u32);
@@ -225,7 +227,7 @@ mod tests {
     /// Pieces that begin and end within a word of bits, and behind an offset of their own, make the column they were cut
     /// from.
     #[test]
-    fn pieces_in_order_make_the_column() {
+    fn ordered_chunks_make_the_column() {
         for nulls in [2, 3, 64, 1000] {
             let column: ArrayRef =
                 Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
@@ -233,7 +235,7 @@ mod tests {
             let restored = ColumnWriter::new(column.data_type(), 900, None, None, &threads).unwrap();
             let mut begin = 0;
             for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
-                restored.put(begin, column.slice(begin, rows)).unwrap();
+                restored.write(begin, column.slice(begin, rows)).unwrap();
                 begin += rows;
             }
             assert_eq!(&restored.finish(&threads).unwrap(), &column);

@@ -67,7 +67,7 @@ impl DeclusterPlan {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn worth(
+    pub(crate) fn if_faster(
         order: &[u32],
         blocks: &[Range<usize>],
         bytes: usize,
@@ -79,7 +79,8 @@ impl DeclusterPlan {
 
     /// The route to the row numbers `order`, each of which is there once. The blocks have all positions, in order.
     pub(crate) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
-        let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(MAX_TILE_POSITIONS)).chain([order.len()]).collect();
+        let tiles: Vec<_> =
+            blocks.iter().flat_map(|block| block.clone().step_by(MAX_TILE_POSITIONS)).chain([order.len()]).collect();
         let strip = if order.len() > LONG_STRIP_MIN_ROWS { LONG_STRIP_ROWS } else { STRIP_ROWS };
         let strips = order.len().div_ceil(strip);
         // A power of two: a row is divided by a shift.
@@ -88,7 +89,8 @@ impl DeclusterPlan {
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
         let ranges = || tiles.windows(2).map(|ends| ends[0]..ends[1]);
-        let dealt = split_at_ranges(positions, ranges()).zip(split_at_ranges(rows, ranges())).zip(runs.chunks_mut(strips + 1));
+        let dealt =
+            split_at_ranges(positions, ranges()).zip(split_at_ranges(rows, ranges())).zip(runs.chunks_mut(strips + 1));
         threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
             let order = &order[tile];
@@ -116,7 +118,7 @@ impl DeclusterPlan {
     }
 
     /// The rows of a strip, of which the last may have fewer.
-    pub(crate) fn strip(&self) -> usize {
+    pub(crate) fn strip_rows(&self) -> usize {
         self.strip
     }
 
@@ -126,7 +128,7 @@ impl DeclusterPlan {
     }
 
     /// Where each tile begins.
-    pub(crate) fn begins(&self) -> impl DoubleEndedIterator<Item = usize> {
+    pub(crate) fn tile_starts(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.tiles[..self.tiles.len() - 1].iter().copied()
     }
 
@@ -148,7 +150,7 @@ impl DeclusterPlan {
     }
 
     /// Of each tile the run of a strip, as a range of what is dealt there, and its rows within the strip.
-    pub(crate) fn runs_of(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
+    pub(crate) fn strip_runs(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
         let rows = &self.numbers[self.len()..];
         self.runs.chunks(self.strips + 1).zip(&self.tiles).map(move |(runs, begin)| {
             let run = runs[strip] as usize..runs[strip + 1] as usize;
@@ -162,8 +164,11 @@ fn is_scattered(order: &[u32]) -> bool {
     let tiles = order.len().div_ceil(MAX_TILE_POSITIONS);
     let sampled = || order.chunks(MAX_TILE_POSITIONS).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
     let far = sampled().filter(|tile| {
-        let mut strips: Vec<_> =
-            tile.iter().step_by(MAX_TILE_POSITIONS / SAMPLED_POSITIONS).map(|&row| row as usize / LONG_STRIP_ROWS).collect();
+        let mut strips: Vec<_> = tile
+            .iter()
+            .step_by(MAX_TILE_POSITIONS / SAMPLED_POSITIONS)
+            .map(|&row| row as usize / LONG_STRIP_ROWS)
+            .collect();
         strips.sort_unstable();
         strips.dedup();
         strips.len() > LOCAL_STRIPS
@@ -181,7 +186,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rows_are_far_apart_or_near() {
+    fn scattered_orders_are_detected() {
         let rows = 40 * LONG_STRIP_ROWS + 3;
         assert!(is_scattered(&order(rows)));
         assert!(!is_scattered(&(0..rows as u32).collect::<Vec<_>>()));

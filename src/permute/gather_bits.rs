@@ -61,7 +61,7 @@ mod tests {
 
     /// Of bits that begin anywhere in a byte, blocks and what is left of them.
     #[test]
-    fn bits_are_those_of_their_rows() {
+    fn gathered_bits_match_rows() {
         let threads = Threads::new(1, &Cancel::default());
         let all = BooleanBuffer::collect_bool(2003, |bit| bit * bit % 7 > 2);
         for (offset, len) in [(0, 2003), (3, 2000), (64, 65), (1, 64), (7, 1)] {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_there_is_not_read() {
+    fn out_of_bounds_rows_are_not_read() {
         std::panic::catch_unwind(|| gather_words(&[u64::MAX; 2], &[128; WORD_BITS], &mut [0])).unwrap_err();
     }
 }

@@ -13,7 +13,7 @@ use crate::util::parallel_fill::zeros;
 use crate::util::threads::Threads;
 
 /// Room for the values of some rows.
-pub(crate) trait Cells: Send + Sync {
+pub(crate) trait ScatterBuffer: Send + Sync {
     /// Writes values to these rows.
     fn store(&self, values: &Buffer, rows: &[u32]);
 
@@ -38,11 +38,11 @@ macro_rules! of_width {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(crate) fn room(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+pub(crate) fn allocate(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
     of_width!(width, allocate_cells(rows, threads))
 }
 
-fn allocate_cells<C: AtomicCell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+fn allocate_cells<C: AtomicCell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
     let zeros: Vec<C::Value> = zeros(rows, threads)?;
     // Collected in place: nothing moves.
     Ok(Box::new(zeros.into_iter().map(C::new).collect::<Vec<_>>()))
@@ -124,7 +124,7 @@ where
     }
 }
 
-impl<C: AtomicCell> Cells for Vec<C> {
+impl<C: AtomicCell> ScatterBuffer for Vec<C> {
     fn store(&self, values: &Buffer, rows: &[u32]) {
         C::values(values).iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value));
     }

@@ -1,11 +1,11 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::planned::{OrderStability, Order, Plan, PlannedArg, PlannedCall, lag_lead_offset};
+use super::planned::{OrderStability, Plan, PlannedArg, PlannedCall, PlannedOrder, lag_lead_offset};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, FrameEnd, Function, Looks};
 use crate::catalog::shared_state::SharedState;
-use crate::model::physical_type::Native;
+use crate::model::physical_type::PhysicalType;
 use crate::model::reach::Reach;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Bound, Exclude, Shape};
@@ -16,7 +16,7 @@ use crate::spec::strategy::Strategy;
 const TINY_FRAME: i128 = 4;
 
 /// The strategies that can answer the call.
-pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
+pub(super) fn applicable(order: &PlannedOrder, call: &PlannedCall) -> Vec<Strategy> {
     let algebra = call.signature.algebra;
     let excludes = call.frame.frame().exclude != Exclude::NoOthers;
     let applies = |strategy: Strategy| match strategy {
@@ -33,7 +33,7 @@ pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
 }
 
 /// The strategy that costs least, and why.
-pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static str) {
+pub(super) fn choose(order: &PlannedOrder, call: &PlannedCall) -> (Strategy, &'static str) {
     if has_one_result_per_partition(order, call) {
         return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
     }
@@ -44,7 +44,7 @@ pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static s
 fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
     let PlannedCall { function, signature, frame, .. } = call;
     // A value that is chosen by itself.
-    let native = matches!(signature.inputs.as_slice(), [input] if Native::of(input).is_some());
+    let native = matches!(signature.inputs.as_slice(), [input] if PhysicalType::of(input).is_some());
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let grows = frame.shape() == Shape::Growing && !excludes && frame.monotone();
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
@@ -64,13 +64,13 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
         (Algebra::Distinct, _) if !frame.monotone() && !excludes => {
             (Strategy::Sweep, "frames may jump: each value's last place is swept along their ends")
         }
-        (Algebra::Counted | Algebra::Distinct, _) if !frame.monotone() => {
+        (Algebra::Multiset | Algebra::Distinct, _) if !frame.monotone() => {
             (Strategy::Codes, "frames may jump: how often each value is there is kept from one frame to a near one")
         }
-        (Algebra::Counted | Algebra::Distinct, _) => {
+        (Algebra::Multiset | Algebra::Distinct, _) => {
             (Strategy::Codes, "how often each value is in the frame is kept as rows come and go")
         }
-        (Algebra::Blocks, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
+        (Algebra::Vectorized, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
         (Algebra::Foldable { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
             (Strategy::Refold, "every row of a partition has the same frame, which is folded once")
         }
@@ -104,12 +104,12 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
-fn has_one_result_per_partition(order: &Order, call: &PlannedCall) -> bool {
+fn has_one_result_per_partition(order: &PlannedOrder, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire;
     let answers = match (call.signature.algebra, call.function.picks) {
         (Algebra::Mergeable | Algebra::Retractable | Algebra::Selective, _) if entire => {
-            order.order_by.is_empty() || call.order_stability() == Some(OrderStability::All)
+            order.order_by.is_empty() || call.order_stability() == Some(OrderStability::Exact)
         }
         (Algebra::Positional, Some(FrameEnd::First)) => entire || has_fixed_end(call, Shape::Growing),
         (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_fixed_end(call, Shape::Shrinking),
@@ -142,7 +142,7 @@ pub(super) fn reach(
         Looks::Frame => {
             let (before, after) = frame.reach();
             let carries = carries(function, call, algebra, args);
-            (all(before, carries), all(after, carries && joins(algebra)))
+            (all(before, carries), all(after, carries && states_merge(algebra)))
         }
         Looks::Partition => (Reach::Everything, Reach::Everything),
         Looks::Before => (Reach::State, Reach::Nothing),
@@ -163,7 +163,7 @@ pub(super) fn reach(
 }
 
 /// Whether the states of neighbouring rows can be joined: a user's states may have no merge.
-pub(super) fn joins(algebra: Algebra) -> bool {
+pub(super) fn states_merge(algebra: Algebra) -> bool {
     !matches!(algebra, Algebra::Sliding | Algebra::Foldable { .. })
 }
 
@@ -172,9 +172,9 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
     match algebra {
         Algebra::Ordered
         | Algebra::Quantile
-        | Algebra::Counted
+        | Algebra::Multiset
         | Algebra::Distinct
-        | Algebra::Blocks
+        | Algebra::Vectorized
         | Algebra::Foldable { ordered: true } => false,
         Algebra::Positional => {
             let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
@@ -192,7 +192,7 @@ impl Plan {
     /// The strategies that can answer the call of this number.
     #[must_use]
     pub fn strategies(&self, call: usize) -> Vec<Strategy> {
-        self.calls.get(call).map_or_else(Vec::new, |call| able(&self.orders[call.order], call))
+        self.calls.get(call).map_or_else(Vec::new, |call| applicable(&self.orders[call.order], call))
     }
 
     /// The plan for rows that come sorted: there is none to be spared a sort.
@@ -221,14 +221,14 @@ impl Plan {
 
     /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
     /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
-    pub(crate) fn widened(&self) -> Option<Self> {
+    pub(crate) fn with_entire_frames(&self) -> Option<Self> {
         if self.options.strategy.is_some() {
             return None;
         }
         let mut plan = self.clone();
         let mut any = false;
         for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
-            if let Some((frame, _)) = call.frame.widened() {
+            if let Some((frame, _)) = call.frame.with_entire_frame() {
                 (call.frame, any) = (frame, true);
             }
             (call.strategy, call.reason) = choose(&plan.orders[call.order], call);

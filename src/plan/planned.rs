@@ -50,9 +50,9 @@ pub(crate) struct PlannedCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderStability {
     /// All of it.
-    All,
+    Exact,
     /// All but what is rounded: sums of floats.
-    ButTheLast,
+    UpToRounding,
 }
 
 /// An argument: a column's place, or one row to repeat.
@@ -75,13 +75,15 @@ impl PlannedCall {
         let output = &self.signature.output;
         match (self.function.order_sensitivity, self.signature.algebra) {
             (OrderSensitivity::None | OrderSensitivity::Rounding, Algebra::Retractable)
-            | (OrderSensitivity::None, Algebra::Mergeable) => Some(OrderStability::All),
-            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(OrderStability::ButTheLast),
+            | (OrderSensitivity::None, Algebra::Mergeable) => Some(OrderStability::Exact),
+            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(OrderStability::UpToRounding),
             (OrderSensitivity::EqualValues, Algebra::Selective) => match output {
                 // Both zeros compare equal, and the order says which is met first.
                 _ if output.is_floating() => None,
-                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(OrderStability::All),
-                _ => output.primitive_width().map(|_| OrderStability::All),
+                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => {
+                    Some(OrderStability::Exact)
+                }
+                _ => output.primitive_width().map(|_| OrderStability::Exact),
             },
             _ => None,
         }
@@ -99,7 +101,7 @@ impl PlannedCall {
                 // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
                 let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
                 let by_value =
-                    matches!(self.signature.algebra, Algebra::Counted | Algebra::Distinct | Algebra::Quantile)
+                    matches!(self.signature.algebra, Algebra::Multiset | Algebra::Distinct | Algebra::Quantile)
                         && self.function.order_sensitivity != OrderSensitivity::Rows;
                 whole_peers && (by_value || self.order_stability().is_some())
             }
@@ -113,14 +115,14 @@ impl PlannedCall {
 pub(crate) fn lag_lead_offset(before: bool, args: &[PlannedArg]) -> Option<i64> {
     let offset = match args.get(1) {
         Some(PlannedArg::Column(_)) => return None,
-        Some(PlannedArg::Literal(value)) => integer(value).unwrap_or(1),
+        Some(PlannedArg::Literal(value)) => literal_i64(value).unwrap_or(1),
         None => 1,
     };
     Some(if before { offset.saturating_neg() } else { offset })
 }
 
 /// The whole number that a one-row array holds.
-pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
+pub(crate) fn literal_i64(value: &ArrayRef) -> Option<i64> {
     let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
     (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
 }
@@ -150,7 +152,7 @@ pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(crate) schema: SchemaRef,
-    pub(crate) orders: Vec<Order>,
+    pub(crate) orders: Vec<PlannedOrder>,
     pub(crate) calls: Vec<PlannedCall>,
     /// The numbers of the calls, those together that one evaluation answers.
     pub(crate) passes: Vec<Vec<usize>>,
@@ -162,7 +164,7 @@ pub struct Plan {
 /// One way to partition and order the rows, and the columns that the calls over it read.
 #[expect(clippy::struct_field_names, reason = "PARTITION BY and ORDER BY are SQL's names")]
 #[derive(Debug, Clone)]
-pub(crate) struct Order {
+pub(crate) struct PlannedOrder {
     /// The partition keys' places in `columns`.
     pub(crate) partition_by: Vec<usize>,
     /// The order keys.
@@ -220,7 +222,7 @@ impl Plan {
     }
 }
 
-impl Order {
+impl PlannedOrder {
     /// Whether rows are partitioned or ordered by the column at this place.
     pub(crate) fn is_key(&self, place: usize) -> bool {
         self.partition_by.contains(&place) || self.order_by.iter().any(|key| key.number == place)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use arrow_schema::SortOptions;
 
-use super::planned::{Order, Plan};
+use super::planned::{Plan, PlannedOrder};
 use crate::error::{Error, Remedy, Result};
 use crate::model::order_column::OrderColumn;
 
@@ -27,7 +27,7 @@ struct OrderKeys {
 }
 
 impl OrderKeys {
-    fn of(order: &Order) -> Self {
+    fn of(order: &PlannedOrder) -> Self {
         let mut partition_by: Vec<_> = order.partition_by.iter().map(|&place| order.columns[place]).collect();
         partition_by.sort_unstable();
         partition_by.dedup();

@@ -42,7 +42,10 @@ pub(super) fn column(field: &Field) -> Result<()> {
 /// A result that a host can take.
 pub(super) fn result(kind: &DataType) -> Result<()> {
     if depth(kind) > MAX_TYPE_DEPTH + 1 {
-        return Err(Error::unsupported(format!("its result nests more than {} types within each other", MAX_TYPE_DEPTH + 1)));
+        return Err(Error::unsupported(format!(
+            "its result nests more than {} types within each other",
+            MAX_TYPE_DEPTH + 1
+        )));
     }
     Ok(())
 }
@@ -189,7 +192,7 @@ impl Setting<'_> {
     fn refuse(&self, wanted: &str) -> Result<()> {
         let found = match self.given {
             Arg::Column(name) => format!("the column {name:?}"),
-            Arg::Literal(value) => sql_text::show(value),
+            Arg::Literal(value) => sql_text::literal_sql(value),
         };
         Err(Error::spec(format!("the {} of {} is {wanted}, not {found}", self.argument.name, self.function.name)))
     }
@@ -299,7 +302,7 @@ impl Setting<'_> {
 }
 
 /// A window whose order the function draws lines over has one key that is a number.
-pub(super) fn line(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
+pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
     match order_by {
         _ if function.window_order != WindowOrder::Linear => Ok(()),

@@ -35,24 +35,24 @@ pub(crate) struct Adjacent {
 /// How values stand to the value before, ascending and without regard to nulls.
 trait CompareAdjacent: Send + Sync {
     /// Bit `i`: value `at + i` differs from value `at + i - 1`. `at` is at least 1, `count` at most 64.
-    fn differ(&self, at: usize, count: usize) -> u64;
+    fn differs(&self, at: usize, count: usize) -> u64;
 
     /// Bit `i`: value `at + i` is smaller than value `at + i - 1`.
-    fn descend(&self, at: usize, count: usize) -> u64;
+    fn descends(&self, at: usize, count: usize) -> u64;
 
     /// Both; the latter may be 0 where none of `asked` differ.
-    fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
-        let differ = self.differ(at, count);
-        (differ, if asked & differ == 0 { 0 } else { self.descend(at, count) })
+    fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+        let differ = self.differs(at, count);
+        (differ, if asked & differ == 0 { 0 } else { self.descends(at, count) })
     }
 
     /// Whether none of `rows` differs; `false` as well where that is not quickly said.
-    fn same(&self, _rows: Range<usize>) -> bool {
+    fn is_constant(&self, _rows: Range<usize>) -> bool {
         false
     }
 
     /// Whether none of `rows` is smaller, or greater if `descending`; `false` as well where that is not quickly said.
-    fn in_order(&self, _rows: Range<usize>, _descending: bool) -> bool {
+    fn is_sorted(&self, _rows: Range<usize>, _descending: bool) -> bool {
         false
     }
 }
@@ -74,56 +74,56 @@ impl Adjacent {
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
-    pub(crate) fn differ(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn differs(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
-            return 1 | (self.differ(1, count - 1) << 1);
+            return 1 | (self.differs(1, count - 1) << 1);
         }
         if count == 0 {
             return 0;
         }
-        self.differing(self.values.differ(at, count), at, count)
+        self.differing_rows(self.values.differs(at, count), at, count)
     }
 
     /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
-    pub(crate) fn descend(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn descends(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
-            return self.descend(1, count - 1) << 1;
+            return self.descends(1, count - 1) << 1;
         }
         if count == 0 {
             return 0;
         }
-        let smaller = self.values.descend(at, count);
-        let differ = if self.options.descending { self.values.differ(at, count) } else { 0 };
-        self.descending(differ, smaller, at, count)
+        let smaller = self.values.descends(at, count);
+        let differ = if self.options.descending { self.values.differs(at, count) } else { 0 };
+        self.descending_rows(differ, smaller, at, count)
     }
 
     /// Both, at once where that costs less; the latter is right for the rows of `asked`.
-    pub(crate) fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+    pub(crate) fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         if at == 0 {
-            let (differ, descend) = self.both(1, count - 1, asked >> 1);
+            let (differ, descend) = self.differs_and_descends(1, count - 1, asked >> 1);
             return (1 | (differ << 1), descend << 1);
         }
         if count == 0 {
             return (0, 0);
         }
-        let (differ, smaller) = self.values.both(at, count, asked);
-        (self.differing(differ, at, count), self.descending(differ, smaller, at, count))
+        let (differ, smaller) = self.values.differs_and_descends(at, count, asked);
+        (self.differing_rows(differ, at, count), self.descending_rows(differ, smaller, at, count))
     }
 
     /// Whether none of `rows`, which do not begin with row 0, differs from the row before; `false` as well where that is not
     /// quickly said.
-    pub(crate) fn same(&self, rows: Range<usize>) -> bool {
-        self.nulls.is_none() && self.values.same(rows)
+    pub(crate) fn is_constant(&self, rows: Range<usize>) -> bool {
+        self.nulls.is_none() && self.values.is_constant(rows)
     }
 
     /// Whether none of `rows`, which do not begin with row 0, belongs before the row before it; `false` as well where that is
     /// not quickly said.
-    pub(crate) fn in_order(&self, rows: Range<usize>) -> bool {
-        self.nulls.is_none() && self.values.in_order(rows, self.options.descending)
+    pub(crate) fn is_sorted(&self, rows: Range<usize>) -> bool {
+        self.nulls.is_none() && self.values.is_sorted(rows, self.options.descending)
     }
 
     /// Where rows differ, of which `differ` says it of values.
-    fn differing(&self, differ: u64, at: usize, count: usize) -> u64 {
+    fn differing_rows(&self, differ: u64, at: usize, count: usize) -> u64 {
         match &self.nulls {
             None => differ,
             Some(nulls) => {
@@ -134,7 +134,7 @@ impl Adjacent {
     }
 
     /// Where rows belong before the row before; of values it is said where they differ, and where they are smaller.
-    fn descending(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
+    fn descending_rows(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
         let descend = if self.options.descending { differ & !smaller } else { smaller };
         match &self.nulls {
             None => descend,
@@ -160,7 +160,7 @@ fn values(column: &ArrayRef) -> Result<Box<dyn CompareAdjacent>> {
     }
     Ok(match_coded! {
         column.data_type(), primitive,
-        DataType::Null => Box::new(Equal),
+        DataType::Null => Box::new(NullColumn),
         DataType::Boolean => Box::new(BooleanColumn(column.as_boolean().values().clone())),
         DataType::Utf8 => Box::new(ByteColumn(column.as_bytes::<Utf8Type>().clone())),
         DataType::LargeUtf8 => Box::new(ByteColumn(column.as_bytes::<LargeUtf8Type>().clone())),
@@ -179,19 +179,19 @@ fn values(column: &ArrayRef) -> Result<Box<dyn CompareAdjacent>> {
 struct PrimitiveColumn<T: Coded>(ScalarBuffer<T>);
 
 impl<T: Coded> CompareAdjacent for PrimitiveColumn<T> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         pairs(&self.0, at, count, |before, now| before.code() != now.code())
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         pairs(&self.0, at, count, |before, now| now.code() < before.code())
     }
 
-    fn same(&self, rows: Range<usize>) -> bool {
+    fn is_constant(&self, rows: Range<usize>) -> bool {
         none_in(&self.0, rows, |before, now| before.code() != now.code())
     }
 
-    fn in_order(&self, rows: Range<usize>, descending: bool) -> bool {
+    fn is_sorted(&self, rows: Range<usize>, descending: bool) -> bool {
         if descending {
             none_in(&self.0, rows, |before, now| now.code() > before.code())
         } else {
@@ -248,11 +248,11 @@ fn pairs_of<T: Copy>(before: &[T], now: &[T], is: impl Fn(T, T) -> bool) -> u64 
 struct BooleanColumn(BooleanBuffer);
 
 impl CompareAdjacent for BooleanColumn {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| self.0.value(row) != self.0.value(row - 1))
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| !self.0.value(row) & self.0.value(row - 1))
     }
 }
@@ -263,14 +263,14 @@ fn rows(at: usize, count: usize, mut is: impl FnMut(usize) -> bool) -> u64 {
 }
 
 /// Nulls only.
-struct Equal;
+struct NullColumn;
 
-impl CompareAdjacent for Equal {
-    fn differ(&self, _: usize, _: usize) -> u64 {
+impl CompareAdjacent for NullColumn {
+    fn differs(&self, _: usize, _: usize) -> u64 {
         0
     }
 
-    fn descend(&self, _: usize, _: usize) -> u64 {
+    fn descends(&self, _: usize, _: usize) -> u64 {
         0
     }
 }
@@ -279,11 +279,11 @@ impl CompareAdjacent for Equal {
 struct ComparedColumn<F>(F);
 
 impl<F: Fn(usize) -> Ordering + Send + Sync> CompareAdjacent for ComparedColumn<F> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| (self.0)(row) != Ordering::Equal)
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| (self.0)(row) == Ordering::Less)
     }
 }
@@ -379,15 +379,15 @@ const PREFIX_MASKS: [u128; PREFIX_BYTES + 1] = {
 };
 
 impl<T: ByteArrayType> CompareAdjacent for ByteColumn<T> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         self.compare(at, count, 0).0
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         self.compare(at, count, u64::MAX).1
     }
 
-    fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+    fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         self.compare(at, count, asked)
     }
 }
@@ -418,7 +418,7 @@ mod tests {
 
     /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
     #[test]
-    fn bytes_stand_as_they_order() {
+    fn byte_comparison_matches_ordering() {
         let mut values: Vec<Vec<u8>> = vec![vec![], vec![0], vec![0, 0], vec![0xff], b"a".to_vec(), b"a\0".to_vec()];
         for length in [1, 14, 15, 16, 17, 33] {
             for last in [0, 1, 0x7f, 0x80, 0xff] {
@@ -432,15 +432,15 @@ mod tests {
             let neighbours = Adjacent::new(&column).unwrap();
             for (number, [before, now]) in pairs[skipped / 2..].iter().enumerate() {
                 let bit = |word: u64| word == 1;
-                assert_eq!(bit(neighbours.differ(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
-                assert_eq!(bit(neighbours.descend(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
+                assert_eq!(bit(neighbours.differs(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
+                assert_eq!(bit(neighbours.descends(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
             }
         }
     }
 
     /// By words of many rows as by single ones, in either direction.
     #[test]
-    fn words_say_what_rows_say() {
+    fn word_bits_match_rows() {
         let texts: Vec<_> = (0..300_usize).map(|row| "abc".repeat(row * row % 7) + &"z".repeat(row % 3)).collect();
         let texts = texts.iter().enumerate().map(|(row, text)| (row % 11 > 0).then_some(text));
         let column: ArrayRef = Arc::new(texts.collect::<StringArray>());
@@ -448,16 +448,16 @@ mod tests {
             let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, nulls_first)).unwrap();
             for at in [0, 1, 64, 100] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
-                assert_eq!((neighbours.differ(at, 64), neighbours.descend(at, 64)), single);
-                assert_eq!(neighbours.both(at, 64, u64::MAX), single);
+                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
+                assert_eq!((neighbours.differs(at, 64), neighbours.descends(at, 64)), single);
+                assert_eq!(neighbours.differs_and_descends(at, 64, u64::MAX), single);
             }
         }
     }
 
     /// The same text again and again, but for one row: of its length, longer, shorter or NULL; in arrays and views.
     #[test]
-    fn texts_repeat_or_not() {
+    fn repeated_texts_are_detected() {
         for text in ["", "a", "abcdefgh", "longer than a head of sixteen bytes"] {
             for odd in [Some(text), Some("b"), Some("abcdefgi"), Some("abcdefg"), Some(""), None] {
                 for place in [0, 1, 40, 63, 64, 65, 127, 128] {
@@ -472,10 +472,10 @@ mod tests {
                         for at in [0, 1, 64, 70] {
                             let each =
                                 |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                            let differ = each(&|row| neighbours.differ(row, 1));
-                            let descend = each(&|row| neighbours.descend(row, 1));
+                            let differ = each(&|row| neighbours.differs(row, 1));
+                            let descend = each(&|row| neighbours.descends(row, 1));
                             assert_eq!(
-                                neighbours.both(at, 64, u64::MAX),
+                                neighbours.differs_and_descends(at, 64, u64::MAX),
                                 (differ, descend),
                                 "{text:?} {odd:?} {place}"
                             );
@@ -491,7 +491,7 @@ mod tests {
 
     /// As values compare one by one, however many a processor compares at once.
     #[test]
-    fn numbers_stand_as_they_order() {
+    fn number_comparison_matches_ordering() {
         let near = |row: i64| [0, 1, -1, i64::MIN, i64::MAX, 7][(row * row % 11 % 6) as usize];
         let longs: Vec<_> = (0..200).map(near).collect();
         let columns: [ArrayRef; 4] = [
@@ -506,24 +506,24 @@ mod tests {
             let neighbours = Adjacent::new(&column).unwrap();
             for at in [1, 64, 130] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
-                let found = portable_and_widest(|| (neighbours.differ(at, 64), neighbours.descend(at, 64)));
+                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
+                let found = portable_and_widest(|| (neighbours.differs(at, 64), neighbours.descends(at, 64)));
                 assert_eq!(found, [single; 2], "{column:?}");
             }
         }
     }
 
     #[test]
-    fn a_null_is_no_text() {
+    fn null_differs_from_empty_text() {
         let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, None, Some(""), Some("a")]));
         let neighbours = Adjacent::new(&column).unwrap();
-        assert_eq!(neighbours.differ(0, 5), 0b1_1011);
-        assert_eq!(neighbours.descend(0, 5), 0b0_0010);
+        assert_eq!(neighbours.differs(0, 5), 0b1_1011);
+        assert_eq!(neighbours.descends(0, 5), 0b0_0010);
     }
 
     /// What is said of many rows is what is said of each of them, or nothing.
     #[test]
-    fn many_rows_are_alike_where_each_is() {
+    fn range_checks_match_row_checks() {
         // Runs of 100 rows, up, and the other way round.
         let up = |row: i64| row / 100;
         let columns: [(ArrayRef, bool); 4] = [
@@ -537,15 +537,17 @@ mod tests {
                 let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, true)).unwrap();
                 for rows in [1..2, 1..100, 1..101, 64..128, 101..199, 300..900, 401..500, 500..600, 1..1000] {
                     let none = |said: &dyn Fn(usize) -> u64| rows.clone().all(|row| said(row) == 0);
-                    let same = none_in(&|row| neighbours.differ(row, 1));
-                    let in_order = none_in(&|row| neighbours.descend(row, 1));
-                    let found = portable_and_widest(|| (neighbours.same(rows.clone()), neighbours.in_order(rows.clone())));
+                    let same = none_in(&|row| neighbours.differs(row, 1));
+                    let in_order = none_in(&|row| neighbours.descends(row, 1));
+                    let found = portable_and_widest(|| {
+                        (neighbours.is_constant(rows.clone()), neighbours.is_sorted(rows.clone()))
+                    });
                     assert_eq!(found, [(told && same, told && in_order); 2], "{rows:?} of {column:?}");
                 }
             }
         }
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"; 10]));
         let neighbours = Adjacent::new(&texts).unwrap();
-        assert!(!neighbours.same(1..10) && !neighbours.in_order(1..10));
+        assert!(!neighbours.is_constant(1..10) && !neighbours.is_sorted(1..10));
     }
 }

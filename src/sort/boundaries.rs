@@ -47,14 +47,14 @@ const WORDS_PER_BLOCK: usize = 16;
 ///
 /// # Errors
 /// A type without an order; columns of other lengths.
-pub fn starts(columns: &[ArrayRef], rows: usize, previous: Option<&[ArrayRef]>) -> Result<BooleanBuffer> {
+pub fn find_boundaries(columns: &[ArrayRef], rows: usize, previous: Option<&[ArrayRef]>) -> Result<BooleanBuffer> {
     check_lengths(columns.iter(), rows)?;
     let mut words = vec![0_u64; rows.div_ceil(WORD_BITS)];
     for column in columns {
         let column = Adjacent::new(column)?;
         for (number, word) in words.iter_mut().enumerate() {
             let at = number * WORD_BITS;
-            *word |= column.differ(at, WORD_BITS.min(rows - at));
+            *word |= column.differs(at, WORD_BITS.min(rows - at));
         }
     }
     if let Some(first) = words.first_mut() {
@@ -77,7 +77,7 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
             return Ok(true);
         };
         let pair = concat(&[previous.slice(last, 1).as_ref(), column.slice(0, 1).as_ref()])?;
-        if Adjacent::new(&pair)?.differ(1, 1) != 0 {
+        if Adjacent::new(&pair)?.differs(1, 1) != 0 {
             return Ok(true);
         }
     }
@@ -93,7 +93,7 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
 pub fn first_descent(columns: &[SortColumn], partitions: &Boundaries) -> Result<Option<usize>> {
     let rows = partitions.len();
     check_lengths(columns.iter().map(|column| &column.values), rows)?;
-    let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+    let columns = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
     let mut at = 0;
     while at < rows {
         let count = WORD_BITS.min(rows - at);
@@ -158,7 +158,9 @@ pub(crate) fn boundaries_if_sorted(
                 }
             }
             let block = block..last.min(block + WORDS_PER_BLOCK);
-            if block.start > 0 && continues_run(columns, leading, block.start * WORD_BITS..rows.min(block.end * WORD_BITS)) {
+            if block.start > 0
+                && continues_run(columns, leading, block.start * WORD_BITS..rows.min(block.end * WORD_BITS))
+            {
                 continue;
             }
             for word in block {
@@ -171,10 +173,10 @@ pub(crate) fn boundaries_if_sorted(
                 for (number, column) in columns.iter().enumerate() {
                     if number + 1 == columns.len() && !leading.contains(&columns.len()) {
                         // Whether equal rows differ here is nobody's question.
-                        descents |= equal & column.descend(at, count);
+                        descents |= equal & column.descends(at, count);
                         break;
                     }
-                    let (differ, descend) = column.both(at, count, equal);
+                    let (differ, descend) = column.differs_and_descends(at, count, equal);
                     descents |= equal & descend;
                     equal &= !differ;
                     for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == number + 1) {
@@ -197,8 +199,8 @@ pub(crate) fn boundaries_if_sorted(
 /// `false` as well where that is not quickly said.
 fn continues_run(columns: &[Adjacent], leading: &[usize], rows: Range<usize>) -> bool {
     let Some((last, others)) = columns.split_last() else { return true };
-    let same = |columns: &[Adjacent]| columns.iter().rev().all(|column| column.same(rows.clone()));
-    if leading.contains(&columns.len()) { same(columns) } else { same(others) && last.in_order(rows.clone()) }
+    let same = |columns: &[Adjacent]| columns.iter().rev().all(|column| column.is_constant(rows.clone()));
+    if leading.contains(&columns.len()) { same(columns) } else { same(others) && last.is_sorted(rows.clone()) }
 }
 
 /// Bits of the rows that belong before the row before them, of those in `equal`.
@@ -208,7 +210,7 @@ fn descents(columns: &[Adjacent], at: usize, count: usize, mut equal: u64) -> u6
         if equal == 0 {
             break;
         }
-        let (differ, descend) = column.both(at, count, equal);
+        let (differ, descend) = column.differs_and_descends(at, count, equal);
         descents |= equal & descend;
         equal &= !differ;
     }
@@ -239,7 +241,7 @@ mod tests {
 
     /// Short runs and long ones, of one column or two, one of which may go down; and one row out of place.
     #[test]
-    fn runs_in_order_begin_where_rows_differ() {
+    fn boundaries_match_row_comparisons() {
         let rows = 40_000_i64;
         let threads = Threads::new(2, &Cancel::default());
         for length in [1, 5, 63, 64, 1000, 1024, 7000, rows] {
@@ -258,13 +260,13 @@ mod tests {
                         SortColumn::ascending(key.clone()),
                         SortColumn { values: order, options: SortOptions::new(descending, true) },
                     ];
-                    let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>().unwrap();
+                    let columns = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>().unwrap();
                     boundaries_if_sorted(&columns, rows as usize, leading, &threads).unwrap()
                 };
                 let expected = [
-                    starts(&[], rows as usize, None).unwrap(),
-                    starts(std::slice::from_ref(&key), rows as usize, None).unwrap(),
-                    starts(&[key.clone(), order(-1)], rows as usize, None).unwrap(),
+                    find_boundaries(&[], rows as usize, None).unwrap(),
+                    find_boundaries(std::slice::from_ref(&key), rows as usize, None).unwrap(),
+                    find_boundaries(&[key.clone(), order(-1)], rows as usize, None).unwrap(),
                 ];
                 for leading in [vec![0], vec![1], vec![2], vec![0, 1], vec![1, 2]] {
                     let expected: Vec<_> = leading.iter().map(|&columns| expected[columns].clone()).collect();

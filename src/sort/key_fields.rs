@@ -19,9 +19,9 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
 use super::key_order::{self, Coded, match_coded};
-use super::normalized_key::{Codes, Field, CodeTarget, SortWord};
+use super::normalized_key::{CodeTarget, Field, KeyEncoder, SortWord};
 use super::sort_column::SortColumn;
-use super::string_key::{self, PackedKeys, Texts};
+use super::string_key::{self, ByteValues, PackedKeys};
 use crate::error::{Error, Result};
 use crate::util::reserve;
 use crate::util::simd::with_widest_vectors;
@@ -38,24 +38,24 @@ pub(super) struct Fields {
 /// A code that can be counted from another.
 trait CodeDistance: Copy + Ord {
     /// `self - low`, where that fits.
-    fn steps(self, low: Self) -> Option<u64>;
+    fn distance_from(self, low: Self) -> Option<u64>;
 
     /// `self - low`, known to fit; anything where `self` is the garbage below a null.
-    fn above(self, low: Self) -> u64;
+    fn wrapping_distance_from(self, low: Self) -> u64;
 }
 
 macro_rules! step {
     ($($type:ty),*) => {$(
         impl CodeDistance for $type {
             #[inline]
-            fn steps(self, low: Self) -> Option<u64> {
-                Some(self.above(low))
+            fn distance_from(self, low: Self) -> Option<u64> {
+                Some(self.wrapping_distance_from(low))
             }
 
-            // One text for all integers: `From` is not there for the signed ones.
+            // One text for all integers: `SummaryReader` is not there for the signed ones.
             #[allow(clippy::cast_lossless)]
             #[inline]
-            fn above(self, low: Self) -> u64 {
+            fn wrapping_distance_from(self, low: Self) -> u64 {
                 (self as u64).wrapping_sub(low as u64)
             }
         }
@@ -64,23 +64,23 @@ macro_rules! step {
 step!(i8, i16, i32, i64, u8, u16, u32, u64);
 
 impl CodeDistance for i128 {
-    fn steps(self, low: Self) -> Option<u64> {
+    fn distance_from(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?).ok()
     }
 
     #[inline]
-    fn above(self, low: Self) -> u64 {
+    fn wrapping_distance_from(self, low: Self) -> u64 {
         self.wrapping_sub(low) as u64
     }
 }
 
 impl CodeDistance for i256 {
-    fn steps(self, low: Self) -> Option<u64> {
+    fn distance_from(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?.to_i128()?).ok()
     }
 
     #[inline]
-    fn above(self, low: Self) -> u64 {
+    fn wrapping_distance_from(self, low: Self) -> u64 {
         self.wrapping_sub(low).as_i128() as u64
     }
 }
@@ -104,9 +104,9 @@ where
         let (low, gap) = (self.low, self.gap);
         if self.descending {
             let high = self.span.wrapping_add(gap);
-            self.push_values(push, words, move |value| high.wrapping_sub(value.code().above(low)));
+            self.push_values(push, words, move |value| high.wrapping_sub(value.code().wrapping_distance_from(low)));
         } else {
-            self.push_values(push, words, move |value| value.code().above(low).wrapping_add(gap));
+            self.push_values(push, words, move |value| value.code().wrapping_distance_from(low).wrapping_add(gap));
         }
     }
 
@@ -124,7 +124,7 @@ where
     }
 }
 
-impl<T: Coded> Codes for RangeCodes<T>
+impl<T: Coded> KeyEncoder for RangeCodes<T>
 where
     T::Code: CodeDistance,
 {
@@ -143,7 +143,7 @@ struct NullFlag {
     first: bool,
 }
 
-impl Codes for NullFlag {
+impl KeyEncoder for NullFlag {
     fn push_narrow(&self, push: CodeTarget, words: &mut [u64]) {
         push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
@@ -219,11 +219,11 @@ where
     let Some((low, high)) = range else {
         return Ok(Some(Fields { fields: Vec::new(), exact: true }));
     };
-    let Some(span) = high.steps(low) else {
+    let Some(span) = high.distance_from(low) else {
         return Ok(None);
     };
     let mut fields = Vec::new();
-    let mut push = |top: u64, codes: Box<dyn Codes>| {
+    let mut push = |top: u64, codes: Box<dyn KeyEncoder>| {
         let bits = u64::BITS - top.leading_zeros();
         if bits > 0 {
             fields.push(Field { bits, codes, top, dropped: 0 });
@@ -262,7 +262,7 @@ where
 }
 
 /// Fields of bytes.
-fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<Fields> {
+fn packed(column: &SortColumn, texts: &impl ByteValues, threads: &Threads) -> Result<Fields> {
     let PackedKeys { codes, exact } = string_key::pack(texts, threads)?;
     ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }

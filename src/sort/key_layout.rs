@@ -10,7 +10,7 @@
 
 use super::key_fields::{self, Fields};
 use super::normalized_key::Field;
-use super::radix::{self, DIGIT};
+use super::radix::{self, MAX_DIGIT_BITS};
 use super::sort_column::SortColumn;
 use crate::error::Result;
 use crate::util::threads::Threads;
@@ -23,7 +23,7 @@ const MAX_DROPPED_BITS: u32 = 24;
 const MIN_KEPT_BITS: u32 = 24;
 
 /// The fields of the sort word, most significant first.
-pub(crate) struct Layout {
+pub(crate) struct KeyLayout {
     pub(crate) fields: Vec<Field>,
     /// All fields' bits.
     pub(crate) bits: u32,
@@ -44,7 +44,7 @@ pub(crate) struct InexactColumn {
     pub(crate) complete: bool,
 }
 
-impl Layout {
+impl KeyLayout {
     pub(crate) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
@@ -88,9 +88,9 @@ impl Layout {
     }
 
     /// Leaves out bits that make the word wide for little.
-    pub(crate) fn narrowed(mut self, rows: usize) -> Self {
+    pub(crate) fn truncated(mut self, rows: usize) -> Self {
         let row_bits = radix::row_bits(rows);
-        let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
+        let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + MAX_DIGIT_BITS - row_bits));
         let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
         let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + MIN_KEPT_BITS);
         if surplus == 0 || surplus > MAX_DROPPED_BITS || behind || !keeps {
@@ -124,12 +124,12 @@ impl Layout {
     }
 
     /// How many columns the word holds whole, from the first on.
-    pub(crate) fn whole(&self) -> usize {
+    pub(crate) fn exact_columns(&self) -> usize {
         self.through.len()
     }
 
     /// The bits behind the first `columns` columns, which the word holds whole.
-    pub(crate) fn behind(&self, columns: usize) -> u32 {
+    pub(crate) fn bits_after(&self, columns: usize) -> u32 {
         self.bits - columns.checked_sub(1).map_or(0, |last| self.through[last])
     }
 
@@ -137,6 +137,6 @@ impl Layout {
     pub(crate) fn is_narrow(&self, rows: usize) -> bool {
         let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
         let behind = self.unsure.map_or(0, |unsure| unsure.behind);
-        self.bits <= u64::BITS && surplus <= DIGIT.min(self.bits - behind)
+        self.bits <= u64::BITS && surplus <= MAX_DIGIT_BITS.min(self.bits - behind)
     }
 }

@@ -8,11 +8,14 @@ use arrow_buffer::ArrowNativeType;
 
 use crate::util::simd::with_widest_vectors;
 
+/// Rows whose fields are appended at a time: their words stay in the first-level cache between columns.
+pub(crate) const KEYS_PER_BLOCK: usize = 1024;
+
 /// Some bits of the sort word, and where they come from.
 pub(crate) struct Field {
     /// How many bits.
     pub(crate) bits: u32,
-    pub(crate) codes: Box<dyn Codes>,
+    pub(crate) codes: Box<dyn KeyEncoder>,
     /// The greatest code.
     pub(crate) top: u64,
     /// How many low bits of the code are left out.
@@ -20,7 +23,7 @@ pub(crate) struct Field {
 }
 
 /// Puts the fields of the rows from `start` on into their words.
-pub(crate) fn write<W: SortWord>(fields: &[Field], start: usize, words: &mut [W]) {
+pub(crate) fn write_words<W: SortWord>(fields: &[Field], start: usize, words: &mut [W]) {
     for (place, field) in fields.iter().enumerate() {
         field.push(start, place == 0, words);
     }
@@ -73,7 +76,7 @@ impl CodeTarget {
 }
 
 /// A source of codes.
-pub(crate) trait Codes: Send + Sync {
+pub(crate) trait KeyEncoder: Send + Sync {
     fn push_narrow(&self, push: CodeTarget, words: &mut [u64]);
     fn push_wide(&self, push: CodeTarget, words: &mut [u128]);
 }
@@ -98,7 +101,7 @@ pub(crate) trait SortWord:
     fn row(self, bits: u32) -> u32;
     fn leading_zeros(self) -> u32;
     fn trailing_zeros(self) -> u32;
-    fn push_codes(codes: &dyn Codes, to: CodeTarget, words: &mut [Self]);
+    fn push_codes(codes: &dyn KeyEncoder, to: CodeTarget, words: &mut [Self]);
 }
 
 macro_rules! word {
@@ -136,7 +139,7 @@ macro_rules! word {
                 self.trailing_zeros()
             }
 
-            fn push_codes(codes: &dyn Codes, to: CodeTarget, words: &mut [Self]) {
+            fn push_codes(codes: &dyn KeyEncoder, to: CodeTarget, words: &mut [Self]) {
                 codes.$push(to, words);
             }
         }

@@ -24,16 +24,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_buffer::BooleanBuffer;
 
-use super::normalized_key::{self, Field, SortWord};
+use super::normalized_key::{self, Field, KEYS_PER_BLOCK, SortWord};
 use crate::error::Result;
 use crate::util::bitmap::WORD_BITS;
 use crate::util::parallel_fill::fill_sized_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
-use crate::util::unrolled::{count_by_bucket, scatter_by_bucket, for_each_unrolled};
-
-/// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
-const KEYS_PER_BLOCK: usize = 1024;
+use crate::util::unrolled::{count_by_bucket, for_each_unrolled, scatter_by_bucket};
 
 /// Bytes of keys that are dealt at a time: they and their words stay in the second level cache. Of 64 K rows in 2048 buckets a
 /// piece is four cache lines; half as many rows cost up to 1 % of `row_number`, a fourth 6 %.
@@ -43,7 +40,7 @@ const CHUNK_BYTES: usize = 512 * 1024;
 const ROWS_PER_TASK: usize = 16 * 1024;
 
 /// The most bits of a digit: 2048 counters and as many open ends of buckets.
-pub(crate) const DIGIT: u32 = 11;
+pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 
 /// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into. At a million
 /// rows 2^9 to 2^12 differ by less than a loaded machine's noise.
@@ -63,7 +60,7 @@ const MAX_LSD_PASSES: u32 = 3;
 const INSERTION_SORT_BITS: u32 = 5;
 
 /// What to sort by.
-pub(crate) struct Keys<'a> {
+pub(crate) struct RadixKeys<'a> {
     pub(crate) fields: &'a [Field],
     pub(crate) rows: usize,
     /// All fields' bits.
@@ -75,12 +72,12 @@ pub(crate) struct Keys<'a> {
 }
 
 /// Rows by their keys.
-pub(crate) struct Ordered {
+pub(crate) struct RadixSorted {
     /// The row numbers, ties in row order.
     pub(crate) order: Vec<u32>,
     /// The runs of several rows that were asked for.
     pub(crate) runs: Vec<Range<usize>>,
-    /// For each of [`Keys::behind`], a bit where a row differs from the row before; row 0 does.
+    /// For each of [`RadixKeys::behind`], a bit where a row differs from the row before; row 0 does.
     pub(crate) starts: Vec<BooleanBuffer>,
 }
 
@@ -104,7 +101,7 @@ struct BoundaryMarks {
 }
 
 impl BoundaryMarks {
-    fn new(behind: u32, row_bits: u32, keys: &Keys, top: u32) -> Self {
+    fn new(behind: u32, row_bits: u32, keys: &RadixKeys, top: u32) -> Self {
         let starts = (0..keys.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(0)).collect();
         Self { low: row_bits + behind, low_of_bucket: (behind + top).saturating_sub(keys.bits), starts }
     }
@@ -158,16 +155,16 @@ impl<W> Partitioned<W> {
     }
 }
 
-impl Keys<'_> {
-    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(crate) fn order<W: SortWord>(&self, threads: &Threads) -> Result<Ordered> {
+impl RadixKeys<'_> {
+    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`MAX_DIGIT_BITS`] bits.
+    pub(crate) fn order<W: SortWord>(&self, threads: &Threads) -> Result<RadixSorted> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
         // A run is in one bucket.
-        let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
+        let most = MAX_DIGIT_BITS.min(self.bits - self.runs.unwrap_or(0));
         let top = surplus.max(row_bits.saturating_sub(BUCKET_BITS)).min(most);
         let shares = threads.ranges(&(0..self.rows));
-        let shares = threads.map(shares, |rows| self.deal::<W>(rows, top, row_bits, threads))?;
+        let shares = threads.map(shares, |rows| self.partition::<W>(rows, top, row_bits, threads))?;
         let marks: Vec<_> = self.behind.iter().map(|&behind| BoundaryMarks::new(behind, row_bits, self, top)).collect();
         let (mut begin, mut before) = (0, None);
         let mut groups: Vec<(usize, Vec<_>)> = Vec::new();
@@ -210,11 +207,17 @@ impl Keys<'_> {
             Ok(runs)
         })?;
         let starts = marks.into_iter().map(|mark| mark.finish(self.rows)).collect();
-        Ok(Ordered { order, runs: runs.into_iter().flatten().collect(), starts })
+        Ok(RadixSorted { order, runs: runs.into_iter().flatten().collect(), starts })
     }
 
     /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: SortWord>(&self, rows: Range<usize>, top: u32, row_bits: u32, threads: &Threads) -> Result<Partitioned<W>> {
+    fn partition<W: SortWord>(
+        &self,
+        rows: Range<usize>,
+        top: u32,
+        row_bits: u32,
+        threads: &Threads,
+    ) -> Result<Partitioned<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
         let bucket = |key: W| key.digit(shift, buckets);
         let chunk = (CHUNK_BYTES / size_of::<W>()).min(rows.len()).max(1);
@@ -226,7 +229,7 @@ impl Keys<'_> {
             let keys = &mut keys[..chunk.min(rows.end - begin)];
             let mut next = vec![0_u32; buckets];
             for (block, keys) in keys.chunks_mut(KEYS_PER_BLOCK).enumerate() {
-                normalized_key::write(self.fields, begin + block * KEYS_PER_BLOCK, keys);
+                normalized_key::write_words(self.fields, begin + block * KEYS_PER_BLOCK, keys);
                 count_by_bucket(keys, &mut next, bucket);
             }
             counts_to_starts(&mut next);
@@ -284,7 +287,7 @@ fn sort_words<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32) {
         lsd_passes(words, scratch, low, (high - low).div_ceil(passes), passes);
         return;
     }
-    let digit = (words.len().ilog2() - 2).min(DIGIT);
+    let digit = (words.len().ilog2() - 2).min(MAX_DIGIT_BITS);
     let ends = lsd_pass(words, scratch, high - digit, digit);
     words.copy_from_slice(scratch);
     let mut begin = 0;
@@ -295,7 +298,7 @@ fn sort_words<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32) {
     }
 }
 
-/// Sorts words by so many digits, up to [`LSD_PASSES`], from the one `low` bits up on.
+/// Sorts words by so many digits, up to [`MAX_LSD_PASSES`], from the one `low` bits up on.
 fn lsd_passes<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32, passes: u32) {
     match passes {
         1 => lsd_digits::<W, 1>(words, scratch, low, digit),

@@ -31,7 +31,7 @@ impl SortColumn {
         Self { values: values.clone(), options: key.options }
     }
 
-    pub(crate) fn neighbours(&self) -> Result<Adjacent> {
+    pub(crate) fn adjacent(&self) -> Result<Adjacent> {
         Adjacent::with_options(&self.values, self.options)
     }
 

@@ -11,7 +11,7 @@
 //!
 //! So short identifiers, the commonest keys, become exact numbers of few bits. Where 64 bits do not hold all places the
 //! number is the beginning only, and rows with equal numbers are looked at again. Cost: three passes, each O(bytes
-//! looked at), at most [`PLACES`] behind the common prefix; 8 bytes per row.
+//! looked at), at most [`MAX_DIGITS`] behind the common prefix; 8 bytes per row.
 
 use std::ops::Range;
 
@@ -36,42 +36,42 @@ pub(crate) struct PackedKeys {
 }
 
 /// A column of byte strings.
-pub(crate) trait Texts: Sync {
+pub(crate) trait ByteValues: Sync {
     fn rows(&self) -> usize;
 
     /// The row's bytes, unless it is null.
-    fn text(&self, row: usize) -> Option<&[u8]>;
+    fn bytes(&self, row: usize) -> Option<&[u8]>;
 }
 
-impl<T: ByteArrayType> Texts for GenericByteArray<T> {
+impl<T: ByteArrayType> ByteValues for GenericByteArray<T> {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row).as_ref())
     }
 }
 
-impl<T: ByteViewType> Texts for GenericByteViewArray<T> {
+impl<T: ByteViewType> ByteValues for GenericByteViewArray<T> {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row).as_ref())
     }
 }
 
-impl Texts for FixedSizeBinaryArray {
+impl ByteValues for FixedSizeBinaryArray {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row))
     }
 }
@@ -82,13 +82,13 @@ pub(crate) struct EncodedRows<'a> {
     pub(crate) nulls: Option<NullBuffer>,
 }
 
-impl Texts for EncodedRows<'_> {
+impl ByteValues for EncodedRows<'_> {
     fn rows(&self) -> usize {
         self.rows.num_rows()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         let valid = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         valid.then(|| self.rows.row(row).data())
     }
@@ -96,37 +96,37 @@ impl Texts for EncodedRows<'_> {
 
 /// What some values have in common.
 #[derive(Clone, Copy)]
-struct Survey<'a> {
+struct CommonPrefix<'a> {
     /// The longest common prefix.
     prefix: &'a [u8],
     shortest: usize,
     longest: usize,
 }
 
-impl<'a> Survey<'a> {
-    fn of(texts: &'a impl Texts, rows: Range<usize>) -> Option<Self> {
-        let mut valid = rows.filter_map(|row| texts.text(row));
+impl<'a> CommonPrefix<'a> {
+    fn of(texts: &'a impl ByteValues, rows: Range<usize>) -> Option<Self> {
+        let mut valid = rows.filter_map(|row| texts.bytes(row));
         let first = valid.next()?;
-        let mut survey = Survey { prefix: first, shortest: first.len(), longest: first.len() };
+        let mut survey = CommonPrefix { prefix: first, shortest: first.len(), longest: first.len() };
         for text in valid {
             survey.shortest = survey.shortest.min(text.len());
             survey.longest = survey.longest.max(text.len());
-            survey.share(text);
+            survey.shrink_to(text);
         }
         Some(survey)
     }
 
     /// Cuts the prefix to what it shares with `text`.
-    fn share(&mut self, text: &[u8]) {
+    fn shrink_to(&mut self, text: &[u8]) {
         if !starts_with(text, self.prefix) {
             let common = self.prefix.iter().zip(text).take_while(|(left, right)| left == right).count();
             self.prefix = &self.prefix[..common];
         }
     }
 
-    fn join(mut self, other: Self) -> Self {
-        self.share(other.prefix);
-        Survey {
+    fn merge(mut self, other: Self) -> Self {
+        self.shrink_to(other.prefix);
+        CommonPrefix {
             prefix: self.prefix,
             shortest: self.shortest.min(other.shortest),
             longest: self.longest.max(other.longest),
@@ -164,13 +164,13 @@ struct ByteDigit {
 }
 
 /// The places behind the prefix that 64 bits hold.
-fn digits(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<ByteDigit>> {
+fn digits(texts: &impl ByteValues, survey: &CommonPrefix, threads: &Threads) -> Result<Vec<ByteDigit>> {
     let prefix = survey.prefix.len();
     let count = (survey.longest - prefix).min(MAX_DIGITS);
     let mut ranges = [(u8::MAX, u8::MIN); MAX_DIGITS];
     let found = threads.map(threads.ranges(&(0..texts.rows())), |rows| {
         let mut ranges = ranges;
-        for text in rows.filter_map(|row| texts.text(row)) {
+        for text in rows.filter_map(|row| texts.bytes(row)) {
             for ((low, high), &byte) in ranges.iter_mut().zip(&text[prefix..]) {
                 *low = (*low).min(byte);
                 *high = (*high).max(byte);
@@ -217,11 +217,11 @@ fn encode(text: &[u8], places: &[ByteDigit]) -> u64 {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<PackedKeys> {
+pub(crate) fn pack(texts: &impl ByteValues, threads: &Threads) -> Result<PackedKeys> {
     let rows = texts.rows();
-    let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
+    let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(CommonPrefix::of(texts, rows)))?;
     let mut codes = reserve::repeated(0, rows)?;
-    let Some(survey) = surveys.into_iter().flatten().reduce(Survey::join) else {
+    let Some(survey) = surveys.into_iter().flatten().reduce(CommonPrefix::merge) else {
         return Ok(PackedKeys { codes, exact: true });
     };
     let places = digits(texts, &survey, threads)?;
@@ -229,7 +229,7 @@ pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<PackedKeys> 
     let share = threads.chunk_rows(rows);
     threads.map(codes.chunks_mut(share).enumerate().collect(), |(at, codes)| {
         for (row, code) in (at * share..).zip(codes) {
-            if let Some(text) = texts.text(row) {
+            if let Some(text) = texts.bytes(row) {
                 *code = encode(&text[prefix..], &places);
             }
         }
@@ -244,7 +244,7 @@ mod tests {
 
     /// Prefixes of all lengths, and texts that differ from them in one byte, or end before them.
     #[test]
-    fn texts_begin_or_not() {
+    fn prefix_comparison_matches_starts_with() {
         let text: Vec<u8> = (0..40).collect();
         for length in 0..30 {
             let prefix = &text[..length];

@@ -59,7 +59,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn a_thread_avoids_a_processor_until_it_is_told_otherwise() {
+        fn guard_keeps_thread_off_the_processor() {
             let allowed = sched_getaffinity(None).unwrap();
             let own = Processor::current();
             let avoided = own.avoid();
@@ -75,7 +75,7 @@ mod linux {
 
         /// Nowhere to go is no reason to fail.
         #[test]
-        fn the_only_processor_is_not_avoided() {
+        fn single_processor_is_not_avoided() {
             let own = Processor::current();
             let mut only = CpuSet::new();
             only.set(own.0);
@@ -106,14 +106,14 @@ mod linux {
         }
 
         #[test]
-        fn two_busy_threads_are_seen() {
+        fn busy_threads_are_counted() {
             assert!(agrees(20));
             let (go, going) = std::sync::mpsc::channel::<()>();
             std::thread::scope(|scope| {
                 scope.spawn(move || while going.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {});
                 let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
                 while Processor::is_only_busy_thread() && std::time::Instant::now() < until {}
-                assert!(!Processor::only_one_is_busy());
+                assert!(!Processor::is_only_busy_thread());
                 assert!(agrees(20));
                 drop(go);
             });

@@ -70,8 +70,8 @@ mod tests {
             let expected = (i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
             assert_eq!(date_of(day), Some(expected), "{date}");
             let (month, of_month) = month_of(day).unwrap();
-            assert_eq!(first_of(month).unwrap() + of_month - 1, day, "{date}");
+            assert_eq!(first_day_of(month).unwrap() + of_month - 1, day, "{date}");
         }
-        assert_eq!((month_of(i64::MAX), first_of(i64::MAX)), (None, None));
+        assert_eq!((month_of(i64::MAX), first_day_of(i64::MAX)), (None, None));
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Chunk<'a, T> {
     target: &'a mut [MaybeUninit<T>],
     filled: usize,
     writes: StoreMode,
-    /// The last values, of those that go past the caches; fewer than [`Chunk::TOGETHER`].
+    /// The last values, of those that go past the caches; fewer than [`Chunk::STAGED_VALUES`].
     staged: Vec<T>,
 }
 
@@ -98,7 +98,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
         self.staged = held;
     }
 
-    /// Has `write` fill all of the next places.
+    /// Has `flush_staged` fill all of the next places.
     #[inline(always)]
     fn fill_next(&mut self, places: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) {
         let end = self.filled + places;
@@ -138,7 +138,7 @@ pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
         chunk.flush_staged();
         if chunk.filled == chunk.target.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
     };
-    // SAFETY: `Chunk::next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
+    // SAFETY: `Chunk::fill_next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
     // from the first on; where they are not all of the chunk the work is an error.
     unsafe { write_chunks(values, chunks, threads, work) }
 }
@@ -209,7 +209,7 @@ mod tests {
 
     /// Few and many, one by one, as copies, and as they lie.
     #[test]
-    fn values_come_one_behind_the_other() {
+    fn chunks_are_filled_in_order() {
         for writes in BOTH_MODES {
             let together = Chunk::<u32>::STAGED_VALUES;
             for step in [1, 3, 64, 1000, together, together + 1, 3 * together + 5] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_is_not_filled_is_an_error() {
+    fn unfilled_chunk_is_an_error() {
         let threads = Threads::new(2, &Cancel::default());
         let fill = |less: usize| {
             fill_chunks::<u64>(100, 30, &threads, |number, chunk| {

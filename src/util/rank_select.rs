@@ -8,7 +8,7 @@ use arrow_buffer::BooleanBuffer;
 
 use super::bitmap::{select_in_word, word};
 
-/// Rows per counter of [`Ranks`]: a word of bits, so counters cost half as much as the bitmap.
+/// Rows per counter of [`RankSelect`]: a word of bits, so counters cost half as much as the bitmap.
 const RANK_BLOCK: usize = 64;
 
 /// Counts of set bits before each word, for rank and select.
@@ -71,7 +71,7 @@ mod tests {
 
     /// Of words with a bit here and there, with most bits and with all of them: each bit by its number, and how many are before.
     #[test]
-    fn bits_are_found_by_their_number() {
+    fn select_finds_each_set_bit() {
         let mut seed = 1_u64;
         let mut words = vec![u64::MAX, 1, 1 << 63, 0];
         words.extend((0..200).map(|turn| {
@@ -82,7 +82,7 @@ mod tests {
         let bits = |word: u64| (0..64).filter(move |bit| (word >> bit) & 1 != 0);
         for &word in &words {
             for (k, bit) in (0..).zip(bits(word)) {
-                assert_eq!(select_in(word, k), bit, "bit {k} of {word:#x}");
+                assert_eq!(select_in_word(word, k), bit, "bit {k} of {word:#x}");
             }
         }
         let rows: Vec<_> =

@@ -1,15 +1,15 @@
 //! Memory that may not be there: allocations whose size grows with the rows fail as errors, and do not end the process.
 //!
-//! A large allocation is made only where [`SLACK`] bytes more could be had: what is small, and what libraries allocate
+//! A large allocation is made only where [`SLACK_BYTES`] bytes more could be had: what is small, and what libraries allocate
 //! without asking, lives off them. Where a library makes a large one whose size is known, [`probe`] asks for it beforehand.
 //!
-//! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
+//! Cost: two system calls per allocation of [`LARGE_ALLOCATION_BYTES`] bytes or more, which takes far more page faults.
 
 use arrow_array::Array;
 
 use crate::error::{Error, Remedy, Result};
 
-/// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
+/// Allocations of so many bytes or more are made only where [`SLACK_BYTES`] is left behind them.
 const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Bytes that a large allocation leaves for small ones: so many, or this share of its own, as what goes with it, such as bits
@@ -75,7 +75,7 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
 }
 
 /// As [`probe`], for the start of a computation over so many rows: the allocations that are too small to be asked for
-/// each have their [`SLACK`]. Few rows need less, and nothing is asked.
+/// each have their [`SLACK_BYTES`]. Few rows need less, and nothing is asked.
 ///
 /// # Errors
 /// They have not.
@@ -189,7 +189,10 @@ pub(crate) fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec
 /// # Errors
 /// They are not left.
 pub(crate) fn check_available(bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
-    let Some(left) = (bytes >= AVAILABLE_CHECK_BYTES).then(available_bytes).flatten().filter(|&left| left < bytes) else { return Ok(()) };
+    let Some(left) = (bytes >= AVAILABLE_CHECK_BYTES).then(available_bytes).flatten().filter(|&left| left < bytes)
+    else {
+        return Ok(());
+    };
     let mib = |bytes: usize| bytes.div_ceil(1 << 20);
     Err(Error::memory_limit(format!(
         "{}, which takes {} MiB, and {} MiB of memory are left; narrow the frame, or pass fewer rows at once",
@@ -230,7 +233,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn what_cannot_be_had_is_an_error() {
+    fn oversized_allocations_are_errors() {
         let huge = usize::MAX / 16;
         let failures = [
             probe(huge).unwrap_err(),
@@ -242,14 +245,17 @@ mod tests {
         ];
         assert!(failures.iter().all(|error| error.kind() == ErrorKind::MemoryLimit && error.message().contains("MiB")));
         let refused = check_available(huge, || "the lists are long".to_string());
-        assert!(available().is_none() || refused.unwrap_err().message().starts_with("the lists are long, which takes"));
+        assert!(
+            available_bytes().is_none()
+                || refused.unwrap_err().message().starts_with("the lists are long, which takes")
+        );
     }
 
     #[test]
-    fn vectors_are_as_the_standard_librarys() {
+    fn vectors_match_std() {
         for values in [0, 1, 1000, LARGE_ALLOCATION_BYTES, 5 * LARGE_ALLOCATION_BYTES + 3] {
             assert_eq!(repeated(7_u8, values).unwrap(), vec![7; values]);
-            assert_eq!(collected(0..values).unwrap(), (0..values).collect::<Vec<_>>());
+            assert_eq!(collect(0..values).unwrap(), (0..values).collect::<Vec<_>>());
             let mut vector = vec![1_u16];
             reserve(&mut vector, values).unwrap();
             assert!(vector.capacity() > values);

@@ -1,7 +1,7 @@
 //! Runs of rows (partitions, peer groups) by their number, and walked run by run.
 //!
 //! Rank and select over the starts find the run that holds a row in O(log n), however long the run, where
-//! [`Edges`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
+//! [`Boundaries`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
 //! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
 
 use std::convert::Infallible;
@@ -80,7 +80,11 @@ impl RunIndex {
 
     /// The first row at or after `row` where a run begins, or the end.
     pub(crate) fn next_start(&self, row: usize) -> usize {
-        if row >= self.len() || self.bit(row) { row } else { self.ranks.select(self.count_before(row)).unwrap_or(self.len()) }
+        if row >= self.len() || self.bit(row) {
+            row
+        } else {
+            self.ranks.select(self.count_before(row)).unwrap_or(self.len())
+        }
     }
 
     /// Writes what `f` makes of each of `rows` and of the first row of its run: without a branch on where runs begin, which
@@ -112,7 +116,7 @@ impl RunIndex {
         );
     }
 
-    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`Runs::begins`] does.
+    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`RunIndex::map_run_starts`] does.
     #[inline]
     pub(crate) fn map_run_ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
         let Some(last) = rows.clone().next_back() else { return };
@@ -152,7 +156,7 @@ impl RunIndex {
         }
     }
 
-    /// As [`Runs::each`], up to the first error of `f`.
+    /// As [`RunIndex::for_each_run`], up to the first error of `f`.
     #[inline(always)]
     pub(crate) fn try_for_each_run(
         &self,
@@ -165,7 +169,7 @@ impl RunIndex {
         self.try_for_each_run_in(self.run_start(rows.start)..self.run_end(rows.end - 1), rows, f)
     }
 
-    /// As [`Runs::each`], where it is known that a run begins at `around.start` and one ends at `around.end`.
+    /// As [`RunIndex::for_each_run`], where it is known that a run begins at `around.start` and one ends at `around.end`.
     pub(crate) fn for_each_run_between(
         &self,
         around: &Range<usize>,

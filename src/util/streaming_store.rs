@@ -86,7 +86,7 @@ impl StoreMode {
         if !self.uncached {
             return copy_bytes(bytes, to);
         }
-        // SAFETY: a `Line` is so many bytes that need no values, on a boundary that `align_to_mut` sees to.
+        // SAFETY: a `CacheLine` is so many bytes that need no values, on a boundary that `align_to_mut` sees to.
         let (to_head, to_lines, to_tail) = unsafe { to.align_to_mut() };
         // The middle may be shorter than it could be: what is written to it goes by its length.
         let (head, bytes) = bytes.split_at(to_head.len());
@@ -201,7 +201,7 @@ mod tests {
 
     /// Wherever they begin and end, and nothing beside them.
     #[test]
-    fn values_are_written_to_their_places() {
+    fn copy_writes_only_the_target() {
         fn written<T: ArrowNativeType>(value: impl Fn(usize) -> T) {
             let values: Vec<T> = (0..400).map(value).collect();
             for (begin, from) in [0, 1, 2, 3, 5, 8, 15, 16, 17, 63].into_iter().zip([9, 1, 0, 4, 8, 3, 7, 64, 2, 5]) {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_appended_comes_behind() {
+    fn append_writes_after_existing_bytes() {
         let values: Vec<u8> = (0..200).collect();
         for writes in BOTH_MODES {
             for before in [0, 1, 63, 64, 100] {
@@ -242,11 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_stay_in_the_cache() {
-        assert!(!Writes::of(1000).uncached());
-        assert_eq!(Writes::of(usize::MAX).uncached(), cfg!(target_arch = "x86_64"));
+    fn small_writes_are_cached() {
+        assert!(!StoreMode::of(1000).uncached());
+        assert_eq!(StoreMode::of(usize::MAX).uncached(), cfg!(target_arch = "x86_64"));
         // A quarter of the last cache, of which a large one is not one machine's alone.
-        assert_eq!([Some(8 << 20), Some(480 << 20), None].map(least), [2 << 20, 24 << 20, 8 << 20]);
-        assert_eq!(["8192K\n", "16K", "0K", "", "8M"].map(bytes), [Some(8 << 20), Some(1 << 14), None, None, None]);
+        assert_eq!([Some(8 << 20), Some(480 << 20), None].map(threshold_for), [2 << 20, 24 << 20, 8 << 20]);
+        assert_eq!(
+            ["8192K\n", "16K", "0K", "", "8M"].map(parse_size),
+            [Some(8 << 20), Some(1 << 14), None, None, None]
+        );
     }
 }

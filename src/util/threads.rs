@@ -203,40 +203,40 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn threads_start_for_many_rows_only() {
+    fn few_rows_start_no_threads() {
         let threads = Threads::new(2, &Cancel::default());
         let places = |rows: usize| {
             let threads = threads.for_rows(rows);
             threads.map(vec![0, 1], |_| Ok(std::thread::current().id())).unwrap()
         };
         let own = std::thread::current().id();
-        assert_eq!(places(2 * MIN_ROWS - 1), [own, own]);
+        assert_eq!(places(2 * MIN_ROWS_PER_THREAD - 1), [own, own]);
         assert!(threads.helpers.get().is_none());
         places(2 * MIN_ROWS_PER_THREAD);
         assert!(threads.helpers.get().is_some());
-        assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+        assert_eq!(threads.ranges(&(0..2 * MIN_ROWS_PER_THREAD)).len(), 2);
     }
 
     #[test]
-    fn threads_run_where_the_system_puts_them() {
+    fn threads_are_not_pinned() {
         let threads = Threads::new(2, &Cancel::default());
         threads.map(vec![0, 1], Ok).unwrap();
-        assert!(!threads.helpers().unwrap().apart);
+        assert!(!threads.helpers().unwrap().avoid_caller);
     }
 
     #[test]
-    fn no_more_threads_are_taken_than_rows_are_worth() {
+    fn threads_are_limited_by_rows() {
         let counted = |asked, rows| Threads::new(asked, &Cancel::default()).limited_to_rows(rows).count;
         assert_eq!(counted(1, 300_000), 1);
         assert_eq!(counted(4096, 300_000), 9);
         assert_eq!(counted(4096, 10), 1);
         assert_eq!(counted(0, 10), 1);
-        assert_eq!(counted(3, 100 * MIN_ROWS), 3);
+        assert_eq!(counted(3, 100 * MIN_ROWS_PER_THREAD), 3);
     }
 
     /// Two items wait for each other, so two threads must have them; and within each the same again.
     #[test]
-    fn several_threads_work_at_once() {
+    fn threads_run_concurrently() {
         let threads = Threads::new(3, &Cancel::default());
         let both = Barrier::new(2);
         let found = threads.map(vec![10, 20], |item| {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_told() {
+    fn map_returns_first_error() {
         let threads = Threads::new(2, &Cancel::default());
         let has_started = AtomicUsize::new(0);
         let found = threads.map((0..1000).collect(), |item: i32| {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_any_thread_is_the_callers() {
+    fn panics_reach_the_caller() {
         let threads = Threads::new(2, &Cancel::default());
         let work = || threads.map(vec![0, 1, 2, 3], |item| if item == 1 { panic!("item {item}") } else { Ok(item) });
         assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
@@ -268,7 +268,7 @@ mod tests {
 
     /// Whoever waits for a helper still hears that it is to stop.
     #[test]
-    fn cancellation_is_asked_for_while_waiting() {
+    fn waiting_caller_sees_cancellation() {
         let own = std::thread::current().id();
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();

@@ -19,7 +19,12 @@ pub(crate) fn count_by_bucket<T: Copy>(items: &[T], counts: &mut [u32], place: i
 
 /// Calls `put` for all items, in their order, with where each goes: behind what went to its place, which ends where `ends` says.
 #[inline(always)]
-pub(crate) fn scatter_by_bucket<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> usize, mut put: impl FnMut(usize, T)) {
+pub(crate) fn scatter_by_bucket<T: Copy>(
+    items: &[T],
+    ends: &mut [u32],
+    place: impl Fn(T) -> usize,
+    mut put: impl FnMut(usize, T),
+) {
     for_each_unrolled(
         items,
         #[inline(always)]

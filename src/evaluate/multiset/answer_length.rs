@@ -23,7 +23,7 @@ pub(crate) trait ResultLength: Send + Sync {
     fn separator(&self) -> usize;
 
     /// Whether answers of one run, and answers like the one before, share their values and add nothing.
-    fn shares(&self) -> bool;
+    fn can_share(&self) -> bool;
 
     /// Refuses answers of so much in all that do not fit their type, or the memory there is.
     ///
@@ -34,13 +34,13 @@ pub(crate) trait ResultLength: Send + Sync {
 
 /// How much some answers are together.
 #[derive(Debug, Default)]
-pub(crate) struct Total(usize);
+pub(crate) struct TotalLength(usize);
 
-impl Total {
+impl TotalLength {
     /// Adds the answer that is made of these runs of places, which one run may share.
     #[inline]
     pub(crate) fn add(&mut self, of: &dyn ResultLength, runs: impl Iterator<Item = Range<usize>> + Clone) {
-        if !of.shares() || runs.clone().filter(|run| !run.is_empty()).count() > 1 {
+        if !of.can_share() || runs.clone().filter(|run| !run.is_empty()).count() > 1 {
             self.add_all(of, runs);
         }
     }

@@ -5,7 +5,7 @@
 //!   level 0     [. . 1 . 1 . . .][. . . . . . . .][. . . . . . . 1]
 //! ```
 //!
-//! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Selected`]
+//! Cost: [`Bitset`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`SelectBitset`]
 //! is that and O(1) per word from the code found last.
 
 use std::hint::select_unpredictable;
@@ -21,7 +21,7 @@ pub(crate) struct Bitset {
 
 impl Bitset {
     /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
+    pub(crate) fn reset(&mut self, codes: usize) {
         let (mut level, mut bits) = (0, codes);
         while level == 0 || bits > 1 {
             bits = bits.div_ceil(BITS);
@@ -142,8 +142,8 @@ pub(crate) struct SelectBitset {
 
 impl SelectBitset {
     /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
-        self.present.restart(codes);
+    pub(crate) fn reset(&mut self, codes: usize) {
+        self.present.reset(codes);
         self.cursors.clear();
         self.count = 0;
     }
@@ -192,22 +192,22 @@ impl SelectBitset {
 
 #[cfg(test)]
 mod tests {
-    use crate::evaluate::multiset::fenwick::Ranked;
+    use crate::evaluate::multiset::fenwick::Fenwick;
     use std::collections::BTreeSet;
 
     use super::*;
 
     /// Both sets against the standard library's, of few and of many codes.
     #[test]
-    fn as_an_ordered_set() {
+    fn bitset_matches_btree_set() {
         for codes in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
-            let (mut present, mut ranked, mut expected) = (Bitset::default(), Ranked::default(), BTreeSet::new());
+            let (mut present, mut ranked, mut expected) = (Bitset::default(), Fenwick::default(), BTreeSet::new());
             let mut selected = SelectBitset::default();
-            selected.restart(5);
-            selected.restart(codes);
-            present.restart(7);
-            present.restart(codes);
-            ranked.restart(codes);
+            selected.reset(5);
+            selected.reset(codes);
+            present.reset(7);
+            present.reset(codes);
+            ranked.reset(codes);
             let mut seed = 1_u64;
             for _ in 0..600 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -232,7 +232,7 @@ mod tests {
             }
             assert_eq!(present.iter().collect::<Vec<_>>(), expected.iter().copied().collect::<Vec<_>>());
             for (k, &code) in expected.iter().enumerate() {
-                assert_eq!((ranked.before(code) as usize, ranked.before(code + 1) as usize), (k, k + 1));
+                assert_eq!((ranked.count_before(code) as usize, ranked.count_before(code + 1) as usize), (k, k + 1));
             }
         }
     }

@@ -24,9 +24,9 @@ use crate::evaluate::positional::index::MaskIndex;
 use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
-use crate::sort::boundaries::starts;
+use crate::sort::boundaries::find_boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::arrange;
+use crate::sort::sort_to_indices::sort_with_boundaries;
 use crate::util::bitmap::next_set;
 use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
@@ -38,7 +38,7 @@ const PLACES_PER_SORT: usize = 1 << 15;
 
 /// The rows of a section that take part, numbered without gaps.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct IncludedRows {
     included: MaskIndex,
     /// Where partitions begin among the places; those of which no row takes part have none.
     pub(crate) partitions: Boundaries,
@@ -46,7 +46,7 @@ pub(crate) struct Places {
     rows: Option<UInt32Array>,
 }
 
-impl Places {
+impl IncludedRows {
     /// The rows of `section` that take part.
     ///
     /// # Errors
@@ -110,24 +110,24 @@ impl Places {
 
 /// Codes of keys by places.
 #[derive(Debug, Clone)]
-pub(crate) struct Dense {
+pub(crate) struct RankCodes {
     /// Per place, how many different keys of its partition come before its own.
     pub(crate) codes: Vec<u32>,
     /// The places by key within each partition, ties in row order.
     pub(crate) sorted: Vec<u32>,
 }
 
-impl Dense {
+impl RankCodes {
     /// The codes of `keys`, columns as long as the section, in their order.
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
+    pub(crate) fn new(places: &IncludedRows, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let columns = columns(places, keys)?;
         let sorted = order(&places.partitions, &columns, threads)?;
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
         let values = gather_on(&values, &sorted, threads)?;
-        let differs = starts(&values, places.len(), None)?;
+        let differs = find_boundaries(&values, places.len(), None)?;
         let mut codes = reserve::repeated(0, places.len())?;
         let mut code = 0;
         for (at, &place) in sorted.iter().enumerate() {
@@ -147,12 +147,12 @@ impl Dense {
 ///
 /// # Errors
 /// A type without an order; cancellation.
-pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+pub(crate) fn sorted(places: &IncludedRows, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     order(&places.partitions, &columns(places, keys)?, threads)
 }
 
 /// The keys by places.
-fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
+fn columns(places: &IncludedRows, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
     keys.iter().map(|key| Ok(SortColumn { values: places.take(&key.values)?, ..key.clone() })).collect()
 }
 
@@ -183,7 +183,7 @@ fn sort_piece(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads
     let several = next_set(partitions.starts(), 1).is_some();
     let numbers = several.then(|| run_numbers(partitions)).transpose()?.map(SortColumn::ascending);
     let columns: Vec<_> = numbers.into_iter().chain(columns.iter().cloned()).collect();
-    match arrange(&columns, &[], threads)?.order {
+    match sort_with_boundaries(&columns, &[], threads)?.order {
         Some(order) => Ok(order),
         None => reserve::collect(0..partitions.len() as u32),
     }
@@ -222,40 +222,40 @@ mod tests {
             Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
                 .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
-        let places = Places::new(&section, RowMask::Mask(mask)).unwrap();
+        let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
         let threads = Threads::new(1, &Cancel::default());
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let key = SortColumn::ascending(column);
-        let dense = Dense::new(&places, std::slice::from_ref(&key), &threads).unwrap();
+        let dense = RankCodes::new(&places, std::slice::from_ref(&key), &threads).unwrap();
         assert_eq!(dense.codes, [2, 0, 2, 1, 1, 0]);
         assert_eq!(dense.sorted, [1, 3, 0, 2, 5, 4]);
         assert_eq!((places.of(1..6), places.row(4)), (1..5, 5));
         let down = SortColumn { options: SortOptions::new(true, true), ..key };
-        let dense = Dense::new(&places, &[down], &threads).unwrap();
+        let dense = RankCodes::new(&places, &[down], &threads).unwrap();
         assert_eq!(dense.codes, [0, 2, 0, 1, 0, 1]);
         assert_eq!(dense.sorted, [0, 2, 3, 1, 4, 5]);
     }
 
     #[test]
-    fn nobody_takes_part() {
+    fn all_rows_filtered() {
         let section = Section::whole(Boundaries::single(3), Boundaries::single(3), vec![]).unwrap();
-        let places = Places::new(&section, RowMask::Mask(BooleanBuffer::new_unset(3))).unwrap();
+        let places = IncludedRows::new(&section, RowMask::Mask(BooleanBuffer::new_unset(3))).unwrap();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
         let dense =
-            Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
+            RankCodes::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
         assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
     }
 
     /// Many small partitions, some large one among them or not, some rows without a place.
     #[test]
-    fn pieces_are_sorted_as_all_are() {
+    fn sorting_in_pieces_matches_one_sort() {
         let rows = 3 * PLACES_PER_SORT;
         for (length, large) in [(1, false), (7, false), (5000, false), (7, true)] {
             let begins = |row: usize| row.is_multiple_of(length) && !(large && (10..rows - 10).contains(&row));
             let edges = Boundaries::new(BooleanBuffer::collect_bool(rows, begins));
             let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
-            let places = Places::new(&section, RowMask::Mask(mask)).unwrap();
+            let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
             let key = SortColumn {
                 values: Arc::new(Int64Array::from(values.clone())),
@@ -263,7 +263,7 @@ mod tests {
             };
             assert_eq!(pieces(&places.partitions).is_some(), !large);
             let mut expected: Vec<_> = (0..places.len() as u32).collect();
-            places.partitions.each(|partition| {
+            places.partitions.for_each_run(|partition| {
                 expected[partition].sort_by_key(|&place| -values[places.row(place as usize)]);
             });
             for threads in [1, 2] {

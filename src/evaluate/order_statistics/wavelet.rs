@@ -132,11 +132,11 @@ fn rank_bits(places: usize) -> usize {
 }
 
 /// A run of places: its begin and its end.
-pub(crate) type Run = [u32; 2];
+pub(crate) type PositionRange = [u32; 2];
 
 /// Asks about frames of one partition after another.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct WaveletCursor<'a> {
     levels: &'a [BitLevel],
     /// The partition's first place.
     begin: u32,
@@ -154,7 +154,7 @@ struct Node<const N: usize> {
     /// The first place of the node.
     begin: u32,
     /// The frame's places in it.
-    runs: [Run; N],
+    runs: [PositionRange; N],
 }
 
 /// A node's two sides.
@@ -165,13 +165,13 @@ struct Sides<const N: usize> {
     one: Node<N>,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> WaveletCursor<'a> {
     pub(crate) fn new(wavelet: &'a Wavelet) -> Self {
         Self { levels: &wavelet.levels, begin: 0, size: 0, ones: [0; MAX_RANK_BITS] }
     }
 
     /// Goes to another partition.
-    pub(crate) fn enter(&mut self, partition: &Range<usize>) {
+    pub(crate) fn set_partition(&mut self, partition: &Range<usize>) {
         self.begin = partition.start as u32;
         self.size = partition.len() as u32;
         for (ones, level) in self.ones.iter_mut().zip(&self.levels[..rank_bits(partition.len())]) {
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn root<const N: usize>(&self, runs: [Run; N]) -> Node<N> {
+    fn root<const N: usize>(&self, runs: [PositionRange; N]) -> Node<N> {
         Node { level: rank_bits(self.size as usize), begin: self.begin, runs }
     }
 
@@ -206,12 +206,12 @@ impl<'a> Cursor<'a> {
 
     /// For each of `ks`, which ascend, the k-th of the places in `runs`, from 0, as a place in the sorted order.
     #[inline]
-    pub(crate) fn select<const N: usize>(&self, runs: [Run; N], ks: &[u32], out: &mut [u32]) {
-        self.find(self.root(runs), ks, 0, out);
+    pub(crate) fn select<const N: usize>(&self, runs: [PositionRange; N], ks: &[u32], out: &mut [u32]) {
+        self.select_from(self.root(runs), ks, 0, out);
     }
 
-    /// As `nths` from a node on, which `passed` places come before.
-    fn find<const N: usize>(&self, mut node: Node<N>, mut ks: &[u32], mut passed: u32, mut out: &mut [u32]) {
+    /// As `select` from a node on, which `passed` places come before.
+    fn select_from<const N: usize>(&self, mut node: Node<N>, mut ks: &[u32], mut passed: u32, mut out: &mut [u32]) {
         let &[first, ..] = ks else { return };
         let mut first = first;
         let last = ks[ks.len() - 1];
@@ -226,7 +226,7 @@ impl<'a> Cursor<'a> {
                 // The questions part here.
                 let left = ks.partition_point(|&k| k < ahead);
                 let (here, there) = std::mem::take(&mut out).split_at_mut(left);
-                self.find(zero, &ks[..left], passed, here);
+                self.select_from(zero, &ks[..left], passed, here);
                 (ks, out) = (&ks[left..], there);
                 first = ks[0];
             }
@@ -237,7 +237,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// How many of the places in `runs` have a rank below `rank`, which counts from the partition's first.
-    pub(crate) fn below<const N: usize>(&self, runs: [Run; N], rank: u32) -> u32 {
+    pub(crate) fn count_below<const N: usize>(&self, runs: [PositionRange; N], rank: u32) -> u32 {
         if rank >= self.size {
             return runs.iter().map(|[begin, end]| end - begin).sum();
         }
@@ -275,20 +275,20 @@ mod tests {
     }
 
     /// The ranks of the places in `runs`, ascending.
-    fn ranks(sorted: &[u32], runs: &[Run]) -> Vec<u32> {
+    fn ranks(sorted: &[u32], runs: &[PositionRange]) -> Vec<u32> {
         let inside = |place: &u32| runs.iter().any(|[begin, end]| (begin..end).contains(&place));
         (0..sorted.len() as u32).filter(|&at| inside(&sorted[at as usize])).collect()
     }
 
     #[test]
-    fn as_sorting_says() {
+    fn select_and_rank_match_sorting() {
         let sizes = [1, 2, 3, 40, 64, 1, 33, 7, 100];
         let (edges, sorted) = sorted(&sizes);
         let wavelet = Wavelet::new(&edges, &sorted, &Cancel::default()).unwrap();
-        let mut cursor = Cursor::new(&wavelet);
+        let mut cursor = WaveletCursor::new(&wavelet);
         let mut begin = 0;
         for size in sizes {
-            cursor.enter(&(begin..begin + size));
+            cursor.set_partition(&(begin..begin + size));
             let at = |share: usize| (begin + size * share / 5) as u32;
             for cuts in
                 [[0, 5, 5, 5, 5, 5], [0, 1, 1, 3, 4, 5], [1, 2, 3, 3, 4, 4], [2, 2, 2, 2, 2, 2], [0, 2, 2, 2, 3, 5]]
@@ -306,7 +306,7 @@ mod tests {
                 }
                 for rank in 0..=size as u32 {
                     let below = expected.iter().filter(|&&at| at < begin as u32 + rank).count();
-                    assert_eq!(cursor.below(runs, rank), below as u32, "{runs:?} below {rank}");
+                    assert_eq!(cursor.count_below(runs, rank), below as u32, "{runs:?} below {rank}");
                 }
             }
             begin += size;
@@ -314,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_ask() {
+    fn empty_wavelet() {
         let wavelet = Wavelet::new(&Boundaries::single(0), &[], &Cancel::default()).unwrap();
-        let mut cursor = Cursor::new(&wavelet);
-        cursor.enter(&(0..0));
-        assert_eq!(cursor.below([[0, 0]], 0), 0);
+        let mut cursor = WaveletCursor::new(&wavelet);
+        cursor.set_partition(&(0..0));
+        assert_eq!(cursor.count_below([[0, 0]], 0), 0);
         cursor.select([[0, 0]], &[], &mut []);
     }
 }

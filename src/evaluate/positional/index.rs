@@ -78,7 +78,7 @@ const LINEAR_ROWS: usize = 8;
 
 impl RankCursor {
     #[inline]
-    fn move_to(&mut self, row: usize, included: &MaskIndex) -> usize {
+    fn advance_to(&mut self, row: usize, included: &MaskIndex) -> usize {
         let MaskIndex::Ranked(ranks) = included else { return row };
         self.before = if self.row <= row && row - self.row <= LINEAR_ROWS {
             self.before + (self.row..row).filter(|&row| ranks.bits().value(row)).count()
@@ -90,7 +90,7 @@ impl RankCursor {
     }
 }
 
-/// A look at [`Included`] that remembers where it found the last row, as the next one is often the same or the
+/// A look at [`MaskIndex`] that remembers where it found the last row, as the next one is often the same or the
 /// next. What it remembers speeds answers up, it never changes them.
 #[derive(Debug)]
 pub(crate) struct MaskWalk<'a> {
@@ -159,7 +159,7 @@ impl<'a> MaskWalk<'a> {
     #[inline]
     pub(crate) fn before(&mut self, run: &Range<usize>) -> (usize, usize) {
         let [begin, end] = &mut self.counts;
-        (begin.move_to(run.start, self.included), end.move_to(run.end, self.included))
+        (begin.advance_to(run.start, self.included), end.advance_to(run.end, self.included))
     }
 
     /// The `k`-th row that takes part, from 0.

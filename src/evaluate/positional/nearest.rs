@@ -12,7 +12,7 @@
 //! without a branch on any, and each frame looks its end up.
 //!
 //! Cost: O(1) per row and per row between the ends; four bytes per row between the ends of a block. Ends that lie
-//! farther apart than [`REACH`] times the block's rows, as offsets of each row's own may put them, are not served.
+//! farther apart than [`MAX_ROWS_PER_FRAME`] times the block's rows, as offsets of each row's own may put them, are not served.
 
 use std::ops::Range;
 
@@ -51,7 +51,12 @@ impl Nearest {
     }
 
     /// As [`Nearest::last_before_each`], with the first row from each of `begins` on, or `u32::MAX`.
-    pub(crate) fn first_from_each(&mut self, ranks: &RankSelect, begins: &[u32], mut f: impl FnMut(usize, u32)) -> bool {
+    pub(crate) fn first_from_each(
+        &mut self,
+        ranks: &RankSelect,
+        begins: &[u32],
+        mut f: impl FnMut(usize, u32),
+    ) -> bool {
         let Some(span) = span(begins) else { return false };
         let first = ranks.select(ranks.rank(span.end));
         let mut first = first.map_or(u32::MAX, |row| row as u32);
@@ -85,7 +90,7 @@ mod tests {
 
     /// Against a look at each row, for ends near and far, in order and not.
     #[test]
-    fn as_row_by_row() {
+    fn block_equals_row_by_row() {
         let bits = BooleanBuffer::collect_bool(300, |row| row % 7 == 3 && !(100..250).contains(&row)).slice(5, 290);
         let ranks = RankSelect::new(bits.clone());
         let mut nearest = Nearest::default();

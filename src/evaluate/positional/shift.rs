@@ -31,12 +31,12 @@ pub(crate) fn shift(
 ) -> Result<Option<ArrayRef>> {
     let moves = Shift { by, partitions, rows };
     match column.data_type().primitive_width() {
-        Some(1) => moves.natives::<1>(column, default).map(Some),
-        Some(2) => moves.natives::<2>(column, default).map(Some),
-        Some(4) => moves.natives::<4>(column, default).map(Some),
-        Some(8) => moves.natives::<8>(column, default).map(Some),
-        Some(16) => moves.natives::<16>(column, default).map(Some),
-        Some(32) => moves.natives::<32>(column, default).map(Some),
+        Some(1) => moves.shift_fixed_width::<1>(column, default).map(Some),
+        Some(2) => moves.shift_fixed_width::<2>(column, default).map(Some),
+        Some(4) => moves.shift_fixed_width::<4>(column, default).map(Some),
+        Some(8) => moves.shift_fixed_width::<8>(column, default).map(Some),
+        Some(16) => moves.shift_fixed_width::<16>(column, default).map(Some),
+        Some(32) => moves.shift_fixed_width::<32>(column, default).map(Some),
         _ => match column.data_type() {
             DataType::Boolean
             | DataType::Utf8
@@ -49,7 +49,7 @@ pub(crate) fn shift(
                 // The values of the column are known to fit its type.
                 if default.is_none() =>
             {
-                moves.runs(column).map(Some)
+                moves.shift_runs(column).map(Some)
             }
             _ => Ok(None),
         },
@@ -86,7 +86,7 @@ impl Shift<'_> {
         if self.by < 0 { row - self.distance() } else { row + self.distance() }
     }
 
-    fn natives<const W: usize>(&self, column: &ArrayRef, default: Option<&ArrayRef>) -> Result<ArrayRef> {
+    fn shift_fixed_width<const W: usize>(&self, column: &ArrayRef, default: Option<&ArrayRef>) -> Result<ArrayRef> {
         let length = self.rows.len();
         let data = column.to_data();
         let default = default.map(Array::to_data);
@@ -140,7 +140,7 @@ impl Shift<'_> {
         Ok(make_array(shifted.add_buffer(values.into()).build()?))
     }
 
-    fn runs(&self, column: &ArrayRef) -> Result<ArrayRef> {
+    fn shift_runs(&self, column: &ArrayRef) -> Result<ArrayRef> {
         let data = column.to_data();
         let mut shifted = MutableArrayData::new(vec![&data], true, self.rows.len());
         self.each(|present, absent| {

@@ -10,20 +10,20 @@ use arrow_schema::DataType;
 use crate::catalog::argument::Role;
 use crate::catalog::function::{Looks, NullHandling};
 use crate::error::{Error, Remedy, Result};
-use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
+use crate::evaluate::aggregate_evaluator::{evaluator_for_mergeable, evaluator_for_retractable};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
-use crate::evaluate::multiset::value_codes::Values;
+use crate::evaluate::multiset::value_codes::ValueCodes;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
-use crate::functions::positional::lag_lead::{By, Offset};
+use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
 use crate::model::aggregate::{Aggregate, Retractable};
-use crate::model::group_ids::Run;
+use crate::model::group_ids::GroupRun;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::broadcast;
-use crate::plan::planned::{Plan, PlannedArg, PlannedCall, integer, lag_lead_offset};
+use crate::plan::planned::{Plan, PlannedArg, PlannedCall, lag_lead_offset, literal_i64};
 use crate::sort::sort_column::SortColumn;
 use crate::spec::call::Nulls;
 use crate::spec::literal_array;
@@ -69,7 +69,7 @@ impl<'a> Inputs<'a> {
                 // The default of lag and lead stays one value.
                 PlannedArg::Literal(value) if call.function.index_of(Role::Default) == Some(index) => value.clone(),
                 PlannedArg::Literal(value) => {
-                    broadcast::copies(value, &[Run { group: 0, end: section.rows }], threads)?
+                    broadcast::broadcast_runs(value, &[GroupRun { group: 0, end: section.rows }], threads)?
                 }
             };
             args.push(match call.signature.inputs.get(index) {
@@ -96,12 +96,12 @@ impl<'a> Inputs<'a> {
     }
 
     /// The values of `keys` that take part, by their codes.
-    pub(super) fn values(&self, keys: &[SortColumn]) -> Result<Values> {
-        Values::new(self.section, self.inclusion.clone(), keys, self.threads)
+    pub(super) fn values(&self, keys: &[SortColumn]) -> Result<ValueCodes> {
+        ValueCodes::new(self.section, self.inclusion.clone(), keys, self.threads)
     }
 
     /// The different arguments.
-    pub(super) fn distinct(&self) -> Result<Values> {
+    pub(super) fn distinct(&self) -> Result<ValueCodes> {
         let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
         self.values(&keys)
     }
@@ -109,24 +109,24 @@ impl<'a> Inputs<'a> {
     /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
     pub(super) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return Ok(distinct::evaluator_for_mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
-        mergeable(aggregate, self.call.strategy, self.section)
+        evaluator_for_mergeable(aggregate, self.call.strategy, self.section)
     }
 
-    /// As [`Inputs::mergeable`], of one that can also subtract.
+    /// As [`Inputs::evaluator_for_mergeable`], of one that can also subtract.
     pub(super) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
         &self,
         aggregate: A,
     ) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return Ok(distinct::evaluator_for_retractable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
-        retractable(aggregate, self.call.strategy, self.section)
+        evaluator_for_retractable(aggregate, self.call.strategy, self.section)
     }
 
     /// Whether the section's rows are all that come to its states.
-    pub(super) fn alone(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         let Self { section, call, .. } = self;
         !(section.continues() || section.part && call.after == Reach::State)
     }
@@ -150,7 +150,7 @@ impl<'a> Inputs<'a> {
         match self.call.args.get(index) {
             None => Ok(missing),
             Some(PlannedArg::Literal(value)) => {
-                integer(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
+                literal_i64(value).ok_or_else(|| Error::internal("a constant is not a whole number"))
             }
             Some(PlannedArg::Column(_)) => Err(Error::internal("a constant is a column")),
         }
@@ -180,7 +180,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn logic(&self, logic: BoolAggregate) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         // Equal values count once anyway.
-        retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
+        evaluator_for_retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
     }
 
     pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
@@ -190,12 +190,12 @@ impl<'a> Inputs<'a> {
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let before = call.function.looks == Looks::Distance { before: true };
         let by = match self.per_row(1)? {
-            None => By::Fixed(lag_lead_offset(before, &call.args).unwrap_or(1)),
-            Some(by) if before => By::PerRow(by.unary(i64::saturating_neg)),
-            Some(by) => By::PerRow(by),
+            None => OffsetBy::Fixed(lag_lead_offset(before, &call.args).unwrap_or(1)),
+            Some(by) if before => OffsetBy::PerRow(by.unary(i64::saturating_neg)),
+            Some(by) => OffsetBy::PerRow(by),
         };
-        let carries = call.nulls == Nulls::Ignore && matches!(by, By::Fixed(_));
-        let offset = Offset::new(section, column, inclusion.clone(), by, default, naive)?;
+        let carries = call.nulls == Nulls::Ignore && matches!(by, OffsetBy::Fixed(_));
+        let offset = LagLead::new(section, column, inclusion.clone(), by, default, naive)?;
         Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
     }
 

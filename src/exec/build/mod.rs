@@ -17,7 +17,7 @@ use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::FunctionId;
 use crate::catalog::shared_state::SharedState;
 use crate::error::Result;
-use crate::evaluate::aggregate_evaluator::retractable;
+use crate::evaluate::aggregate_evaluator::evaluator_for_retractable;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::min_rows::MinRows;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
@@ -44,11 +44,11 @@ impl Plan {
         }
         let cancel = crate::util::cancel::Cancel::default();
         let threads = Threads::new(self.options.threads, &cancel).limited_to_rows(section.partitions.len());
-        self.pass(&[call], section, 0, &threads)
+        self.pass_evaluator(&[call], section, 0, &threads)
     }
 
     /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
-    pub(crate) fn pass(
+    pub(crate) fn pass_evaluator(
         &self,
         pass: &[usize],
         section: &Section,
@@ -89,7 +89,7 @@ pub(crate) fn evaluator(
                 | Strategy::Blocks => Strategy::Prefix,
                 other => other,
             };
-            let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
+            let count = evaluator_for_retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
             Ok(Box::new(MinRows::new(evaluator, count, rows)))
         }
     }
@@ -118,30 +118,30 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Some(SharedState::Pairs) => return totals::regressions(inputs),
         Some(SharedState::Count) | None => {}
     }
-    match call.function.kernel {
+    match call.function.function_id {
         FunctionId::UserAggregate | FunctionId::UserFrames | FunctionId::UserPartitions => udf::evaluator(inputs),
         FunctionId::Count | FunctionId::RegrCount => inputs.retractable(Count::new(inclusion)),
         FunctionId::CountIf => inputs.retractable(Count::new(inputs.where_true()?)),
         FunctionId::RegrAvgx | FunctionId::RegrAvgy => {
-            totals::totals(inputs, &inputs.args[usize::from(call.function.kernel == FunctionId::RegrAvgx)])
+            totals::totals(inputs, &inputs.args[usize::from(call.function.function_id == FunctionId::RegrAvgx)])
         }
         FunctionId::Min => aggregates::extremum(inputs, Extremum::Min),
         FunctionId::Max => aggregates::extremum(inputs, Extremum::Max),
         FunctionId::BoolAnd => inputs.logic(BoolAggregate::And),
         FunctionId::BoolOr => inputs.logic(BoolAggregate::Or),
-        FunctionId::First => value(nth::Which::First),
-        FunctionId::Last => value(nth::Which::Last),
+        FunctionId::First => value(nth::NthRow::First),
+        FunctionId::Last => value(nth::NthRow::Last),
         FunctionId::Nth => value(match inputs.per_row(1)? {
-            Some(n) => nth::Which::NthPerRow(n),
-            None => nth::Which::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
+            Some(n) => nth::NthRow::NthPerRow(n),
+            None => nth::NthRow::Nth(u64::try_from(inputs.constant(1, 1)?).unwrap_or(1)),
         }),
         FunctionId::Lag | FunctionId::Lead => inputs.offset(naive),
-        FunctionId::RowNumber => ranking(rank::Which::RowNumber),
-        FunctionId::Rank => ranking(rank::Which::Rank),
-        FunctionId::DenseRank => ranking(rank::Which::DenseRank),
-        FunctionId::PercentRank => ranking(rank::Which::PercentRank),
-        FunctionId::CumeDist => ranking(rank::Which::CumeDist),
-        FunctionId::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0, 1)?).unwrap_or(1))),
+        FunctionId::RowNumber => ranking(rank::RankKind::RowNumber),
+        FunctionId::Rank => ranking(rank::RankKind::Rank),
+        FunctionId::DenseRank => ranking(rank::RankKind::DenseRank),
+        FunctionId::PercentRank => ranking(rank::RankKind::PercentRank),
+        FunctionId::CumeDist => ranking(rank::RankKind::CumeDist),
+        FunctionId::Ntile => ranking(rank::RankKind::Ntile(u64::try_from(inputs.constant(0, 1)?).unwrap_or(1))),
         FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
         FunctionId::Fill | FunctionId::CounterDiff => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),

@@ -8,9 +8,9 @@ use super::inputs::Inputs;
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::error::{Error, Result};
-use crate::evaluate::aggregate_evaluator::retractable;
+use crate::evaluate::aggregate_evaluator::evaluator_for_retractable;
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
 use crate::evaluate::refold::Refold;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
 use crate::functions::aggregate::udf::UdfAccumulator;
@@ -25,7 +25,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let inner = match &function {
         UserFunction::Aggregate(aggregate) => function.within(|| folded(inputs, aggregate.as_ref()))?,
         UserFunction::Frames(function) => {
-            let places = Places::new(inputs.section, inputs.inclusion.clone())?;
+            let places = IncludedRows::new(inputs.section, inputs.inclusion.clone())?;
             Box::new(FrameBlocks::new(function.clone(), places, &inputs.args)?)
         }
         UserFunction::Partitions(function) => Box::new(PartitionBlocks::new(function.clone(), inputs.args.clone())),
@@ -40,7 +40,7 @@ fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Eval
     match call.strategy {
         Strategy::Refold => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
         Strategy::Naive if !merges => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?.naive())),
-        strategy => retractable(folds, strategy, section),
+        strategy => evaluator_for_retractable(folds, strategy, section),
     }
 }
 
@@ -55,19 +55,19 @@ impl Evaluator for Within {
         self.function.within(|| self.inner.evaluate(frames, rows, carry, cancel))
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        self.function.within(|| self.inner.advance(state, rows))
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.save_state(state, rows))
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        self.function.within(|| self.inner.join(left, right))
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.merge_states(left, right))
     }
 
-    fn settled(&self, frames: &Frames) -> usize {
-        self.inner.settled(frames)
+    fn first_unsettled(&self, frames: &Frames) -> usize {
+        self.inner.first_unsettled(frames)
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        self.inner.release(frames, answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.first_needed(frames, answered)
     }
 }

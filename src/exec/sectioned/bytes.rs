@@ -68,7 +68,7 @@ impl Summary {
     }
 
     fn from_payload(bytes: &[u8]) -> Result<Self> {
-        let mut from = From(bytes);
+        let mut from = SummaryReader(bytes);
         let [rows, single, continues, passes] = [from.number()?, from.number()?, from.number()?, from.number()?];
         if passes > bytes.len() as u64 {
             return Err(broken());
@@ -92,7 +92,7 @@ impl Summary {
 /// What follows the header, if that is one of the plan's and the bytes are those written.
 fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
     let (header, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(broken)?;
-    let mut from = From(header);
+    let mut from = SummaryReader(header);
     if from.take(MAGIC.len() as u64)? != MAGIC {
         return Err(broken());
     }
@@ -125,9 +125,9 @@ fn checksum(bytes: &[u8]) -> [u8; 4] {
     hasher.finalize().to_le_bytes()
 }
 
-struct From<'a>(&'a [u8]);
+struct SummaryReader<'a>(&'a [u8]);
 
-impl<'a> From<'a> {
+impl<'a> SummaryReader<'a> {
     fn take(&mut self, length: u64) -> Result<&'a [u8]> {
         let (taken, rest) =
             usize::try_from(length).ok().and_then(|length| self.0.split_at_checked(length)).ok_or_else(broken)?;

@@ -1,7 +1,7 @@
 //! One accumulator, several answers: the sum and the average of a column are read off the same state,
 //! those of one pass by [`super::shared_state`].
 //!
-//! [`Accumulated`] is the [`Aggregate`] that an [`Accumulator`] and a [`Readout`] of its states make.
+//! [`Accumulated`] is the [`Aggregate`] that an [`Accumulator`] and a [`ResultReader`] of its states make.
 
 #[cfg(test)]
 use std::ops::Range;
@@ -11,9 +11,9 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 
 use crate::error::Result;
 use crate::functions::results::{PrimitiveResults, in_slot};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 
-/// A [`Readout`] of one native a state, or NULL.
+/// A [`ResultReader`] of one native a state, or NULL.
 pub trait PrimitiveReader<S>: Send + Sync {
     /// What results gather as.
     type Type: ArrowPrimitiveType;
@@ -29,7 +29,11 @@ pub trait PrimitiveReader<S>: Send + Sync {
     /// # Errors
     /// As for `read`, and the first error among the states.
     #[inline(always)]
-    fn read_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut PrimitiveResults<Self::Type>) -> Result<()> {
+    fn read_block(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<S>>,
+        out: &mut PrimitiveResults<Self::Type>,
+    ) -> Result<()> {
         out.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
@@ -37,7 +41,7 @@ pub trait PrimitiveReader<S>: Send + Sync {
     ///
     /// # Errors
     /// They cannot be labelled so.
-    fn label(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
+    fn with_type(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
         Ok(Arc::new(results))
     }
 }
@@ -46,7 +50,7 @@ pub trait PrimitiveReader<S>: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct PrimitiveResult<R>(pub R);
 
-impl<S, R: PrimitiveReader<S>> Readout<S> for PrimitiveResult<R> {
+impl<S, R: PrimitiveReader<S>> ResultReader<S> for PrimitiveResult<R> {
     type Builder = PrimitiveResults<R::Type>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -59,8 +63,8 @@ impl<S, R: PrimitiveReader<S>> Readout<S> for PrimitiveResult<R> {
     }
 
     #[inline(always)]
-    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
-        self.0.read_all(states, out)
+    fn evaluate_block(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
+        self.0.read_block(states, out)
     }
 
     #[inline]
@@ -70,7 +74,7 @@ impl<S, R: PrimitiveReader<S>> Readout<S> for PrimitiveResult<R> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.label(out.finish()?)
+        self.0.with_type(out.finish()?)
     }
 }
 
@@ -88,11 +92,11 @@ impl<F: Accumulator, R: PrimitiveReader<F::State>> Accumulated<F, PrimitiveResul
     }
 }
 
-impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
+impl<F: Accumulator, R: ResultReader<F::State>> Aggregate for Accumulated<F, R> {
     type State = F::State;
     type Builder = R::Builder;
     type Accumulator = F;
-    type Readout = R;
+    type Reader = R;
 
     #[inline]
     fn accumulator(&self) -> &F {
@@ -100,7 +104,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     }
 
     #[inline]
-    fn readout(&self) -> &R {
+    fn reader(&self) -> &R {
         &self.readout
     }
 }
@@ -108,7 +112,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
 /// The result of each run of rows, for the tests of the families.
 #[cfg(test)]
 pub(super) fn results<A: Aggregate>(aggregate: &A, runs: &[Range<usize>]) -> Result<ArrayRef> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let mut out = readout.builder(runs.len());
     for run in runs {
         let mut state = accumulator.init();

@@ -13,7 +13,7 @@ use super::accumulator::PrimitiveReader;
 use super::exact::{Compensated, divide_half_up};
 use super::sum::OnOverflow;
 use super::sum_state::{ExactSum, SumInI128, SumInput};
-use super::total::Total;
+use super::total::SumState;
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::with_type;
@@ -23,20 +23,20 @@ use crate::util::civil::{MICROS_PER_SECOND, ticks_per_second};
 #[derive(Debug, Clone, Copy)]
 pub struct FloatAverage;
 
-impl<S: SumInI128> PrimitiveReader<Total<S>> for FloatAverage {
+impl<S: SumInI128> PrimitiveReader<SumState<S>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<f64>> {
-        Ok((state.count > 0).then_some(state.sum.double() / state.count as f64))
+    fn read(&self, state: &SumState<S>) -> Result<Option<f64>> {
+        Ok((state.count > 0).then_some(state.sum.to_f64() / state.count as f64))
     }
 }
 
-impl PrimitiveReader<Total<Compensated>> for FloatAverage {
+impl PrimitiveReader<SumState<Compensated>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
+    fn read(&self, state: &SumState<Compensated>) -> Result<Option<f64>> {
         Ok((state.count > 0).then_some(state.sum.total() / state.count as f64))
     }
 }
@@ -79,20 +79,20 @@ impl<N: Unscaled + SumInput> DecimalAverage<N> {
     }
 }
 
-impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<Total<S>> for DecimalAverage<N> {
+impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<SumState<S>> for DecimalAverage<N> {
     type Type = N::Decimal;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<N>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<N>> {
         if state.count == 0 {
             return Ok(None);
         }
-        let mean = self.column.fit(state.sum.wide().divided(self.factor, state.count));
+        let mean = self.column.checked(state.sum.to_int320().divided(self.factor, state.count));
         mean.map_or_else(|| self.overflow(), |mean| Ok(Some(mean)))
     }
 
-    fn label(&self, means: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
-        self.column.label::<N>(&means)
+    fn with_type(&self, means: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        self.column.with_type::<N>(&means)
     }
 }
 
@@ -112,7 +112,8 @@ impl IntervalAverage {
     pub fn new(input: &DataType, on_overflow: OnOverflow) -> Self {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
-                let (factor, divisor) = (MICROS_PER_SECOND / ticks_per_second(*unit), ticks_per_second(*unit) / MICROS_PER_SECOND);
+                let (factor, divisor) =
+                    (MICROS_PER_SECOND / ticks_per_second(*unit), ticks_per_second(*unit) / MICROS_PER_SECOND);
                 (DataType::Duration(TimeUnit::Microsecond), i128::from(factor.max(1)), divisor.max(1).unsigned_abs())
             }
             other => (other.clone(), 1, 1),
@@ -121,15 +122,15 @@ impl IntervalAverage {
     }
 }
 
-impl<S: SumInI128> PrimitiveReader<Total<S>> for IntervalAverage {
+impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntervalAverage {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<i64>> {
         if state.count == 0 {
             return Ok(None);
         }
-        let mean = divide_half_up(state.sum.number() * self.factor, state.count * self.divisor);
+        let mean = divide_half_up(state.sum.to_i128() * self.factor, state.count * self.divisor);
         match i64::try_from(mean) {
             Ok(mean) => Ok(Some(mean)),
             Err(_) if self.on_overflow == OnOverflow::Null => Ok(None),
@@ -140,7 +141,7 @@ impl<S: SumInI128> PrimitiveReader<Total<S>> for IntervalAverage {
         }
     }
 
-    fn label(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
+    fn with_type(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             DataType::Interval(_) => with_type(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
             output => with_type(&means, output),
@@ -163,7 +164,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
-    use crate::functions::aggregate::sum::{decimals, integers};
+    use crate::functions::aggregate::sum::{decimal_accumulator, integer_accumulator};
     use crate::model::row_mask::RowMask;
 
     /// The mean of all of `values`, of so many digits and such a scale.
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_that_gain_no_digits_overflow() {
+    fn full_precision_decimal_mean_overflows() {
         // avg(1.5 as decimal(38, 37)) is a decimal(38, 38), which ends below 1.
         let one_and_a_half = 15 * 10_i128.pow(36);
         let nines = 10_i128.pow(38) - 1;

@@ -9,8 +9,8 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use super::accumulator::Accumulated;
 use crate::error::Result;
 use crate::functions::native::count_rows;
-use crate::functions::saved_state::{SavedValue, saved, saved_value};
-use crate::model::aggregate::{Accumulator, Readout, Retractable};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
+use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
 use crate::model::row_mask::RowMask;
 
 /// How many values of a run are true, and how many false.
@@ -53,7 +53,7 @@ impl Accumulator for BoolAccumulator {
     }
 
     fn save(&self, state: &BoolState) -> Result<RecordBatch> {
-        saved([("true", state.ayes.write()?), ("false", state.noes.write()?)])
+        saved_row([("true", state.ayes.write()?), ("false", state.noes.write()?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<BoolState> {
@@ -90,7 +90,7 @@ impl BoolAggregate {
     }
 }
 
-impl Readout<BoolState> for BoolAggregate {
+impl ResultReader<BoolState> for BoolAggregate {
     type Builder = BooleanBuilder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -120,7 +120,7 @@ mod tests {
     use crate::functions::aggregate::accumulator::results;
 
     #[test]
-    fn nulls_do_not_vote() {
+    fn bool_aggregates_skip_nulls() {
         let column: ArrayRef = Arc::new(BooleanArray::from(vec![None, Some(true), None, Some(false)]));
         let inclusion = RowMask::new(std::slice::from_ref(&column), None);
         let answers = |logic: BoolAggregate| -> Vec<_> {

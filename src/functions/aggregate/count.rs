@@ -7,12 +7,12 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::accumulator::PrimitiveReader;
-use super::total::Total;
+use super::total::SumState;
 use super::variance::PivotMoments;
 use crate::error::Result;
 use crate::functions::native::{count_rows, scan_slots};
-use crate::functions::saved_state::{SavedValue, saved, saved_value};
-use crate::model::aggregate::{Accumulator, Readout, Retractable};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
+use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
 use crate::model::row_mask::RowMask;
 
 /// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
@@ -45,7 +45,7 @@ impl Accumulator for Count {
         Ok(())
     }
 
-    fn accumulate(
+    fn append_scan(
         &self,
         state: &mut u64,
         rows: Range<usize>,
@@ -65,7 +65,7 @@ impl Accumulator for Count {
     }
 
     fn save(&self, state: &u64) -> Result<RecordBatch> {
-        saved([("rows", state.write()?)])
+        saved_row([("rows", state.write()?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<u64> {
@@ -73,7 +73,7 @@ impl Accumulator for Count {
     }
 }
 
-impl Readout<u64> for Count {
+impl ResultReader<u64> for Count {
     type Builder = Vec<i64>;
 
     fn builder(&self, capacity: usize) -> Vec<i64> {
@@ -87,7 +87,7 @@ impl Readout<u64> for Count {
     }
 
     #[inline(always)]
-    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<u64>>, out: &mut Vec<i64>) -> Result<()> {
+    fn evaluate_block(&self, states: impl ExactSizeIterator<Item = Result<u64>>, out: &mut Vec<i64>) -> Result<()> {
         let known = out.len();
         out.resize(known + states.len(), 0);
         for (slot, state) in out[known..].iter_mut().zip(states) {
@@ -110,18 +110,18 @@ impl Retractable for Count {
 
 /// Reads the number of values off a state that knows it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted;
+pub(crate) struct CountResult;
 
-impl<S> PrimitiveReader<Total<S>> for Counted {
+impl<S> PrimitiveReader<SumState<S>> for CountResult {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<i64>> {
         Ok(Some(state.count as i64))
     }
 }
 
-impl PrimitiveReader<PivotMoments> for Counted {
+impl PrimitiveReader<PivotMoments> for CountResult {
     type Type = Int64Type;
 
     #[inline]

@@ -22,8 +22,8 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
 use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::native;
-use crate::functions::saved_state::{SavedValue, saved, saved_value};
+use crate::functions::native::to_primitive;
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::RowMask;
 
@@ -41,7 +41,7 @@ impl Series {
     /// Calls `f` with each of `rows` that counts, and whether it has a value.
     #[inline]
     fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize, Option<f64>)) {
-        self.rows.each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
+        self.rows.for_each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
     }
 }
 
@@ -74,7 +74,7 @@ pub struct AdjustedEwm {
 impl AdjustedEwm {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn join(&self, left: &mut WeightedSum, right: &WeightedSum) {
+    fn append_state(&self, left: &mut WeightedSum, right: &WeightedSum) {
         if right.weight == 0.0 {
             left.after += right.after;
             return;
@@ -102,7 +102,7 @@ impl Accumulator for AdjustedEwm {
     #[inline]
     fn update(&self, state: &mut WeightedSum, rows: Range<usize>) -> Result<()> {
         self.series.each(rows, |_, value| match value {
-            Some(value) => self.join(state, &WeightedSum { sum: value, weight: 1.0, through: 1, after: 0 }),
+            Some(value) => self.append_state(state, &WeightedSum { sum: value, weight: 1.0, through: 1, after: 0 }),
             None => state.after += 1,
         });
         Ok(())
@@ -110,13 +110,13 @@ impl Accumulator for AdjustedEwm {
 
     #[inline]
     fn merge(&self, left: &mut WeightedSum, right: &WeightedSum) -> Result<()> {
-        self.join(left, right);
+        self.append_state(left, right);
         Ok(())
     }
 
     fn save(&self, state: &WeightedSum) -> Result<RecordBatch> {
         let WeightedSum { sum, weight, through, after } = *state;
-        saved([
+        saved_row([
             ("sum", sum.write()?),
             ("weight", weight.write()?),
             ("through", through.write()?),
@@ -147,10 +147,10 @@ pub trait Clock: Send + Sync {
     fn idle(&self) -> Self::Time;
 
     /// A time with so much idle time between it and its neighbour.
-    fn wait(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
+    fn delayed(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
 
     /// The share of the later of two neighbours in their mean.
-    fn share(&self, earlier: Self::Time, later: Self::Time) -> f64;
+    fn later_weight(&self, earlier: Self::Time, later: Self::Time) -> f64;
 }
 
 /// Counts rows: distances from the edges of a run.
@@ -173,30 +173,30 @@ impl Clock for RowClock {
     }
 
     #[inline]
-    fn wait(&self, time: u64, idle: u64) -> u64 {
+    fn delayed(&self, time: u64, idle: u64) -> u64 {
         time + idle
     }
 
     #[inline]
-    fn share(&self, earlier: u64, later: u64) -> f64 {
+    fn later_weight(&self, earlier: u64, later: u64) -> f64 {
         self.alpha / (power(1.0 - self.alpha, earlier + later) + self.alpha)
     }
 }
 
 /// A number that can be a time.
-pub trait Instant: ArrowNativeType {
+pub trait TimeValue: ArrowNativeType {
     /// How far it is from another.
     fn distance(self, other: Self) -> f64;
 }
 
-impl Instant for i64 {
+impl TimeValue for i64 {
     #[inline]
     fn distance(self, other: Self) -> f64 {
         self.abs_diff(other) as f64
     }
 }
 
-impl Instant for f64 {
+impl TimeValue for f64 {
     #[inline]
     fn distance(self, other: Self) -> f64 {
         (self - other).abs()
@@ -212,7 +212,7 @@ pub struct TimeClock<N: ArrowNativeType> {
     pub half_life: f64,
 }
 
-impl<N: Instant + Default + SavedValue> Clock for TimeClock<N> {
+impl<N: TimeValue + Default + SavedValue> Clock for TimeClock<N> {
     type Time = N;
 
     #[inline]
@@ -226,19 +226,19 @@ impl<N: Instant + Default + SavedValue> Clock for TimeClock<N> {
     }
 
     #[inline]
-    fn wait(&self, time: N, _: N) -> N {
+    fn delayed(&self, time: N, _: N) -> N {
         time
     }
 
     #[inline]
-    fn share(&self, earlier: N, later: N) -> f64 {
+    fn later_weight(&self, earlier: N, later: N) -> f64 {
         -(-std::f64::consts::LN_2 * later.distance(earlier) / self.half_life).exp_m1()
     }
 }
 
 /// What a run of rows makes of its first value: `slope * first + offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Path<T> {
+pub struct LinearMap<T> {
     /// How many values.
     pub values: u64,
     /// The first of them.
@@ -263,12 +263,12 @@ pub struct RecursiveEwm<C> {
 impl<C: Clock> RecursiveEwm<C> {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn join(&self, left: &mut Path<C::Time>, right: &Path<C::Time>) {
+    fn append_state(&self, left: &mut LinearMap<C::Time>, right: &LinearMap<C::Time>) {
         match (left.values, right.values) {
-            (_, 0) => left.end = self.clock.wait(left.end, right.end),
-            (0, _) => *left = Path { begin: self.clock.wait(right.begin, left.end), ..*right },
+            (_, 0) => left.end = self.clock.delayed(left.end, right.end),
+            (0, _) => *left = LinearMap { begin: self.clock.delayed(right.begin, left.end), ..*right },
             _ => {
-                let share = self.clock.share(left.end, right.begin);
+                let share = self.clock.later_weight(left.end, right.begin);
                 let kept = right.slope * (1.0 - share);
                 left.slope *= kept;
                 left.offset = kept * left.offset + right.slope * share * right.first + right.offset;
@@ -280,11 +280,11 @@ impl<C: Clock> RecursiveEwm<C> {
 }
 
 impl<C: Clock> Accumulator for RecursiveEwm<C> {
-    type State = Path<C::Time>;
+    type State = LinearMap<C::Time>;
 
     #[inline]
     fn init(&self) -> Self::State {
-        Path::default()
+        LinearMap::default()
     }
 
     #[inline]
@@ -293,24 +293,24 @@ impl<C: Clock> Accumulator for RecursiveEwm<C> {
             let one = match value {
                 Some(first) => {
                     let [begin, end] = self.clock.times(row);
-                    Path { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
+                    LinearMap { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
                 }
-                None => Path { end: self.clock.idle(), ..Path::default() },
+                None => LinearMap { end: self.clock.idle(), ..LinearMap::default() },
             };
-            self.join(state, &one);
+            self.append_state(state, &one);
         });
         Ok(())
     }
 
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
-        self.join(left, right);
+        self.append_state(left, right);
         Ok(())
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        let Path { values, first, slope, offset, begin, end } = *state;
-        saved([
+        let LinearMap { values, first, slope, offset, begin, end } = *state;
+        saved_row([
             ("values", values.write()?),
             ("first", first.write()?),
             ("slope", slope.write()?),
@@ -321,7 +321,7 @@ impl<C: Clock> Accumulator for RecursiveEwm<C> {
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        Ok(Path {
+        Ok(LinearMap {
             values: saved_value(saved, "values")?,
             first: saved_value(saved, "first")?,
             slope: saved_value(saved, "slope")?,
@@ -347,7 +347,7 @@ impl EwmMean {
         rows: RowMask,
         alpha: f64,
     ) -> Result<Accumulated<AdjustedEwm, PrimitiveResult<Self>>> {
-        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        let series = Series { values: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, rows };
         Ok(Accumulated::new(AdjustedEwm { series, decay: 1.0 - alpha }, Self))
     }
 
@@ -361,7 +361,7 @@ impl EwmMean {
         rows: RowMask,
         alpha: f64,
     ) -> Result<Accumulated<RecursiveEwm<RowClock>, PrimitiveResult<Self>>> {
-        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        let series = Series { values: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, rows };
         Ok(Accumulated::new(RecursiveEwm { series, clock: RowClock { alpha } }, Self))
     }
 
@@ -374,7 +374,7 @@ impl EwmMean {
         inclusion: RowMask,
         clock: C,
     ) -> Result<Accumulated<RecursiveEwm<C>, PrimitiveResult<Self>>> {
-        let values = native::<Float64Type>(values)?.values().clone();
+        let values = to_primitive::<Float64Type>(values)?.values().clone();
         let series = Series { values, rows: inclusion.clone(), inclusion };
         Ok(Accumulated::new(RecursiveEwm { series, clock }, Self))
     }
@@ -389,11 +389,11 @@ impl PrimitiveReader<WeightedSum> for EwmMean {
     }
 }
 
-impl<T: Send + Sync> PrimitiveReader<Path<T>> for EwmMean {
+impl<T: Send + Sync> PrimitiveReader<LinearMap<T>> for EwmMean {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Path<T>) -> Result<Option<f64>> {
+    fn read(&self, state: &LinearMap<T>) -> Result<Option<f64>> {
         Ok((state.values > 0).then_some(state.slope * state.first + state.offset))
     }
 }
@@ -408,7 +408,7 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::accumulator::results;
-    use crate::model::aggregate::{Aggregate, Readout};
+    use crate::model::aggregate::{Aggregate, ResultReader};
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
 
@@ -421,7 +421,7 @@ mod tests {
     /// The means of growing frames, folded in one go and merged from two.
     fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
         let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
-        let (accumulator, readout) = (mean.accumulator(), mean.readout());
+        let (accumulator, readout) = (mean.accumulator(), mean.reader());
         let whole = results(mean, &runs).unwrap();
         let whole: Vec<_> = whole.as_primitive::<Float64Type>().iter().collect();
         for middle in 0..=X.len() {
@@ -447,7 +447,7 @@ mod tests {
 
     // By pandas 2: Series(x).ewm(alpha=0.5, adjust=.., ignore_na=..).mean().
     #[test]
-    fn as_pandas_answers() {
+    fn ewm_mean_matches_pandas() {
         let (values, inclusion) = column();
         let every = EwmMean::adjusted(&values, inclusion.clone(), RowMask::All, 0.5).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(3.25 / 1.25), Some(7.625 / 1.625)], &growing(&every));
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn half_lives_pass_between_values() {
+    fn weights_halve_after_each_half_life() {
         let (values, inclusion) = column();
         let times = ScalarBuffer::from(vec![0_i64, 0, 5, 10, 30]);
         let by = EwmMean::timed(&values, inclusion, TimeClock { times, half_life: 10.0 }).unwrap();
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_without_a_value_change_nothing() {
+    fn rows_without_a_value_do_not_change_the_mean() {
         let values = [vec![Some(7.0)], vec![None; 5000]].concat();
         let values: ArrayRef = Arc::new(Float64Array::from(values));
         let inclusion = RowMask::new(std::slice::from_ref(&values), None);

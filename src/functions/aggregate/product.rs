@@ -12,8 +12,8 @@ use arrow_buffer::ScalarBuffer;
 
 use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::{for_each_value, native};
-use crate::functions::saved_state::{SavedValue, saved, saved_value};
+use crate::functions::native::{for_each_value, to_primitive};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::RowMask;
 
@@ -58,8 +58,8 @@ impl ScaledProduct {
     #[must_use]
     pub fn value(&self) -> f64 {
         /// Beyond this every product is infinite, or 0; half of it is an exponent of a double.
-        const FAR: i64 = 2040;
-        let exponent = self.exponent.clamp(-FAR, FAR) as i32;
+        const MAX_EXPONENT: i64 = 2040;
+        let exponent = self.exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT) as i32;
         // In two steps: only the second can round.
         self.mantissa * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
     }
@@ -118,7 +118,7 @@ impl Accumulator for ProductAccumulator {
 
     fn save(&self, state: &ScaledProduct) -> Result<RecordBatch> {
         let ScaledProduct { mantissa, exponent, count } = *state;
-        saved([("mantissa", mantissa.write()?), ("exponent", exponent.write()?), ("count", count.write()?)])
+        saved_row([("mantissa", mantissa.write()?), ("exponent", exponent.write()?), ("count", count.write()?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<ScaledProduct> {
@@ -144,8 +144,12 @@ impl Product {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: RowMask) -> Result<Accumulated<ProductAccumulator, PrimitiveResult<Self>>> {
-        let values = native::<Float64Type>(values)?.values().clone();
+    pub fn over(
+        self,
+        values: &dyn Array,
+        inclusion: RowMask,
+    ) -> Result<Accumulated<ProductAccumulator, PrimitiveResult<Self>>> {
+        let values = to_primitive::<Float64Type>(values)?.values().clone();
         Ok(Accumulated::new(ProductAccumulator { values, inclusion, which: self }, self))
     }
 }
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_double_comes_back() {
+    fn every_double_round_trips() {
         let tiny = f64::from_bits(1);
         for value in [0.0, -0.0, 1.0, -1.5, 0.1, f64::MAX, f64::MIN, f64::MIN_POSITIVE, -tiny, tiny, f64::INFINITY] {
             assert_eq!(answer(Product::Value, &[value]).unwrap().to_bits(), value.to_bits());
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_result_overflows() {
+    fn intermediate_products_do_not_overflow() {
         assert_eq!(answer(Product::Value, &[1e-200, 1e-200, 1e200, 1e200]).map(f64::round), Some(1.0));
         assert_eq!(answer(Product::Value, &[f64::MAX, 2.0, 0.5]), Some(f64::MAX));
         assert_eq!(answer(Product::Value, &[f64::MAX, -2.0]), Some(f64::NEG_INFINITY));

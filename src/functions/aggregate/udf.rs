@@ -7,8 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch};
 
 use crate::error::{Error, Result};
-use crate::functions::saved_state::{saved, saved_column};
-use crate::model::aggregate::{Accumulator, Readout, Removable};
+use crate::functions::saved_state::{saved_column, saved_row};
+use crate::model::aggregate::{Accumulator, Removable, ResultReader};
 use crate::model::row_mask::RowMask;
 use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
@@ -49,7 +49,7 @@ impl Accumulator for UdfAccumulator {
 
     fn save(&self, state: &UserState) -> Result<RecordBatch> {
         let bytes = self.aggregate.save(state)?;
-        saved([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
+        saved_row([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
     }
 
     fn load(&self, state: &RecordBatch) -> Result<UserState> {
@@ -60,7 +60,7 @@ impl Accumulator for UdfAccumulator {
     }
 }
 
-impl Readout<UserState> for UdfAccumulator {
+impl ResultReader<UserState> for UdfAccumulator {
     type Builder = Box<dyn UserResults>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -77,7 +77,7 @@ impl Readout<UserState> for UdfAccumulator {
 }
 
 impl Removable for UdfAccumulator {
-    fn remove(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
+    fn retract_rows(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
         self.runs(rows, |rows| self.aggregate.retract(state, rows))
     }
 }

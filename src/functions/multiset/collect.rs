@@ -23,11 +23,11 @@ use arrow_select::take::take;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, for_each_frame};
-use crate::evaluate::multiset::answer_length::{ResultLength, Total, of_all};
+use crate::evaluate::multiset::answer_length::{ResultLength, TotalLength, of_all};
 use crate::evaluate::multiset::bitset::Bitset;
-use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
 use crate::evaluate::multiset::sliding::MultisetFunction;
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
@@ -78,7 +78,7 @@ pub(crate) trait GatherPlaces: ResultLength {
 #[derive(Debug)]
 pub(crate) struct ListByRow<G> {
     pub(crate) gather: G,
-    pub(crate) places: Places,
+    pub(crate) places: IncludedRows,
     /// Each frame is read row by row, and nothing is shared.
     pub(crate) naive: bool,
 }
@@ -86,7 +86,7 @@ pub(crate) struct ListByRow<G> {
 impl<G: GatherPlaces> ListByRow<G> {
     /// How much the answers of `rows` are together.
     fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
-        let mut total = Total::default();
+        let mut total = TotalLength::default();
         for_each_frame(frames, rows, cancel, |_, pieces| {
             let runs = pieces.map(|piece| self.places.of(piece));
             if self.naive {
@@ -127,11 +127,11 @@ impl<G: GatherPlaces> Evaluator for ListByRow<G> {
         gather.finish(out)
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state of bounded size stands for a list"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
         frames.first_needed_without_carry(answered)
     }
 }
@@ -148,21 +148,28 @@ pub(crate) struct ListedCodes {
 }
 
 impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
-    type Kept = ListedCodes;
+    type State = ListedCodes;
     type Builder = G::Builder;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut ListedCodes, _: &Values, partition: &Partition) -> Result<()> {
-        kept.present.restart(partition.codes);
+    fn reset(&self, kept: &mut ListedCodes, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        kept.present.reset(partition.codes);
         kept.answered = false;
         Ok(())
     }
 
     #[inline]
-    fn set(&self, kept: &mut ListedCodes, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set_count(
+        &self,
+        kept: &mut ListedCodes,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
         kept.present.set(code, count > 0);
         kept.answered = false;
         Ok(())
@@ -172,11 +179,11 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
         self.0.builder(capacity)
     }
 
-    fn answer(
+    fn evaluate(
         &self,
         kept: &mut ListedCodes,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut G::Builder,
     ) -> Result<()> {
@@ -186,11 +193,11 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
         self.0.push(kept.present.iter().map(|code| values.place(partition, code)), out)
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut G::Builder,
     ) -> Result<()> {
@@ -201,7 +208,7 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
         self.0.finish(out)
     }
 
-    fn length(&self) -> Option<&dyn ResultLength> {
+    fn result_length(&self) -> Option<&dyn ResultLength> {
         Some(&self.0)
     }
 
@@ -212,13 +219,13 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
 
 /// Lists, plain or as views.
 #[derive(Debug)]
-pub(crate) struct Lists {
+pub(crate) struct CollectLists {
     values: ArrayRef,
     field: FieldRef,
     views: bool,
 }
 
-impl Lists {
+impl CollectLists {
     /// Lists of `values`, which are by places, as a column of type `output`.
     ///
     /// # Errors
@@ -235,7 +242,7 @@ impl Lists {
 
 /// Lists and what they are made of.
 #[derive(Debug, Default)]
-pub(crate) struct Slots {
+pub(crate) struct CollectBuilder {
     lists: Vec<ListSlice>,
     /// The places of values that are appended.
     appended: Vec<u32>,
@@ -251,7 +258,7 @@ struct ListSlice {
     shared: bool,
 }
 
-impl Lists {
+impl CollectLists {
     /// As many values as offsets and lengths of lists can tell.
     fn offset(&self, length: usize) -> Result<i32> {
         i32::try_from(length).map_err(|_| {
@@ -270,7 +277,7 @@ impl Lists {
     }
 }
 
-impl ResultLength for Lists {
+impl ResultLength for CollectLists {
     fn length(&self, run: Range<usize>) -> usize {
         run.len()
     }
@@ -279,7 +286,7 @@ impl ResultLength for Lists {
         0
     }
 
-    fn shares(&self) -> bool {
+    fn can_share(&self) -> bool {
         self.views
     }
 
@@ -289,20 +296,20 @@ impl ResultLength for Lists {
     }
 }
 
-impl GatherPlaces for Lists {
-    type Builder = Slots;
+impl GatherPlaces for CollectLists {
+    type Builder = CollectBuilder;
 
-    fn builder(&self, capacity: usize) -> Slots {
-        Slots { lists: Vec::with_capacity(capacity), ..Slots::default() }
+    fn builder(&self, capacity: usize) -> CollectBuilder {
+        CollectBuilder { lists: Vec::with_capacity(capacity), ..CollectBuilder::default() }
     }
 
-    fn reserve(&self, length: usize, out: &mut Slots) -> Result<()> {
+    fn reserve(&self, length: usize, out: &mut CollectBuilder) -> Result<()> {
         self.check(length)?;
         reserve::reserve(&mut out.appended, length)?;
         reserve::probe(self.bytes(length) - length * size_of::<u32>())
     }
 
-    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Slots) -> Result<()> {
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut CollectBuilder) -> Result<()> {
         let begin = out.appended.len();
         match places.size_hint() {
             (least, Some(most)) if least == most => {
@@ -321,7 +328,7 @@ impl GatherPlaces for Lists {
         Ok(())
     }
 
-    fn push_run(&self, run: Range<usize>, out: &mut Slots) -> Result<()> {
+    fn push_run(&self, run: Range<usize>, out: &mut CollectBuilder) -> Result<()> {
         if !self.views {
             return self.push(run.start as u32..run.end as u32, out);
         }
@@ -335,7 +342,7 @@ impl GatherPlaces for Lists {
         Ok(())
     }
 
-    fn repeat(&self, out: &mut Slots) -> Result<bool> {
+    fn repeat(&self, out: &mut CollectBuilder) -> Result<bool> {
         let Some(&last) = out.lists.last() else { return Ok(false) };
         if !self.views {
             reserve::grow(&mut out.appended, last.len)?;
@@ -347,8 +354,8 @@ impl GatherPlaces for Lists {
         Ok(true)
     }
 
-    fn finish(&self, out: Slots) -> Result<ArrayRef> {
-        let Slots { lists, appended, shared } = out;
+    fn finish(&self, out: CollectBuilder) -> Result<ArrayRef> {
+        let CollectBuilder { lists, appended, shared } = out;
         let field = self.field.clone();
         if !self.views {
             let values = take(&self.values, &UInt32Array::from(appended), None)?;
@@ -383,7 +390,7 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::evaluate::evaluator::FrameTraits;
-    use crate::evaluate::multiset::sliding::Codes;
+    use crate::evaluate::multiset::sliding::Multiset;
     use crate::model::row_mask::RowMask;
     use crate::model::section::Section;
     use crate::sort::sort_column::SortColumn;
@@ -392,7 +399,7 @@ mod tests {
     use crate::util::boundaries::Boundaries;
 
     /// Values of lengths of their own, which nothing has room for: what is asked for, and what comes, is written down.
-    struct Written {
+    struct RecordedLengths {
         lengths: Vec<usize>,
         separator: usize,
         shares: bool,
@@ -402,7 +409,7 @@ mod tests {
     /// What was reserved, what came, and what the last answer was.
     type LengthLog = (usize, usize, usize);
 
-    impl ResultLength for Written {
+    impl ResultLength for RecordedLengths {
         fn length(&self, run: Range<usize>) -> usize {
             self.lengths[run].iter().map(|length| length + self.separator).sum()
         }
@@ -411,7 +418,7 @@ mod tests {
             self.separator
         }
 
-        fn shares(&self) -> bool {
+        fn can_share(&self) -> bool {
             self.shares
         }
 
@@ -421,7 +428,7 @@ mod tests {
         }
     }
 
-    impl GatherPlaces for Written {
+    impl GatherPlaces for RecordedLengths {
         type Builder = LengthLog;
 
         fn builder(&self, _: usize) -> LengthLog {
@@ -456,7 +463,7 @@ mod tests {
 
     /// What is said of answers before any is made is what they are, over random frames and rows, in any order of values.
     #[test]
-    fn lengths_are_told_beforehand() {
+    fn predicted_lengths_match() {
         let mut seed = 5_u64;
         let mut next = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -488,7 +495,7 @@ mod tests {
             let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
             let traits = FrameTraits { strategy, monotone: true };
             let threads = Threads::new(1, &Cancel::default());
-            let written = Written {
+            let written = RecordedLengths {
                 lengths: (0..rows).map(|_| next(4) as usize).collect(),
                 separator: next(3) as usize,
                 shares: next(3) == 0,
@@ -497,14 +504,18 @@ mod tests {
             let asked = written.asked.clone();
             let naive = strategy == Strategy::Naive;
             let evaluator: Box<dyn Evaluator> = match next(3) {
-                0 => Box::new(ListByRow { gather: written, places: Places::new(&section, inclusion).unwrap(), naive }),
+                0 => Box::new(ListByRow {
+                    gather: written,
+                    places: IncludedRows::new(&section, inclusion).unwrap(),
+                    naive,
+                }),
                 1 => {
-                    let values = Values::new(&section, inclusion, &keys, &threads).unwrap();
-                    Codes::boxed(traits, values, ListByCode(written))
+                    let values = ValueCodes::new(&section, inclusion, &keys, &threads).unwrap();
+                    Multiset::boxed(traits, values, ListByCode(written))
                 }
                 _ => {
-                    let values = Values::in_order(&section, inclusion, &keys, &threads).unwrap();
-                    Codes::boxed_in_row_order(traits, values, ListByCode(written))
+                    let values = ValueCodes::in_order(&section, inclusion, &keys, &threads).unwrap();
+                    Multiset::boxed_in_row_order(traits, values, ListByCode(written))
                 }
             };
             let answers = evaluator.evaluate(&frames, 0..rows, &Carry::default(), &Cancel::default()).unwrap();

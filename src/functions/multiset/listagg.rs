@@ -38,14 +38,14 @@ impl StringAgg {
 
 /// Joined texts, one after another.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct StringAggBuilder {
     bytes: Vec<u8>,
     /// Where each ends; the first one's begin is 0.
     ends: Vec<usize>,
     valid: Vec<bool>,
 }
 
-impl Texts {
+impl StringAggBuilder {
     fn end(&mut self, valid: bool) {
         self.ends.push(self.bytes.len());
         self.valid.push(valid);
@@ -69,7 +69,7 @@ impl ResultLength for StringAgg {
         self.delimiter.len()
     }
 
-    fn shares(&self) -> bool {
+    fn can_share(&self) -> bool {
         false
     }
 
@@ -80,18 +80,18 @@ impl ResultLength for StringAgg {
 }
 
 impl GatherPlaces for StringAgg {
-    type Builder = Texts;
+    type Builder = StringAggBuilder;
 
-    fn builder(&self, capacity: usize) -> Texts {
-        Texts { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
+    fn builder(&self, capacity: usize) -> StringAggBuilder {
+        StringAggBuilder { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
     }
 
-    fn reserve(&self, length: usize, out: &mut Texts) -> Result<()> {
+    fn reserve(&self, length: usize, out: &mut StringAggBuilder) -> Result<()> {
         self.check(length)?;
         reserve::reserve(&mut out.bytes, length)
     }
 
-    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Texts) -> Result<()> {
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut StringAggBuilder) -> Result<()> {
         let mut any = false;
         for place in places {
             let text = self.texts.value(place as usize);
@@ -106,7 +106,7 @@ impl GatherPlaces for StringAgg {
         self.check_offsets(out.bytes.len())
     }
 
-    fn repeat(&self, out: &mut Texts) -> Result<bool> {
+    fn repeat(&self, out: &mut StringAggBuilder) -> Result<bool> {
         let Some(&valid) = out.valid.last() else { return Ok(false) };
         let begin = out.ends.len().checked_sub(2).map_or(0, |before| out.ends[before]);
         let length = out.bytes.len() - begin;
@@ -116,7 +116,7 @@ impl GatherPlaces for StringAgg {
         Ok(true)
     }
 
-    fn finish(&self, out: Texts) -> Result<ArrayRef> {
+    fn finish(&self, out: StringAggBuilder) -> Result<ArrayRef> {
         match self.output {
             DataType::Utf8 => bytes::<GenericStringType<i32>>(out),
             DataType::LargeUtf8 => bytes::<GenericStringType<i64>>(out),
@@ -126,7 +126,7 @@ impl GatherPlaces for StringAgg {
     }
 }
 
-fn bytes<T: ByteArrayType>(out: Texts) -> Result<ArrayRef> {
+fn bytes<T: ByteArrayType>(out: StringAggBuilder) -> Result<ArrayRef> {
     let mut offsets = Vec::with_capacity(out.ends.len() + 1);
     for end in std::iter::once(0).chain(out.ends) {
         offsets.push(offset(end)?);

@@ -20,7 +20,7 @@ use arrow_schema::DataType;
 
 use super::quantile::{Interpolate, position};
 use crate::error::{Error, Result};
-use crate::evaluate::order_statistics::frame_order::{Reading, View};
+use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView};
 use crate::functions::native::with_type;
 
 /// Values with distances between them.
@@ -79,7 +79,7 @@ pub(crate) struct MadHint {
 
 /// The median absolute deviation.
 pub(crate) struct Mad<T: ArrowPrimitiveType> {
-    /// The values where [`View::find`] finds them, ascending.
+    /// The values where [`FrameView::select`] finds them, ascending.
     pub(crate) values: ScalarBuffer<T::Native>,
     /// The values' type.
     pub(crate) output: DataType,
@@ -92,13 +92,13 @@ where
     T::Native: Distance,
 {
     /// The `ks`-th values, which ascend.
-    fn values<const N: usize>(&self, view: &mut View, ks: [usize; N]) -> Result<[T::Native; N]> {
-        let places = view.find(&ks.map(|k| k as u32))?;
+    fn values<const N: usize>(&self, view: &mut FrameView, ks: [usize; N]) -> Result<[T::Native; N]> {
+        let places = view.select(&ks.map(|k| k as u32))?;
         Ok(std::array::from_fn(|at| self.values[places[at] as usize]))
     }
 
     /// The `k`-th distance, from 0.
-    fn distance(&self, view: &mut View, median: T::Native, k: usize, near: &mut MadHint) -> Result<T::Native> {
+    fn distance(&self, view: &mut FrameView, median: T::Native, k: usize, near: &mut MadHint) -> Result<T::Native> {
         let count = view.len();
         let has_set = view.has_set();
         // Values before `middle` are not above the median, the others not below it.
@@ -166,26 +166,26 @@ where
     }
 
     /// All distances, ascending: from the definition, and where they do not ascend outwards.
-    fn distances(&self, view: &mut View, median: T::Native) -> Result<Vec<T::Native>> {
+    fn distances(&self, view: &mut FrameView, median: T::Native) -> Result<Vec<T::Native>> {
         let ks: Vec<u32> = (0..view.len() as u32).collect();
-        let places = view.find(&ks)?.iter();
+        let places = view.select(&ks)?.iter();
         let mut distances: Vec<_> = places.map(|&at| self.values[at as usize].distance(median)).collect();
         distances.sort_by(Distance::compare);
         Ok(distances)
     }
 }
 
-impl<T: ArrowPrimitiveType> Reading for Mad<T>
+impl<T: ArrowPrimitiveType> FrameOrderFunction for Mad<T>
 where
     T::Native: Distance,
 {
-    type Answers = (Vec<Option<T::Native>>, MadHint);
+    type Builder = (Vec<Option<T::Native>>, MadHint);
 
-    fn answers(&self, rows: usize) -> Self::Answers {
+    fn builder(&self, rows: usize) -> Self::Builder {
         (Vec::with_capacity(rows), MadHint::default())
     }
 
-    fn read(&self, _: usize, view: &mut View, (answers, near): &mut Self::Answers) -> Result<()> {
+    fn evaluate(&self, _: usize, view: &mut FrameView, (answers, near): &mut Self::Builder) -> Result<()> {
         let count = view.len();
         if count == 0 {
             answers.push(None);
@@ -207,12 +207,12 @@ where
         Ok(())
     }
 
-    fn again(&self, (answers, _): &mut Self::Answers) -> Result<bool> {
+    fn repeat(&self, (answers, _): &mut Self::Builder) -> Result<bool> {
         answers.extend_from_within(answers.len().saturating_sub(1)..);
         Ok(true)
     }
 
-    fn finish(&self, (answers, _): Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, (answers, _): Self::Builder) -> Result<ArrayRef> {
         let answers: PrimitiveArray<T> = answers.into_iter().collect();
         with_type(&(Arc::new(answers) as ArrayRef), &self.output)
     }

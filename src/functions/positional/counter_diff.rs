@@ -27,9 +27,9 @@ use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
-use crate::functions::aggregate::min_max::Ordered;
-use crate::functions::native::{with_type, native};
-use crate::functions::saved_state::{saved, saved_column};
+use crate::functions::aggregate::min_max::TotalOrd;
+use crate::functions::native::{to_primitive, with_type};
+use crate::functions::saved_state::{saved_column, saved_row};
 use crate::model::carry::Carry;
 use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
@@ -37,7 +37,7 @@ use crate::util::cancel::Cancel;
 use crate::util::run_index::RunIndex;
 
 /// What a counter may count in.
-pub(crate) trait CounterValue: Ordered + ArrowNativeTypeOp {}
+pub(crate) trait CounterValue: TotalOrd + ArrowNativeTypeOp {}
 impl CounterValue for i32 {}
 impl CounterValue for i64 {}
 impl CounterValue for u64 {}
@@ -59,7 +59,7 @@ pub(crate) struct CounterDiff<T: ArrowPrimitiveType> {
 
 /// A reading of the counter.
 #[derive(Debug, Clone, Copy)]
-struct Reading<N> {
+struct CounterReading<N> {
     value: N,
     start: Option<i64>,
 }
@@ -76,9 +76,10 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
         inclusion: RowMask,
         naive: bool,
     ) -> Result<Self> {
-        let starts = starts.map(|starts| Ok::<_, Error>((native::<Int64Type>(starts)?, starts.data_type().clone())));
+        let starts =
+            starts.map(|starts| Ok::<_, Error>((to_primitive::<Int64Type>(starts)?, starts.data_type().clone())));
         Ok(Self {
-            values: native::<T>(column)?,
+            values: to_primitive::<T>(column)?,
             output: column.data_type().clone(),
             starts: starts.transpose()?,
             included: MaskIndex::new(inclusion),
@@ -87,13 +88,17 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
         })
     }
 
-    fn reading(&self, row: usize) -> Reading<T::Native> {
+    fn reading(&self, row: usize) -> CounterReading<T::Native> {
         let start = self.starts.as_ref().filter(|(starts, _)| starts.is_valid(row));
-        Reading { value: self.values.value(row), start: start.map(|(starts, _)| starts.value(row)) }
+        CounterReading { value: self.values.value(row), start: start.map(|(starts, _)| starts.value(row)) }
     }
 
     /// What was counted from one reading to the next.
-    fn difference(&self, old: Option<Reading<T::Native>>, new: Reading<T::Native>) -> Result<Option<T::Native>> {
+    fn difference(
+        &self,
+        old: Option<CounterReading<T::Native>>,
+        new: CounterReading<T::Native>,
+    ) -> Result<Option<T::Native>> {
         if new.value.before(T::Native::ZERO) {
             return Err(Error::data(format!(
                 "the counter is {}, and counters are never negative; use lag for the difference of other numbers",
@@ -127,11 +132,13 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
     }
 
     /// The reading that a carry holds.
-    fn load(state: &RecordBatch) -> Result<Option<Reading<T::Native>>> {
-        let value = native::<T>(saved_column(state, "value")?)?;
+    fn load(state: &RecordBatch) -> Result<Option<CounterReading<T::Native>>> {
+        let value = to_primitive::<T>(saved_column(state, "value")?)?;
         let start = saved_column(state, "start")?;
         let start = start.as_primitive_opt::<Int64Type>().filter(|start| start.is_valid(0));
-        Ok(value.is_valid(0).then(|| Reading { value: value.value(0), start: start.map(|start| start.value(0)) }))
+        Ok(value
+            .is_valid(0)
+            .then(|| CounterReading { value: value.value(0), start: start.map(|start| start.value(0)) }))
     }
 }
 
@@ -165,7 +172,7 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> Evaluator for CounterDiff<T> {
         with_type(&out.finish(), &self.output)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         let reading = match (MaskWalk::new(&self.included).last(rows), state) {
             (Some(row), _) => Some(self.reading(row)),
             (None, Some(state)) => Self::load(state)?,
@@ -173,10 +180,10 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> Evaluator for CounterDiff<T> {
         };
         let value: PrimitiveArray<T> = std::iter::once(reading.map(|reading| reading.value)).collect();
         let start: Int64Array = std::iter::once(reading.and_then(|reading| reading.start)).collect();
-        saved([("value", with_type(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
+        saved_row([("value", with_type(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         Ok(if Self::load(right)?.is_some() { right } else { left }.clone())
     }
 }
@@ -226,7 +233,7 @@ mod tests {
 
     // By Spark 4.3.
     #[test]
-    fn as_spark_answers() {
+    fn counter_diff_matches_spark() {
         let column = ints(&[Some(100), Some(200), Some(50), Some(50), None, Some(70)]);
         let found = differences::<Int32Type>(&column, None).unwrap();
         assert_eq!(found, [None, Some(100), None, Some(0), None, Some(20)]);
@@ -244,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_counter_cannot_do() {
+    fn invalid_counters_are_refused() {
         let error = differences::<Int32Type>(&ints(&[Some(5), Some(-5)]), None).unwrap_err();
         assert!(error.message().contains("the counter is -5"), "{error}");
         let starts: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(1_000_000), None, Some(0)]));

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
-use windrow::internals::{Bounds, Boundaries, FramePlan, Frames, OrderColumn, Section};
+use windrow::internals::{Boundaries, Bounds, FramePlan, Frames, OrderColumn, Section};
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
 #[path = "offset_column.rs"]
@@ -405,7 +405,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(5_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn frames_hold_what_the_definition_says(case in case(), blocks in prop::collection::vec(1_usize..9, 40)) {
+    fn frames_match_the_definition(case in case(), blocks in prop::collection::vec(1_usize..9, 40)) {
         let rows = case.rows.len();
         let plan = match case.plan() {
             Ok(plan) => {
@@ -441,7 +441,7 @@ proptest! {
 
     /// Rows come in two pieces. What is settled after the first stays so, and what is released is not missed.
     #[test]
-    fn settled_rows_stay_and_released_rows_are_not_missed(
+    fn settled_frames_stay_and_unneeded_rows_can_go(
         case in case(),
         cut in any::<prop::sample::Index>(),
         earlier in 0_usize..6,

@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn frames_are_those_of_spark(
+    fn frames_match_spark(
         mut instants in instants(),
         (start, start_sign) in (step(), prop::sample::select(vec![-1, 1])),
         (end, end_sign) in (step(), prop::sample::select(vec![-1, 1])),
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn a_day_before_is_the_same_time_of_day() {
+fn day_offset_keeps_wall_clock_time() {
     // Five rows of New York, 9 March 12:00 to 10 March 13:00: 12:00 lies 24 hours before the last, and a day and
     // an hour on the calendar.
     let instants: Vec<_> =

@@ -75,7 +75,7 @@ impl Window {
     /// The calls of `function`, over each type it takes.
     fn calls(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
-        let calls: Vec<Call> = match (function.family, function.kernel) {
+        let calls: Vec<Call> = match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
@@ -84,7 +84,8 @@ impl Window {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
                     let types = [data_type.clone(), DataType::Float64, DataType::Float64];
                     // Text is read as a boolean too, but these texts are numbers.
-                    let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
+                    let logic =
+                        matches!(function.function_id, FunctionId::BoolAnd | FunctionId::BoolOr | FunctionId::CountIf);
                     (!logic || data_type == DataType::Boolean)
                         && function
                             .signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default())
@@ -92,8 +93,10 @@ impl Window {
                 })
                 .flat_map(|&name| {
                     let column = Arg::column(name);
-                    match (function.family, function.kernel) {
-                        (_, FunctionId::Nth) => vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]],
+                    match (function.family, function.function_id) {
+                        (_, FunctionId::Nth) => {
+                            vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]]
+                        }
                         (Family::Offset, _) => vec![
                             vec![column.clone()],
                             vec![column.clone(), Arg::from(-2), Arg::Literal(Literal::Null)],
@@ -104,7 +107,7 @@ impl Window {
                         (_, FunctionId::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
-                        (_, kernel) if quantile(kernel) && function.argument_count().0 > 1 => vec![],
+                        (_, function_id) if quantile(function_id) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then it does not matter how they were merged.
                         (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
                         (_, FunctionId::EwmMean) => {
@@ -141,8 +144,8 @@ impl Window {
         };
         let calls = calls.into_iter().chain(self.ordered(function, schema));
         let dress = |mut call: Call| {
-            let own = call.args.first().filter(|_| call.distinct || function.kernel == FunctionId::Mode);
-            let ordered = match function.kernel {
+            let own = call.args.first().filter(|_| call.distinct || function.function_id == FunctionId::Mode);
+            let ordered = match function.function_id {
                 FunctionId::CollectList | FunctionId::Listagg | FunctionId::Mode => self.argument_ordered,
                 FunctionId::DenseRank => self.argument_ordered,
                 _ => false,
@@ -164,13 +167,13 @@ impl Window {
             }
             if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
-            } else if function.kernel == FunctionId::CollectList && self.distinct {
+            } else if function.function_id == FunctionId::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;
             }
             call
         };
         // A frequency says how often a value counts, which with DISTINCT is once.
-        let frequency = |call: &Call| function.kernel == FunctionId::Percentile && call.args.len() > 2;
+        let frequency = |call: &Call| function.function_id == FunctionId::Percentile && call.args.len() > 2;
         let distinct = |call: Call| match function.distinct {
             Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
             _ => call,
@@ -194,16 +197,16 @@ impl Window {
         let shares =
             || Arg::Literal(Literal::List([0.9, 0.0, 0.5, 1.0, 0.07].map(Literal::Float).into_iter().collect()));
         let mut calls = Vec::new();
-        match (function.family, function.kernel) {
+        match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::DenseRank) => {}
-            (Family::Ranking, kernel) => {
-                let args: &[Arg] = if kernel == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
+            (Family::Ranking, function_id) => {
+                let args: &[Arg] = if function_id == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
                 for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
                     calls.push(Call::new(function.name, args.to_vec()).argument_order(keys));
                 }
             }
-            (Family::Value, kernel) => {
-                let args: &[Arg] = if kernel == FunctionId::Nth { &[Arg::from(2)] } else { &[] };
+            (Family::Value, function_id) => {
+                let args: &[Arg] = if function_id == FunctionId::Nth { &[Arg::from(2)] } else { &[] };
                 for (column, order) in [("i64", "f64"), ("utf8", "kd"), ("struct", "i8"), ("view", "flag")] {
                     let args = std::iter::once(Arg::column(column)).chain(args.iter().cloned());
                     calls.push(Call::new(function.name, args).argument_order([key(order)]));
@@ -225,7 +228,7 @@ impl Window {
                     let call = |share| Call::new(function.name, [Arg::column(name), share]);
                     calls.extend([call(share(0.3)), call(shares())]);
                     calls.push(call(share(0.75)).argument_order([key(name)]));
-                    if function.argument_count().1 > 2 && function.kernel == FunctionId::Percentile {
+                    if function.argument_count().1 > 2 && function.function_id == FunctionId::Percentile {
                         calls.push(Call::new(function.name, [Arg::column(name), shares(), Arg::column("u8")]));
                     }
                 }
@@ -242,9 +245,9 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
 }
 
 /// Quantiles, whose calls need a share or more.
-fn quantile(kernel: FunctionId) -> bool {
+fn quantile(function_id: FunctionId) -> bool {
     use FunctionId::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
-    matches!(kernel, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
+    matches!(function_id, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
 /// The distinct functions: `any_value` is `first_value` by another name, and `percentile_cont` is `percentile`.
@@ -256,7 +259,7 @@ fn functions() -> impl Iterator<Item = &'static Function> {
 fn slack(function: &Function, call: &Call) -> f64 {
     use FunctionId as K;
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
-    match function.kernel {
+    match function.function_id {
         K::Skewness | K::Kurtosis | K::Corr | K::RegrR2 => 1e-9,
         K::CovarPop | K::CovarSamp | K::RegrSxy | K::RegrSlope | K::RegrIntercept | K::EwmMean | K::EwmMeanBy => {
             if large {
@@ -324,7 +327,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         let left = batch.num_rows() - at;
         let mut take = left.min(*next.next().unwrap() + 1);
         while take < left {
-            match plan.last_cut(&batch.slice(at, take + 1)).unwrap() {
+            match plan.last_section_boundary(&batch.slice(at, take + 1)).unwrap() {
                 Some(cut) => {
                     take = cut;
                     break;
@@ -339,7 +342,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         // Any order but the window's, where that is said to make no difference.
         let backwards: Vec<_> = (0..rows.num_rows() as u32).rev().collect();
         let any = || RecordBatch::try_new(rows.schema(), gather(rows.columns(), &backwards, 1, &cancel).unwrap());
-        let rows = &if plan.sums_up_any_order() { any().unwrap() } else { rows.clone() };
+        let rows = &if plan.is_order_insensitive() { any().unwrap() } else { rows.clone() };
         let bytes = plan.summarise(rows).unwrap().to_bytes(plan).unwrap();
         Summary::from_bytes(&[bytes], plan).unwrap().remove(0)
     };
@@ -412,7 +415,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn strategies_agree_with_naive_and_streams_with_the_whole(
+    fn strategies_streams_and_sections_match_naive(
         rows in prop::collection::vec(row(), 0..40),
         window in window().prop_filter("SQL refuses the frame", answerable),
         cuts in prop::collection::vec(0..9_usize, 1..6).prop_filter("no row ever", |cuts| cuts.iter().any(|&cut| cut > 0)),
@@ -425,7 +428,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn list_views_hold_what_lists_hold(
+    fn list_views_equal_lists(
         rows in prop::collection::vec(row(), 0..40),
         window in window().prop_filter("SQL refuses the frame", answerable),
         cuts in prop::collection::vec(1..9_usize, 1..6),

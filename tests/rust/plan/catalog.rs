@@ -63,7 +63,7 @@ fn signatures(function: &Function, modifiers: Modifiers) -> Vec<(DataType, Signa
 }
 
 #[test]
-fn names_are_one_functions() {
+fn names_are_unique() {
     let mut names = HashSet::new();
     for function in FUNCTIONS {
         assert!(function.doc.len() > 10 && !function.doc.ends_with('.'), "{}", function.name);
@@ -77,7 +77,7 @@ fn names_are_one_functions() {
 }
 
 #[test]
-fn arguments_are_in_order() {
+fn catalog_arguments_are_valid() {
     for function in FUNCTIONS {
         let name = function.name;
         let required = |presence| presence == Presence::Required;
@@ -109,7 +109,7 @@ fn arguments_are_in_order() {
 }
 
 #[test]
-fn rows_do_not_contradict_themselves() {
+fn catalog_rows_are_consistent() {
     for function in FUNCTIONS {
         let name = function.name;
         let framed = matches!(function.frames, Frames::Any | Frames::OnePiece);
@@ -142,7 +142,7 @@ fn rows_do_not_contradict_themselves() {
 
 /// The types a row gives are those that it says it keeps; its states allow what its order sensitivity says.
 #[test]
-fn types_are_what_rows_say() {
+fn result_types_match_the_catalog() {
     let mut called = 0;
     for function in FUNCTIONS {
         let name = function.name;
@@ -187,7 +187,7 @@ fn types_are_what_rows_say() {
 }
 
 #[test]
-fn numbers_of_arguments() {
+fn argument_counts_and_settings() {
     let count = |name| find(name).map(Function::argument_count);
     assert_eq!(count("count"), Some((0, usize::MAX)));
     assert_eq!(count("row_number"), Some((0, 0)));
