@@ -225,7 +225,7 @@ impl Frames {
             }),
             (ResolvedBound::Key(_), OffsetSource::Precomputed(found), ..) => out.copy_from_slice(&found[rows]),
             (ResolvedBound::Key(by), _, _, Some((plan, key))) => {
-                range::shift(plan, key, by, side, partitions, rows, out)
+                range::shift(plan, key, by, side, partitions, rows, out);
             }
             (ResolvedBound::RowsBy(_), OffsetSource::Offsets(offsets), ..) => {
                 return for_each_row(partitions, rows, out, |run, row, _| {

@@ -6,7 +6,7 @@
 //!   another            [=======]      fold from the first row again
 //! ```
 //!
-//! For states that cannot be merge_saved, and for frames whose rows are read in an order of their own, where joining
+//! For states that cannot be joined, and for frames whose rows are read in an order of their own, where joining
 //! states would put rows in the wrong places. A carry is where the fold begins.
 //! Cost: O(1) updates per row for frames that only grow, or that are equal; W for any other frame of W rows, and
 //! O(W log W) comparisons where an order is asked for. Memory: one state, and 4 bytes a row with such an order.

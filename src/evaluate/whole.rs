@@ -210,7 +210,7 @@ fn fold_share<A: Accumulator>(
         match appended {
             Some(appended) => appended?,
             None => {
-                groups.for_each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?
+                groups.for_each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?;
             }
         }
     }

@@ -109,7 +109,7 @@ impl RowGroups {
             match &self.of {
                 GroupIds::Rows(of) => of[rows].iter().for_each(|&group| counts[group as usize - first] += 1),
                 GroupIds::Runs(runs) => {
-                    runs_within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len())
+                    runs_within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len());
                 }
             }
             Ok(())

@@ -129,7 +129,7 @@ impl<'a> ColumnWriter<'a> {
         let width = self.data_type.primitive_width().unwrap_or(0);
         match &self.room {
             Destination::Scattered(cells) => {
-                cells.store(&fixed_width_values(&piece, width), self.order.map_or(&[], |order| &order[rows]))
+                cells.store(&fixed_width_values(&piece, width), self.order.map_or(&[], |order| &order[rows]));
             }
             Destination::Tiles(route, tiles) => tiles.write(&fixed_width_values(&piece, width), begin, route),
             Destination::Ordered(pieces) if rows.len() < self.rows => {

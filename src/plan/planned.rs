@@ -162,7 +162,6 @@ pub struct Plan {
 }
 
 /// One way to partition and order the rows, and the columns that the calls over it read.
-#[expect(clippy::struct_field_names, reason = "PARTITION BY and ORDER BY are SQL's names")]
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedOrder {
     /// The partition keys' places in `columns`.

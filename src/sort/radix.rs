@@ -85,7 +85,7 @@ pub(crate) struct RadixSorted {
 struct Bucket {
     begin: usize,
     rows: usize,
-    bucket: usize,
+    number: usize,
     /// The bucket with rows before it.
     before: Option<usize>,
 }
@@ -108,7 +108,7 @@ impl BoundaryMarks {
 
     /// Looks at the words of one bucket, in order.
     fn bucket<W: SortWord>(&self, words: &[W], place: &Bucket) {
-        let first = place.before.is_none_or(|before| (before ^ place.bucket) >> self.low_of_bucket != 0);
+        let first = place.before.is_none_or(|before| (before ^ place.number) >> self.low_of_bucket != 0);
         let mut bits = u64::from(first) << (place.begin % WORD_BITS);
         let mut at = place.begin;
         for pair in words.windows(2) {
@@ -171,7 +171,7 @@ impl RadixKeys<'_> {
         for bucket in 0..1 << top {
             let rows: usize = shares.iter().flat_map(|share| share.bucket(bucket)).map(<[W]>::len).sum();
             if rows > 0 {
-                let place = Bucket { begin, rows, bucket, before };
+                let place = Bucket { begin, rows, number: bucket, before };
                 match groups.last_mut() {
                     Some((all, group)) if *all + rows <= ROWS_PER_TASK => {
                         *all += rows;
@@ -189,7 +189,7 @@ impl RadixKeys<'_> {
                 words.clear();
                 reserve::reserve(&mut words, place.rows)?;
                 // The shares follow each other in row order.
-                for piece in shares.iter().flat_map(|share| share.bucket(place.bucket)) {
+                for piece in shares.iter().flat_map(|share| share.bucket(place.number)) {
                     words.extend_from_slice(piece);
                 }
                 if scratch.len() < words.len() {

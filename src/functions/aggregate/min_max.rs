@@ -244,7 +244,7 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> Accumulator 
         let rows = if words { self.update_words(state, rows) } else { rows };
         let mut best = *state;
         for_each_slot(&self.values, &self.inclusion, rows, |value, takes_part| {
-            Self::append_if(&mut best, value, takes_part)
+            Self::append_if(&mut best, value, takes_part);
         });
         *state = best;
         Ok(())
