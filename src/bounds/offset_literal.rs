@@ -338,7 +338,7 @@ mod tests {
     fn dates_take_days_and_months() {
         assert_eq!(start(DataType::Date32, Literal::Int(2)).unwrap(), RangeOffset::Whole(-2));
         assert_eq!(end(DataType::Date64, time(2, 0)).unwrap(), RangeOffset::Whole(2 * 86_400_000));
-        let step = CalendarStep { months: -1, ..Step::default() };
+        let step = CalendarStep { months: -1, ..CalendarStep::default() };
         assert_eq!(start(DataType::Date32, month(1)).unwrap(), RangeOffset::Calendar(step));
         for offset in [Literal::Int(1 << 40), Literal::Float(1.0), time(0, 1), Literal::Utf8("1".into()), dec(1, 0)] {
             assert!(end(DataType::Date32, offset.clone()).is_err(), "{offset:?}");

@@ -260,8 +260,8 @@ mod tests {
             column.as_primitive::<Int64Type>().values().iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
             counts.into_values().max().unwrap()
         };
-        assert_eq!(rows(&few).longest(&threads).unwrap(), most(&few));
-        assert_eq!(rows(&many).longest(&threads).unwrap(), most(&many));
+        assert_eq!(rows(&few).largest_group(&threads).unwrap(), most(&few));
+        assert_eq!(rows(&many).largest_group(&threads).unwrap(), most(&many));
         assert!(!is_scattered(&[few], 200_000).unwrap());
         assert!(is_scattered(std::slice::from_ref(&many), 200_000).unwrap());
         assert!(!is_scattered(&[], 200_000).unwrap());

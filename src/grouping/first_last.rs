@@ -99,7 +99,7 @@ mod tests {
     use arrow_schema::SortOptions;
 
     use super::*;
-    use crate::grouping::assign::number;
+    use crate::grouping::assign::assign_group_ids;
     use crate::sort::sort_to_indices::sort;
     use crate::util::cancel::Cancel;
 
@@ -130,7 +130,7 @@ mod tests {
             ];
             for (keys, keep) in orders.iter().flat_map(|keys| [(keys, 1), (keys, 7)]) {
                 let threads = Threads::new(2, &cancel);
-                let numbered = number(std::slice::from_ref(&groups), rows, 0, &threads).unwrap().unwrap();
+                let numbered = assign_group_ids(std::slice::from_ref(&groups), rows, 0, &threads).unwrap().unwrap();
                 let mut sorted = vec![SortColumn::ascending(groups.clone())];
                 sorted.extend(keys.iter().cloned());
                 let order = sort(&sorted, 1, &cancel).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
@@ -156,7 +156,7 @@ mod tests {
         let threads = Threads::new(1, &Cancel::default());
         let texts = ["b", "a"].map(|text| text.repeat(40));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
-        let groups = number(&[], 2, 0, &threads).unwrap().unwrap();
+        let groups = assign_group_ids(&[], 2, 0, &threads).unwrap().unwrap();
         assert!(first_or_last(&groups, &[SortColumn::ascending(texts)], false, |_| true, &threads).unwrap().is_none());
     }
 }

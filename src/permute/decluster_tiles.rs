@@ -232,7 +232,7 @@ mod tests {
                     order[positions].iter().flat_map(|&row| value(row as usize)).collect()
                 };
                 for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
-                    let found = dealt.pick_up(&positions, &route, &threads).unwrap();
+                    let found = dealt.gather_from_tiles(&positions, &route, &threads).unwrap();
                     assert!(found.as_slice() == of(positions), "{rows} rows of {width} bytes");
                 }
                 for room in [dealt, Tiles::allocate(width, &route).unwrap()] {
@@ -241,7 +241,7 @@ mod tests {
                         let (begin, end) = (rows - ends[1], rows - ends[0]);
                         room.put(&of(begin..end), begin, &route);
                     }
-                    let found = room.deliver(&route, &threads).unwrap();
+                    let found = room.write_back(&route, &threads).unwrap();
                     assert!(found.as_slice() == column, "{rows} rows of {width} bytes");
                 }
             }

@@ -171,7 +171,7 @@ mod tests {
     fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {
         let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
         let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
-        let sums = decimals::<Decimal128Type>(&column, RowMask::All)?;
+        let sums = decimal_accumulator::<Decimal128Type>(&column, RowMask::All)?;
         let mean =
             results(&Accumulated::new(sums, DecimalAverage::<i128>::new(scale, output, policy)?), &[0..column.len()])?;
         Ok(mean.as_primitive::<Decimal128Type>().iter().next().flatten())
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn bigints_never_overflow() {
         let column = Int64Array::from(vec![i64::MAX; 3]);
-        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(&Accumulated::new(sums, FloatAverage), &[0..0, 0..3]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [None, Some(i64::MAX as f64)]);
     }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn intervals_round_half_up() {
         let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
-        let sums = integers::<Int32Type>(&column, RowMask::All).unwrap();
+        let sums = integer_accumulator::<Int32Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..4, 0..0],
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn durations_average_to_microseconds() {
         let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
-        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..3, 3..4],
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
 
         let column = DurationSecondArray::from(vec![i64::MAX]);
-        let sums = integers::<Int64Type>(&column, RowMask::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let average = |policy| {
             results(&Accumulated::new(sums.clone(), IntervalAverage::new(column.data_type(), policy)), &[0..1])
         };

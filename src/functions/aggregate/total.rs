@@ -311,7 +311,7 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::exact::Compensated;
-    use crate::functions::aggregate::sum_state::HALVES;
+    use crate::functions::aggregate::sum_state::MAX_SUMMED_HALVES;
     use crate::util::simd::portable_and_widest;
 
     /// Blocks of values some of which are hidden, at any offset, against values one by one.
@@ -351,7 +351,7 @@ mod tests {
         where
             i128: SumOf<N> + From<N>,
         {
-            for rows in [0, 1, 63, 64, 65, HALVES + 100] {
+            for rows in [0, 1, 63, 64, 65, MAX_SUMMED_HALVES + 100] {
                 let values: Vec<_> = (0..rows).map(value).collect();
                 let expected = values.iter().map(|&value| i128::from(value)).sum();
                 let sums = SumAccumulator::<N, i128>::new(values.into(), RowMask::All);
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn bit_width_covers_the_extremes() {
         fn check<N: BitWidth + std::fmt::Debug>(ends: [N; 2]) {
-            assert_eq!(ends.map(|end| end.magnitude().bits()).into_iter().max(), Some(N::BITS), "{ends:?}");
+            assert_eq!(ends.map(|end| end.magnitude().bit_count()).into_iter().max(), Some(N::BITS), "{ends:?}");
         }
         check([i32::MIN, i32::MAX]);
         check([i64::MIN, i64::MAX]);

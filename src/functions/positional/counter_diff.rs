@@ -219,7 +219,7 @@ mod tests {
         let naive = values(counter(true).evaluate(&frames, 0..rows, &Carry::default(), &cancel)?);
         assert_eq!(format!("{whole:?}"), format!("{naive:?}"));
         for edge in 0..rows {
-            let state = fast.advance(Some(&fast.advance(None, 0..edge / 2)?), edge / 2..edge)?;
+            let state = fast.save_state(Some(&fast.save_state(None, 0..edge / 2)?), edge / 2..edge)?;
             let carry = Carry { base: edge, state: Some(state), after: None };
             let rest = values(fast.evaluate(&frames, edge..rows, &carry, &cancel)?);
             assert_eq!(format!("{rest:?}"), format!("{:?}", &whole[edge..]));

@@ -131,7 +131,7 @@ fn catalog_rows_are_consistent() {
         match function.argument_order {
             ArgumentOrder::Rows => assert!(by_rows, "{name}: ORDER BY and the order of rows"),
             ArgumentOrder::Values => assert_eq!(function.order_sensitivity, OrderSensitivity::Values, "{name}"),
-            ArgumentOrder::Idle | ArgumentOrder::Refused => {}
+            ArgumentOrder::NoEffect | ArgumentOrder::Refused => {}
         }
         let by_row = matches!(function.family, Family::Value | Family::Offset);
         assert_eq!(by_row, function.nulls == NullHandling::KeptUnlessIgnored, "{name}: a row's value may be NULL");
@@ -158,10 +158,10 @@ fn result_types_match_the_catalog() {
             let what = format!("{name}({given})");
             assert!(!signature.algebra.strategies().is_empty(), "{what}");
             match signature.algebra {
-                Algebra::Counted | Algebra::Distinct | Algebra::Quantile => {
+                Algebra::Multiset | Algebra::Distinct | Algebra::Quantile => {
                     assert_eq!(function.order_sensitivity, OrderSensitivity::Values, "{what}");
                 }
-                Algebra::Positional | Algebra::Ordered | Algebra::Foldable { .. } => {
+                Algebra::Positional | Algebra::Ordered | Algebra::UpdateOnly { .. } => {
                     let by_rows =
                         matches!(function.order_sensitivity, OrderSensitivity::Rows | OrderSensitivity::Peers);
                     assert!(by_rows, "{what}");
@@ -179,7 +179,7 @@ fn result_types_match_the_catalog() {
         }
         if function.distinct == Distinct::Counts {
             for (given, signature) in signatures(function, Modifiers { distinct: true, ..Modifiers::default() }) {
-                assert!(matches!(signature.algebra, Algebra::Counted | Algebra::Distinct), "{name}(DISTINCT {given})");
+                assert!(matches!(signature.algebra, Algebra::Multiset | Algebra::Distinct), "{name}(DISTINCT {given})");
             }
         }
     }
