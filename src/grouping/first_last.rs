@@ -138,7 +138,7 @@ mod tests {
                     let mut expected = vec![None; numbered.count()];
                     let taking_part = order.iter().filter(|&&row| (row as usize).is_multiple_of(keep));
                     for &row in taking_part {
-                        numbered.each_row(row as usize..row as usize + 1, |group, _| {
+                        numbered.for_each_row(row as usize..row as usize + 1, |group, _| {
                             expected[group] = expected[group].filter(|_| !last).or(Some(row));
                         });
                     }

@@ -239,7 +239,7 @@ mod tests {
                     for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
                         // From the end on, so that tiles are entered from either side.
                         let (begin, end) = (rows - ends[1], rows - ends[0]);
-                        room.put(&of(begin..end), begin, &route);
+                        room.write(&of(begin..end), begin, &route);
                     }
                     let found = room.write_back(&route, &threads).unwrap();
                     assert!(found.as_slice() == column, "{rows} rows of {width} bytes");

@@ -537,8 +537,8 @@ mod tests {
                 let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, true)).unwrap();
                 for rows in [1..2, 1..100, 1..101, 64..128, 101..199, 300..900, 401..500, 500..600, 1..1000] {
                     let none = |said: &dyn Fn(usize) -> u64| rows.clone().all(|row| said(row) == 0);
-                    let same = none_in(&|row| neighbours.differs(row, 1));
-                    let in_order = none_in(&|row| neighbours.descends(row, 1));
+                    let same = none(&|row| neighbours.differs(row, 1));
+                    let in_order = none(&|row| neighbours.descends(row, 1));
                     let found = portable_and_widest(|| {
                         (neighbours.is_constant(rows.clone()), neighbours.is_sorted(rows.clone()))
                     });

@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn small_writes_are_cached() {
-        assert!(!StoreMode::of(1000).uncached());
-        assert_eq!(StoreMode::of(usize::MAX).uncached(), cfg!(target_arch = "x86_64"));
+        assert!(!StoreMode::for_bytes(1000).is_uncached());
+        assert_eq!(StoreMode::for_bytes(usize::MAX).is_uncached(), cfg!(target_arch = "x86_64"));
         // A quarter of the last cache, of which a large one is not one machine's alone.
         assert_eq!([Some(8 << 20), Some(480 << 20), None].map(threshold_for), [2 << 20, 24 << 20, 8 << 20]);
         assert_eq!(

@@ -454,10 +454,10 @@ proptest! {
         let expected = case.expected();
         let cut = cut.index(rows) + 1;
         let before = Frames::new(&plan, &case.section(0..cut, 0..cut, true), 0).unwrap();
-        let answered = before.settled();
+        let answered = before.first_unsettled();
         prop_assert_eq!(&sets(&before, 0..answered, 0)[..], &expected[..answered]);
 
-        let release = before.release(answered);
+        let release = before.first_needed(answered);
         prop_assert!(release <= answered);
         // The section may keep more than it must; a carry covers what lies before `release`.
         let last = answered.saturating_sub(1);
@@ -477,6 +477,6 @@ proptest! {
             prop_assert_eq!(&with_carry, &expected[row], "row {} of {:?}, {}..", row, &case, first);
         }
         // A closed section is settled throughout.
-        prop_assert_eq!(after.settled(), rows - first);
+        prop_assert_eq!(after.first_unsettled(), rows - first);
     }
 }

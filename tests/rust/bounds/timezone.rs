@@ -124,9 +124,9 @@ proptest! {
         // Cut in two, the answers are the same.
         let cut = cut.index(rows) + 1;
         let before = Frames::new(&plan, &section(0..cut, 0..cut, true), 0).unwrap();
-        let answered = before.settled();
+        let answered = before.first_unsettled();
         prop_assert_eq!(&sets(&before, 0..answered, 0)[..], &expected[..answered]);
-        let first = before.release(answered);
+        let first = before.first_needed(answered);
         let after = Frames::new(&plan, &section(first..rows, answered..rows, false), 0).unwrap();
         for (row, mut found) in (answered..rows).zip(sets(&after, answered - first..rows - first, first)) {
             found.extend(if growing { 0..first } else { 0..0 });

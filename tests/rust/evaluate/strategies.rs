@@ -348,7 +348,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
     };
     let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
     let answers: Vec<_> =
-        sections.iter().zip(&arounds).map(|(rows, around)| plan.answer(rows, around, &cancel).unwrap()).collect();
+        sections.iter().zip(&arounds).map(|(rows, around)| plan.evaluate_section(rows, around, &cancel).unwrap()).collect();
     let all = concat_batches(plan.output_schema(), &answers).unwrap();
     Some(all.column(0).clone())
 }

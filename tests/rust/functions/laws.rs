@@ -24,8 +24,8 @@ use windrow::internals::{
     Accumulated, Accumulator, Aggregate, And, ArgMinMax, BinList, BitwiseResult, BoolAggregate, Count, DecimalAverage,
     DecimalSum, EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum, IntervalAverage, MinMax,
     MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression, ResultReader, Retractable,
-    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimals, floats,
-    integers,
+    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimal_accumulator, float_accumulator,
+    integer_accumulator,
 };
 
 /// The longest column; long enough for several words of an inclusion.
@@ -197,7 +197,7 @@ fn selective<A: Aggregate<Accumulator: Selective>>(aggregate: &A, rows: usize, c
     laws(aggregate, rows, cuts, &exact)?;
     let chosen = (0..rows)
         .filter(|&row| accumulator.includes(row))
-        .reduce(|old, new| if accumulator.keeps(old, new) { old } else { new });
+        .reduce(|old, new| if accumulator.prefers_old(old, new) { old } else { new });
     let (mut all, mut one) = (accumulator.init(), accumulator.init());
     accumulator.update(&mut all, 0..rows).unwrap();
     if let Some(row) = chosen {
@@ -279,7 +279,7 @@ proptest! {
             let rows = column.len();
             macro_rules! held {
                 ($type:ty) => {{
-                    let values = || integers::<$type>(&column, inclusion.clone()).unwrap();
+                    let values = || integer_accumulator::<$type>(&column, inclusion.clone()).unwrap();
                     for policy in POLICIES {
                         if policy != OnOverflow::Wrap || !matches!(output, DataType::Interval(_)) {
                             retractable(&Accumulated::new(values(), IntegerSum::new(output.clone(), policy)), rows, cuts)?;
@@ -317,7 +317,7 @@ proptest! {
         macro_rules! held {
             ($type:ty, $column:expr, $sum:expr, $average:expr) => {
                 let (column, inclusion) = sliced(Arc::new($column), &filter);
-                let values = || decimals::<$type>(&column, inclusion.clone()).unwrap();
+                let values = || decimal_accumulator::<$type>(&column, inclusion.clone()).unwrap();
                 for policy in POLICIES {
                     retractable(&Accumulated::new(values(), DecimalSum::<<$type as ArrowPrimitiveType>::Native>::new($sum, policy).unwrap()), column.len(), cuts)?;
                     let average = Accumulated::new(values(), DecimalAverage::<<$type as ArrowPrimitiveType>::Native>::new(10, $average, policy).unwrap());
@@ -326,7 +326,7 @@ proptest! {
             };
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
-        let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
+        let sums = decimal_accumulator::<Decimal128Type>(&column, inclusion).unwrap();
         if sums.fit::<i128>(true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
             retractable(&Accumulated::new(sums.with_width::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
@@ -339,7 +339,7 @@ proptest! {
     fn float_sums_averages_and_moments(values in doubles(), filter in filters(), cuts in cuts()) {
         let (column, inclusion) = sliced(Arc::new(Float64Array::from(values)), &filter);
         let rows = column.len();
-        let values = || floats(&column, inclusion.clone()).unwrap();
+        let values = || float_accumulator(&column, inclusion.clone()).unwrap();
         // Twice the precision of a double, over at most 150 values below 1000.
         laws(&Accumulated::new(values(), FloatSum), rows, cuts, &near(1e-25))?;
         laws(&Accumulated::new(values(), FloatAverage), rows, cuts, &near(1e-25))?;

@@ -165,7 +165,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
         let section = rows.cut(kept..arrived, answered, open);
         let evaluator = make(&section, kept..arrived);
         let frames = Frames::new(plan, &section, carry.base).unwrap();
-        let settled = kept + if open { evaluator.settled(&frames) } else { section.rows };
+        let settled = kept + if open { evaluator.first_unsettled(&frames) } else { section.rows };
         assert!(settled <= arrived);
         let settled = settled.max(answered);
         // In two blocks, the second one first: an answer depends on no other.
@@ -184,7 +184,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
         }
         let here = settled - kept;
         let partition = section.partitions.run_start(if here == section.rows { here - 1 } else { here });
-        let release = evaluator.release(&frames, here).max(partition);
+        let release = evaluator.first_needed(&frames, here).max(partition);
         assert!(release <= section.rows);
         let keep = release.min(here).saturating_sub(extra).max(partition);
         let before = std::mem::take(&mut carry);

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit}
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::internals::{Boundaries, SortColumn, first_descent, gather, group, restore, sort, starts};
+use windrow::internals::{Boundaries, SortColumn, first_descent, gather, cluster, restore, sort, starts};
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]
@@ -448,7 +448,7 @@ fn check_group(columns: &[SortColumn]) {
     let arrays: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values: Vec<_> = arrays.iter().map(values).collect();
     let rows = arrays[0].len();
-    let order = group(&arrays, 1, &Cancel::default()).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
+    let order = cluster(&arrays, 1, &Cancel::default()).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
     let mut seen = vec![false; rows];
     let mut finished: Vec<usize> = Vec::new();
     for (position, &row) in order.iter().enumerate() {
@@ -640,15 +640,15 @@ fn rows_sorted_by_the_last_keys_sort_by_the_first() {
 #[test]
 fn clustered_rows_are_not_moved() {
     let keys: ArrayRef = Arc::new(Int32Array::from(vec![5, 5, 5, 1, 1, 1, 1, 3, 3, 3]));
-    assert_eq!(group(&[keys], 1, &Cancel::default()).unwrap(), None);
+    assert_eq!(cluster(&[keys], 1, &Cancel::default()).unwrap(), None);
     let keys: ArrayRef = Arc::new(Int32Array::from(vec![5, 5, 5, 5, 1, 1, 1, 1, 1, 5]));
-    assert!(group(&[keys], 1, &Cancel::default()).unwrap().is_some());
+    assert!(cluster(&[keys], 1, &Cancel::default()).unwrap().is_some());
 }
 
 #[test]
 fn no_columns_count_as_sorted() {
     assert_eq!(sort(&[], 1, &Cancel::default()).unwrap(), None);
-    assert_eq!(group(&[], 1, &Cancel::default()).unwrap(), None);
+    assert_eq!(cluster(&[], 1, &Cancel::default()).unwrap(), None);
     assert_eq!(starts(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
     assert_eq!(starts(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
 }
