@@ -22,7 +22,7 @@ pub enum Algebra {
     /// States of the frame's different values, which merge.
     Distinct,
     /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
-    Foldable {
+    UpdateOnly {
         /// The call has an argument order.
         ordered: bool,
     },
@@ -49,7 +49,7 @@ impl Algebra {
             Self::Quantile => &[Codes, Wavelet, Naive],
             Self::Multiset => &[Codes, Naive],
             Self::Distinct => &[Codes, Sweep, Naive],
-            Self::Foldable { .. } => &[Refold, Naive],
+            Self::UpdateOnly { .. } => &[Refold, Naive],
             Self::Sliding => &[Prefix, Refold, Naive],
             Self::Vectorized => &[Blocks],
         }

@@ -66,12 +66,12 @@ pub(super) type Rule = fn(&CallTypes) -> Result<Signature>;
 #[must_use]
 pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
     let algebra = match function {
-        UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::Foldable { ordered: true },
+        UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::UpdateOnly { ordered: true },
         UserFunction::Aggregate(aggregate) => match (aggregate.merges(), aggregate.retracts()) {
             (true, true) => Algebra::Retractable,
             (true, false) => Algebra::Mergeable,
             (false, true) => Algebra::Sliding,
-            (false, false) => Algebra::Foldable { ordered: false },
+            (false, false) => Algebra::UpdateOnly { ordered: false },
         },
         UserFunction::Frames(_) | UserFunction::Partitions(_) => Algebra::Vectorized,
     };
@@ -328,7 +328,7 @@ pub(super) fn bins(given: &CallTypes) -> Result<Signature> {
     }
     let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
     let output = list_of(DataType::Struct(fields.into()), true);
-    Ok(unary(first.clone(), output, Algebra::Foldable { ordered: false }))
+    Ok(unary(first.clone(), output, Algebra::UpdateOnly { ordered: false }))
 }
 
 /// The value of a row of the frame: with an order of their own, its rows are looked through for it.

@@ -71,17 +71,17 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
             (Strategy::Codes, "how often each value is in the frame is kept as rows come and go")
         }
         (Algebra::Vectorized, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
-        (Algebra::Foldable { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
+        (Algebra::UpdateOnly { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
             (Strategy::Refold, "every row of a partition has the same frame, which is folded once")
         }
-        (Algebra::Foldable { .. } | Algebra::Sliding, _) if grows => {
+        (Algebra::UpdateOnly { .. } | Algebra::Sliding, _) if grows => {
             (Strategy::Refold, "rows only enter the frame, and the fold goes on")
         }
-        (Algebra::Foldable { ordered: true }, _) => (
+        (Algebra::UpdateOnly { ordered: true }, _) => (
             Strategy::Refold,
             "rows are read in an order of their own: a moving frame is folded anew, an update per row",
         ),
-        (Algebra::Foldable { ordered: false }, _) => {
+        (Algebra::UpdateOnly { ordered: false }, _) => {
             (Strategy::Refold, "there is no merge: a moving frame is folded anew, an update for every row in it")
         }
         (Algebra::Sliding, _) if excludes || !frame.monotone() => {
@@ -164,7 +164,7 @@ pub(super) fn reach(
 
 /// Whether the states of neighbouring rows can be joined: a user's states may have no merge.
 pub(super) fn states_merge(algebra: Algebra) -> bool {
-    !matches!(algebra, Algebra::Sliding | Algebra::Foldable { .. })
+    !matches!(algebra, Algebra::Sliding | Algebra::UpdateOnly { .. })
 }
 
 /// Whether a state of bounded size can stand for the rows at the beginning of a frame.
@@ -175,7 +175,7 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
         | Algebra::Multiset
         | Algebra::Distinct
         | Algebra::Vectorized
-        | Algebra::Foldable { ordered: true } => false,
+        | Algebra::UpdateOnly { ordered: true } => false,
         Algebra::Positional => {
             let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
             function.family == Family::Value && call.argument_order.is_empty() && !per_row
@@ -184,7 +184,7 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
         | Algebra::Retractable
         | Algebra::Selective
         | Algebra::Sliding
-        | Algebra::Foldable { ordered: false } => true,
+        | Algebra::UpdateOnly { ordered: false } => true,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
     let folds = UdfAccumulator::new(aggregate.bind(&inputs.args)?, inclusion.clone());
-    let merges = !matches!(call.signature.algebra, Algebra::Sliding | Algebra::Foldable { .. });
+    let merges = !matches!(call.signature.algebra, Algebra::Sliding | Algebra::UpdateOnly { .. });
     match call.strategy {
         Strategy::Refold => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?)),
         Strategy::Naive if !merges => Ok(Box::new(Refold::new(folds, section, &inputs.argument_order()?)?.naive())),

@@ -347,8 +347,11 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         Summary::from_bytes(&[bytes], plan).unwrap().remove(0)
     };
     let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
-    let answers: Vec<_> =
-        sections.iter().zip(&arounds).map(|(rows, around)| plan.evaluate_section(rows, around, &cancel).unwrap()).collect();
+    let answers: Vec<_> = sections
+        .iter()
+        .zip(&arounds)
+        .map(|(rows, around)| plan.evaluate_section(rows, around, &cancel).unwrap())
+        .collect();
     let all = concat_batches(plan.output_schema(), &answers).unwrap();
     Some(all.column(0).clone())
 }

@@ -24,8 +24,8 @@ use windrow::internals::{
     Accumulated, Accumulator, Aggregate, And, ArgMinMax, BinList, BitwiseResult, BoolAggregate, Count, DecimalAverage,
     DecimalSum, EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum, IntervalAverage, MinMax,
     MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression, ResultReader, Retractable,
-    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimal_accumulator, float_accumulator,
-    integer_accumulator,
+    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimal_accumulator,
+    float_accumulator, integer_accumulator,
 };
 
 /// The longest column; long enough for several words of an inclusion.

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit}
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::internals::{Boundaries, SortColumn, first_descent, gather, cluster, restore, sort, starts};
+use windrow::internals::{Boundaries, SortColumn, cluster, find_boundaries, first_descent, gather, restore, sort};
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]
@@ -428,14 +428,14 @@ fn check_edges(columns: &[SortColumn]) {
     let rows = columns[0].values.len();
     let arrays: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values: Vec<_> = arrays.iter().map(values).collect();
-    let found = starts(&arrays, rows, None).unwrap();
+    let found = find_boundaries(&arrays, rows, None).unwrap();
     let naive = |row: usize| row == 0 || compare_rows(columns, &values, row - 1, row).is_ne();
     assert_eq!(found, BooleanBuffer::collect_bool(rows, naive));
 
     let cut = rows / 2;
     let (before, after): (Vec<_>, Vec<_>) =
         arrays.iter().map(|array| (array.slice(0, cut), array.slice(cut, rows - cut))).unzip();
-    let found = starts(&after, rows - cut, Some(&before)).unwrap();
+    let found = find_boundaries(&after, rows - cut, Some(&before)).unwrap();
     assert_eq!(found, BooleanBuffer::collect_bool(rows - cut, |row| naive(cut + row)));
 
     let partitions = Boundaries::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
@@ -649,8 +649,8 @@ fn clustered_rows_are_not_moved() {
 fn no_columns_count_as_sorted() {
     assert_eq!(sort(&[], 1, &Cancel::default()).unwrap(), None);
     assert_eq!(cluster(&[], 1, &Cancel::default()).unwrap(), None);
-    assert_eq!(starts(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
-    assert_eq!(starts(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
+    assert_eq!(find_boundaries(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
+    assert_eq!(find_boundaries(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
 }
 
 #[test]
