@@ -13,7 +13,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
-use windrow::internals::{Carry, Edges, Section};
+use windrow::internals::{Boundaries, Carry, Section};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
 const ROWS: usize = 1_000_000;
@@ -96,8 +96,8 @@ impl<'a> Case<'a> {
         let options = Options::default().threads(1).strategy(self.strategy);
         let plan = Plan::new(batch.schema(), &[spec], options).unwrap();
         let columns = plan.section_columns(0).iter().map(|&number| batch.column(number).clone()).collect();
-        let partitions = Edges::new(BooleanBuffer::collect_bool(ROWS, |row| row % self.partition == 0));
-        let section = Section::whole(partitions, Edges::new(BooleanBuffer::new_set(ROWS)), columns).unwrap();
+        let partitions = Boundaries::new(BooleanBuffer::collect_bool(ROWS, |row| row % self.partition == 0));
+        let section = Section::whole(partitions, Boundaries::new(BooleanBuffer::new_set(ROWS)), columns).unwrap();
         let (evaluator, frames) = plan.evaluator(0, &section).unwrap();
         let (carry, cancel) = (Carry::default(), Cancel::default());
         let answer = || evaluator.evaluate(&frames, 0..ROWS, &carry, &cancel).unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
-use windrow::internals::{SortColumn, gather, group, restore, sort, starts};
+use windrow::internals::{SortColumn, cluster, find_boundaries, gather, restore, sort};
 
 /// Numbers from a seed (splitmix64).
 struct Random(u64);
@@ -159,12 +159,12 @@ fn bench(criterion: &mut Criterion) {
             bencher.iter(|| black_box(restore(&gathered[0], &order)));
         });
         benches.bench_function(format!("starts {name}"), |bencher| {
-            bencher.iter(|| black_box(starts(&gathered, rows, None)));
+            bencher.iter(|| black_box(find_boundaries(&gathered, rows, None)));
         });
     }
     for case in [&cases[3], &cases[7], &cases[9]] {
         benches.bench_function(format!("group {}", case.name), |bencher| {
-            bencher.iter(|| black_box(group(&case.columns[..1], 1, &cancel)));
+            bencher.iter(|| black_box(cluster(&case.columns[..1], 1, &cancel)));
         });
     }
     benches.finish();

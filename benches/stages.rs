@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput};
-use windrow::internals::{Bounds, Carry, Edges, Section, SortColumn, Writes, gather, restore, sort, starts};
+use windrow::internals::{
+    Boundaries, Bounds, Carry, Section, SortColumn, StoreMode, find_boundaries, gather, restore, sort,
+};
 use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 use windrow_allocator::HugePages;
 
@@ -59,10 +61,10 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     let order: Vec<_> = columns[..2].iter().cloned().map(SortColumn::ascending).collect();
     let sorted = sort(&order, 1, &cancel).unwrap().unwrap();
     let in_order = gather(&columns, &sorted, 1, &cancel).unwrap();
-    let partitions = starts(&in_order[..1], rows, None).unwrap();
-    let peers = &partitions | &starts(&in_order[1..2], rows, None).unwrap();
+    let partitions = find_boundaries(&in_order[..1], rows, None).unwrap();
+    let peers = &partitions | &find_boundaries(&in_order[1..2], rows, None).unwrap();
     let read = plan.section_columns(0).iter().map(|&number| in_order[number].clone()).collect();
-    let section = Section::whole(Edges::new(partitions), Edges::new(peers), read).unwrap();
+    let section = Section::whole(Boundaries::new(partitions), Boundaries::new(peers), read).unwrap();
     let (_, frames) = plan.evaluator(0, &section).unwrap();
     let evaluate = || {
         let (evaluator, frames) = plan.evaluator(0, &section).unwrap();
@@ -77,7 +79,7 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     group.bench_function("2 gather a column", |bencher| {
         bencher.iter(|| black_box(gather(&columns[2..], &sorted, 1, &cancel)));
     });
-    group.bench_function("3 edges", |bencher| bencher.iter(|| black_box(starts(&in_order[..1], rows, None))));
+    group.bench_function("3 edges", |bencher| bencher.iter(|| black_box(find_boundaries(&in_order[..1], rows, None))));
     group.bench_function("4 bounds", |bencher| {
         let mut bounds = Bounds::default();
         bencher.iter(|| {
@@ -115,7 +117,9 @@ fn memory(criterion: &mut Criterion, rows: usize) {
     bench("huge pages", &HugePages);
     let values: Vec<i64> = (0..BLOCK as i64).collect();
     let mut column: Vec<MaybeUninit<i64>> = vec![MaybeUninit::new(0); rows];
-    for (name, writes) in [("through the caches", Writes::of(0)), ("past the caches", Writes::of(usize::MAX))] {
+    for (name, writes) in
+        [("through the caches", StoreMode::for_bytes(0)), ("past the caches", StoreMode::for_bytes(usize::MAX))]
+    {
         let mut write = || {
             for places in black_box(&mut column).chunks_mut(BLOCK) {
                 writes.copy(&values[..places.len()], places);

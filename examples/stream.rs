@@ -13,7 +13,7 @@ use windrow::{Bound, Frame, Options, Plan, Stream, WindowSpec, calls::max};
 
 const BATCH: i64 = 1_000;
 
-/// Rows `from..from + BATCH` of an endless table: the second, and a level that rises and falls.
+/// Rows `from..from + BATCH_ROWS` of an endless table: the second, and a level that rises and falls.
 fn batch(from: i64) -> Result<RecordBatch, Box<dyn Error>> {
     let seconds = Int64Array::from_iter_values(from..from + BATCH);
     let levels = Int64Array::from_iter_values((from..from + BATCH).map(|second| second * second % 997));

@@ -101,43 +101,43 @@ pub mod internals {
     pub use crate::bounds::frames::Frames;
     pub use crate::bounds::resolve::FramePlan;
     pub use crate::catalog::algebra::Algebra;
-    pub use crate::catalog::function_id::Kernel;
+    pub use crate::catalog::function_id::FunctionId;
     pub use crate::catalog::shared_state::SharedState;
     pub use crate::catalog::signature::{Modifiers, Signature};
     pub use crate::evaluate::evaluator::Evaluator;
     pub use crate::functions::aggregate::accumulator::Accumulated;
-    pub use crate::functions::aggregate::arg_min_max::{Bytes, Choice, Numbers, Ties};
+    pub use crate::functions::aggregate::arg_min_max::{ArgMinMax, PrimitiveKeys, RowKeys, TieBreak};
     pub use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
-    pub use crate::functions::aggregate::bitwise::{And, Bits, Or, Xor};
-    pub use crate::functions::aggregate::bool_and_or::Logic;
+    pub use crate::functions::aggregate::bitwise::{And, BitwiseResult, Or, Xor};
+    pub use crate::functions::aggregate::bool_and_or::BoolAggregate;
     pub use crate::functions::aggregate::count::Count;
-    pub use crate::functions::aggregate::ewm::{ByTimes, EwmMean};
+    pub use crate::functions::aggregate::ewm::{EwmMean, TimeClock};
     pub use crate::functions::aggregate::histogram::BinList;
-    pub use crate::functions::aggregate::min_max::{Extremum, Natives, Ordered};
-    pub use crate::functions::aggregate::moments::Values;
+    pub use crate::functions::aggregate::min_max::{Extremum, MinMax, TotalOrd};
+    pub use crate::functions::aggregate::moments::MomentAccumulator;
     pub use crate::functions::aggregate::product::Product;
-    pub use crate::functions::aggregate::regression::{Pairs, Regression};
-    pub use crate::functions::aggregate::skewness_kurtosis::{FourMoments, Shape};
+    pub use crate::functions::aggregate::regression::{PairAccumulator, Regression};
+    pub use crate::functions::aggregate::skewness_kurtosis::{FourMoments, SkewnessKurtosis};
     pub use crate::functions::aggregate::sum::{
-        DecimalSum, FloatSum, IntegerSum, OnOverflow, decimals, floats, integers,
+        DecimalSum, FloatSum, IntegerSum, OnOverflow, decimal_accumulator, float_accumulator, integer_accumulator,
     };
-    pub use crate::functions::aggregate::variance::Spread;
-    pub use crate::functions::positional::lag_lead::{By, Offset};
-    pub use crate::grouping::cluster::group;
-    pub use crate::model::aggregate::{Accumulator, Aggregate, Readout, Retractable, Selective};
+    pub use crate::functions::aggregate::variance::Variance;
+    pub use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
+    pub use crate::grouping::cluster::cluster;
+    pub use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, Retractable, Selective};
     pub use crate::model::carry::Carry;
     pub use crate::model::order_column::OrderColumn;
     pub use crate::model::reach::Reach;
-    pub use crate::model::row_mask::Inclusion;
+    pub use crate::model::row_mask::RowMask;
     pub use crate::model::section::Section;
     pub use crate::permute::column_writer::restore;
     pub use crate::permute::gather::gather;
     pub use crate::plan::stream_order::SharedSort;
-    pub use crate::sort::boundaries::{first_descent, starts};
+    pub use crate::sort::boundaries::{find_boundaries, first_descent};
     pub use crate::sort::sort_column::SortColumn;
     pub use crate::sort::sort_to_indices::sort;
-    pub use crate::util::boundaries::Edges;
-    pub use crate::util::streaming_store::Writes;
+    pub use crate::util::boundaries::Boundaries;
+    pub use crate::util::streaming_store::StoreMode;
     pub use crate::util::threads::Threads;
 
     /// The values that literals are.

@@ -33,7 +33,7 @@ LAYERS = (
 
 # What names each function, as a module and as a field, and who may ask.
 IDENTITY = ("catalog", "function_id")
-FIELD = re.compile(r"\.kernel\b")
+FIELD = re.compile(r"\.function_id\b")
 ASKED_BY = (("catalog",), ("exec", "build"))
 
 # Comments, strings and characters, which are no code; lifetimes are left alone.

@@ -23,7 +23,7 @@ impl Signals {
     pub(crate) fn new() -> Self {
         let raised = Arc::<Mutex<Option<PyErr>>>::default();
         let found = raised.clone();
-        let cancel = Cancel::asking(move || {
+        let cancel = Cancel::with_poll(move || {
             Python::attach(|py| {
                 let Err(signal) = py.check_signals() else { return false };
                 *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(signal);
@@ -36,13 +36,13 @@ impl Signals {
     /// Runs `work`, which `cancel` stops, without the GIL.
     ///
     /// # Errors
-    /// What a signal handler raised, or as for [`guarded`].
+    /// What a signal handler raised, or as for [`run_detached`].
     pub(crate) fn during<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce() -> windrow::Result<T> + Send,
     ) -> PyResult<T> {
-        let result = guarded(py, work);
+        let result = run_detached(py, work);
         match self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(signal) => Err(signal),
             None => result,
@@ -54,7 +54,7 @@ impl Signals {
 ///
 /// # Errors
 /// What `work` failed with, or `InternalError` for a panic.
-pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> windrow::Result<T> + Send) -> PyResult<T> {
+pub(crate) fn run_detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> windrow::Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(to_python(py, &error)),

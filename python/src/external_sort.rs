@@ -1,4 +1,4 @@
-//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `Spilled`: batches on disk.
+//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `SpilledRun`: batches on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use windrow::{Error, ExternalSort, SortKey, SortedBatches, SpilledBatches};
 
-use crate::detached::{Signals, guarded};
+use crate::detached::{Signals, run_detached};
 use crate::error::raise;
 
 /// The batch with its rows' numbers behind its columns, from `first` on.
 #[pyfunction]
 pub(crate) fn numbered(py: Python<'_>, batch: PyRecordBatch, name: &str, first: i64) -> PyResult<PyRecordBatch> {
     let batch = batch.into_inner();
-    guarded(py, || {
+    run_detached(py, || {
         let schema = batch.schema();
         let numbers = Int64Array::from_iter_values((first..).take(batch.num_rows()));
         let field = Arc::new(Field::new(name, DataType::Int64, false));
@@ -117,7 +117,7 @@ impl PySpilled {
         let in_use = |_| raise(py, "InternalError", "the spilled batches are in use by another thread, or have failed");
         let mut batches = self.0.try_lock().map_err(in_use)?;
         let batches = &mut *batches;
-        guarded(py, move || step(batches))
+        run_detached(py, move || step(batches))
     }
 }
 
@@ -128,7 +128,7 @@ impl PySpilled {
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn new(py: Python<'_>, schema: PySchema, directory: Option<PathBuf>) -> PyResult<Self> {
         let schema = schema.into_inner();
-        guarded(py, || SpilledBatches::new(&schema, directory.as_deref())).map(|batches| Self(Mutex::new(batches)))
+        run_detached(py, || SpilledBatches::new(&schema, directory.as_deref())).map(|batches| Self(Mutex::new(batches)))
     }
 
     /// Writes a batch behind the others.

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
 use windrow::{Error, Plan, Stream};
 
-use crate::detached::{Signals, guarded};
+use crate::detached::{Signals, run_detached};
 use crate::from_python;
 use crate::sectioned::PySections;
 use crate::stream::PyStream;
@@ -31,7 +31,7 @@ impl PyPlan {
         let specs = calls.iter().map(from_python::window_spec).collect::<PyResult<Vec<_>>>()?;
         let options = from_python::options(options)?;
         let schema = schema.into_inner();
-        let plan = guarded(py, || Plan::new(schema, &specs, options))?;
+        let plan = run_detached(py, || Plan::new(schema, &specs, options))?;
         Ok(Self(Arc::new(plan)))
     }
 
@@ -108,7 +108,7 @@ impl PyPlan {
     #[pyo3(signature = (limit = None))]
     fn stream(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<PyStream> {
         let plan = self.0.clone();
-        let stream = guarded(py, || Stream::new(plan))?;
+        let stream = run_detached(py, || Stream::new(plan))?;
         Ok(PyStream::new(match limit {
             Some(limit) => stream.with_limit(limit),
             None => stream,

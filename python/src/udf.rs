@@ -23,10 +23,10 @@ use windrow::{
 use crate::copy_state::Copier;
 
 /// Calls between two looks at signals and other threads: some milliseconds.
-const CALLS: usize = 16 * 1024;
+const CALLS_PER_CHECK: usize = 16 * 1024;
 
 /// Results that become Arrow data together.
-const RESULTS: usize = 64 * 1024;
+const RESULTS_PER_BATCH: usize = 64 * 1024;
 
 /// The core's function of what `windrow._execute.user_functions` made of the user's.
 pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunction> {
@@ -35,7 +35,9 @@ pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunctio
     let kind: String = function.getattr("kind")?.extract()?;
     let function = function.clone();
     Ok(match kind.as_str() {
-        "aggregate" => UserFunction::Aggregate(Arc::new(PyAggregate(Arc::new(Methods::new(&function, output)?)))),
+        "aggregate" => {
+            UserFunction::Aggregate(Arc::new(PyAggregate(Arc::new(AggregateMethods::new(&function, output)?))))
+        }
         "frames" => UserFunction::Frames(Arc::new(PyFunction { function: function.unbind(), output })),
         _ => UserFunction::Partitions(Arc::new(PyFunction { function: function.unbind(), output })),
     })
@@ -77,7 +79,7 @@ fn from_pyarrow(array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 /// The methods of a user's aggregate.
 #[derive(Debug)]
-struct Methods {
+struct AggregateMethods {
     /// What `windrow._execute.user_functions` knows of it: how values, results and states go to and fro.
     function: Py<PyAny>,
     name: String,
@@ -90,7 +92,7 @@ struct Methods {
     copier: Copier,
 }
 
-impl Methods {
+impl AggregateMethods {
     fn new(function: &Bound<'_, PyAny>, output: DataType) -> PyResult<Self> {
         let instance = function.getattr("instance")?;
         let method = |name: &str| instance.getattr_opt(name).map(|method| method.map(Bound::unbind));
@@ -124,7 +126,7 @@ impl Methods {
     }
 
     /// What a method that took `given` made of it.
-    fn made(&self, method: &str, given: &Bound<'_, PyAny>, made: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn check_state(&self, method: &str, given: &Bound<'_, PyAny>, made: &Bound<'_, PyAny>) -> PyResult<()> {
         // A method that changes its state in place and returns nothing would lose it without a word.
         if made.is_none() && !given.is_none() && !self.copier.is_constant(given)? {
             let user = given.py().import("windrow.exceptions")?.getattr("UserError")?;
@@ -137,7 +139,7 @@ impl Methods {
 }
 
 /// Keeps what a method made as the state.
-fn put(state: &mut UserState, made: Bound<'_, PyAny>) {
+fn store_state(state: &mut UserState, made: Bound<'_, PyAny>) {
     match Arc::get_mut(state).and_then(|state| state.downcast_mut::<Py<PyAny>>()) {
         Some(held) => *held = made.unbind(),
         None => *state = Arc::new(made.unbind()),
@@ -149,7 +151,7 @@ fn object(state: &UserState) -> PyResult<&Py<PyAny>> {
 }
 
 #[derive(Debug)]
-struct PyAggregate(Arc<Methods>);
+struct PyAggregate(Arc<AggregateMethods>);
 
 impl UserAggregate for PyAggregate {
     fn output(&self) -> &DataType {
@@ -194,11 +196,11 @@ impl UserAggregate for PyAggregate {
 
 /// Others are let in after so many milliseconds. A thread that waits must have asked for the GIL, which it does after 5:
 /// let go of sooner, the GIL would be taken back each time before that thread is awake.
-const PAUSE: u64 = 10;
+const PAUSE_MILLIS: u64 = 10;
 
 /// A user's aggregate over the columns of a section.
 struct PyBound {
-    methods: Arc<Methods>,
+    methods: Arc<AggregateMethods>,
     initial: UserState,
     /// Per argument the values as a list, and whether one could be changed.
     values: Vec<(Py<PyList>, bool)>,
@@ -221,10 +223,10 @@ impl PyBound {
                     [(values, false)] => values.bind(py).get_item(row).and_then(|value| method.call1((&now, value))),
                     _ => self.arguments(py, &now, row).and_then(|arguments| method.call1(arguments)),
                 };
-                let made = made.and_then(|made| methods.made(name, &now, &made).map(|()| made));
+                let made = made.and_then(|made| methods.check_state(name, &now, &made).map(|()| made));
                 now = made.map_err(|error| methods.failed(py, name, error))?;
             }
-            put(state, now);
+            store_state(state, now);
             Ok(())
         })
     }
@@ -241,10 +243,10 @@ impl PyBound {
 
     /// Lets signals and other threads in, now and then.
     fn answer_others(&self, py: Python<'_>, calls: usize) -> Result<()> {
-        if self.calls.fetch_add(calls, Ordering::Relaxed) + calls > CALLS {
+        if self.calls.fetch_add(calls, Ordering::Relaxed) + calls > CALLS_PER_CHECK {
             self.calls.store(0, Ordering::Relaxed);
             let now = self.began.elapsed().as_millis() as u64;
-            if now < self.paused.load(Ordering::Relaxed) + PAUSE {
+            if now < self.paused.load(Ordering::Relaxed) + PAUSE_MILLIS {
                 return Ok(());
             }
             self.paused.store(now, Ordering::Relaxed);
@@ -278,8 +280,8 @@ impl BoundAggregate for PyBound {
             // `right` stays in use: what the method keeps of it, or changes, is the method's own.
             let right = object(right).and_then(|right| methods.copier.copy(right.bind(py))).map_err(copied)?;
             let made = merge.bind(py).call1((&given, right));
-            let made = made.and_then(|made| methods.made("merge", &given, &made).map(|()| made));
-            put(left, made.map_err(|error| methods.failed(py, "merge", error))?);
+            let made = made.and_then(|made| methods.check_state("merge", &given, &made).map(|()| made));
+            store_state(left, made.map_err(|error| methods.failed(py, "merge", error))?);
             Ok(())
         })
     }
@@ -290,7 +292,7 @@ impl BoundAggregate for PyBound {
     }
 
     fn results(&self, capacity: usize) -> Box<dyn UserResults> {
-        let pending = Vec::with_capacity(capacity.min(RESULTS));
+        let pending = Vec::with_capacity(capacity.min(RESULTS_PER_BATCH));
         Box::new(PyResults { methods: self.methods.clone(), pending, done: Vec::new() })
     }
 
@@ -315,7 +317,7 @@ impl BoundAggregate for PyBound {
 
 /// Results on their way to Arrow.
 struct PyResults {
-    methods: Arc<Methods>,
+    methods: Arc<AggregateMethods>,
     pending: Vec<Py<PyAny>>,
     done: Vec<ArrayRef>,
 }
@@ -342,7 +344,7 @@ impl UserResults for PyResults {
             // What it gave may be the state, or a part of it, and that goes on changing.
             let value = value.and_then(|value| methods.copier.copy(&value));
             self.pending.push(value.map_err(|error| methods.failed(py, "evaluate", error))?.unbind());
-            if self.pending.len() == RESULTS { self.convert(py) } else { Ok(()) }
+            if self.pending.len() == RESULTS_PER_BATCH { self.convert(py) } else { Ok(()) }
         })
     }
 

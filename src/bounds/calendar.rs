@@ -6,11 +6,11 @@
 use arrow_array::timezone::Tz;
 use arrow_schema::DataType;
 
-use super::timezone::Zone;
-use crate::util::civil::{SECONDS_PER_DAY, first_of, month_of, per_second};
+use super::timezone::ZoneClock;
+use crate::util::civil::{SECONDS_PER_DAY, first_day_of, month_of, ticks_per_second};
 
 /// Nanoseconds in a day that has no change of offset.
-pub(super) const DAY_NANOS: i128 = 86_400_000_000_000;
+pub(super) const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
 /// How a key counts time.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct Calendar {
 
 /// A distance in time, by the calendar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct CalendarStep {
     /// Calendar months.
     pub(super) months: i64,
     /// Calendar days.
@@ -34,7 +34,7 @@ pub(super) struct Step {
     pub(super) ticks: i64,
 }
 
-impl Step {
+impl CalendarStep {
     /// The same distance the other way.
     pub(super) fn reversed(self) -> Self {
         Self {
@@ -45,12 +45,12 @@ impl Step {
     }
 
     /// Whether some of it points forward.
-    pub(super) fn forward(self) -> bool {
+    pub(super) fn points_forward(self) -> bool {
         self.months > 0 || self.days > 0 || self.ticks > 0
     }
 
     /// Whether some of it points back.
-    pub(super) fn back(self) -> bool {
+    pub(super) fn points_back(self) -> bool {
         self.months < 0 || self.days < 0 || self.ticks < 0
     }
 }
@@ -62,7 +62,7 @@ impl Calendar {
             DataType::Date32 => Some(Self { day: 1, second: 0, zone: None }),
             DataType::Date64 => Some(Self { day: SECONDS_PER_DAY * 1_000, second: 1_000, zone: None }),
             DataType::Timestamp(unit, _) => {
-                let second = per_second(*unit);
+                let second = ticks_per_second(*unit);
                 Some(Self { day: SECONDS_PER_DAY * second, second, zone })
             }
             _ => None,
@@ -75,30 +75,30 @@ impl Calendar {
     }
 
     /// Whether days differ in length.
-    pub(super) fn zoned(&self) -> bool {
+    pub(super) fn has_zone(&self) -> bool {
         self.zone.is_some()
     }
 }
 
 /// Moves keys by the calendar, one after the other, and remembers what the last ones took.
 #[derive(Debug, Clone)]
-pub(super) struct Mover {
+pub(super) struct CalendarAdder {
     day: i64,
     second: i64,
-    zone: Option<Zone>,
+    zone: Option<ZoneClock>,
     /// A day, and where some months took it.
     month: Option<(i64, i64, i64)>,
 }
 
-impl Mover {
+impl CalendarAdder {
     pub(super) fn new(calendar: &Calendar) -> Self {
         let Calendar { day, second, zone } = *calendar;
-        Self { day, second, zone: zone.map(Zone::new), month: None }
+        Self { day, second, zone: zone.map(ZoneClock::new), month: None }
     }
 
     /// `key` moved by `step`; `None` where that is out of the calendar's range.
     #[inline]
-    pub(super) fn add(&mut self, key: i64, step: Step) -> Option<i64> {
+    pub(super) fn add(&mut self, key: i64, step: CalendarStep) -> Option<i64> {
         let mut key = key;
         if step.months != 0 {
             key = self.on_wall_clock(key, |this, wall| this.add_months(wall, step.months))?;
@@ -125,12 +125,12 @@ impl Mover {
 
     /// Moves `key` on the wall clock of its zone.
     #[inline]
-    fn on_wall_clock(&mut self, key: i64, move_by: impl FnOnce(&mut Self, i64) -> Option<i64>) -> Option<i64> {
+    fn on_wall_clock(&mut self, key: i64, step_by: impl FnOnce(&mut Self, i64) -> Option<i64>) -> Option<i64> {
         let second = self.second;
-        let Some(zone) = &mut self.zone else { return move_by(self, key) };
+        let Some(zone) = &mut self.zone else { return step_by(self, key) };
         let offset = zone.offset(key.div_euclid(second))?;
         // A reading beyond the key's type is hours off at the end of time, and no reason to find the row no frame.
-        let wall = move_by(self, key.saturating_add(offset * second))?;
+        let wall = step_by(self, key.saturating_add(offset * second))?;
         let zone = self.zone.as_mut()?;
         wall.checked_sub(zone.resolve(wall.div_euclid(second), offset)? * second)
     }
@@ -140,8 +140,8 @@ impl Mover {
 fn month_on(day: i64, months: i64) -> Option<i64> {
     let (month, of_month) = month_of(day)?;
     let month = month.checked_add(months)?;
-    let first = first_of(month)?;
-    let length = first_of(month.checked_add(1)?)? - first;
+    let first = first_day_of(month)?;
+    let length = first_day_of(month.checked_add(1)?)? - first;
     Some(first + (of_month - 1).min(length - 1))
 }
 
@@ -164,16 +164,16 @@ mod tests {
         DateTime::parse_from_rfc3339(&format!("{local}:00{offset}")).unwrap().timestamp()
     }
 
-    fn add(calendar: Calendar, key: i64, step: Step) -> Option<i64> {
-        Mover::new(&calendar).add(key, step)
+    fn add(calendar: Calendar, key: i64, step: CalendarStep) -> Option<i64> {
+        CalendarAdder::new(&calendar).add(key, step)
     }
 
-    fn months(months: i64) -> Step {
-        Step { months, ..Step::default() }
+    fn months(months: i64) -> CalendarStep {
+        CalendarStep { months, ..CalendarStep::default() }
     }
 
-    fn days(days: i64) -> Step {
-        Step { days, ..Step::default() }
+    fn days(days: i64) -> CalendarStep {
+        CalendarStep { days, ..CalendarStep::default() }
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn months_are_chrono_s() {
+    fn months_match_chrono() {
         use chrono::{Datelike, Months, NaiveDate};
         for day in (-800_000..800_000_i64).step_by(37) {
             let date = NaiveDate::from_num_days_from_ce_opt(day as i32 + 719_163).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calendar_has_no_last_year() {
+    fn moves_at_the_limits_do_not_overflow() {
         let zone = "America/New_York".parse().unwrap();
         for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
             for zone in [None, Some(zone)] {
@@ -231,17 +231,17 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_the_wall_clock_s() {
+    fn day_follows_the_wall_clock() {
         // 23 hours long: the clock was put forward in between.
         let noon = seconds("2024-03-10T13:00", "-04:00");
         assert_eq!(add(new_york(), noon, days(-1)), Some(seconds("2024-03-09T13:00", "-05:00")));
         // What is left after days and months is the clock's.
-        let step = Step { days: -1, ticks: -3_600, ..Step::default() };
+        let step = CalendarStep { days: -1, ticks: -3_600, ..CalendarStep::default() };
         assert_eq!(add(new_york(), noon, step), Some(seconds("2024-03-09T12:00", "-05:00")));
     }
 
     #[test]
-    fn a_time_in_the_gap_moves_on_by_the_gap() {
+    fn time_in_dst_gap_moves_forward() {
         let at = seconds("2024-02-10T02:30", "-05:00");
         assert_eq!(add(new_york(), at, months(1)), Some(seconds("2024-03-10T03:30", "-04:00")));
         // The longest gap there is: Samoa had no 30 December 2011.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_exists_twice_keeps_its_offset() {
+    fn ambiguous_time_keeps_its_offset() {
         let summer = seconds("2024-10-03T01:30", "-04:00");
         assert_eq!(add(new_york(), summer, months(1)), Some(seconds("2024-11-03T01:30", "-04:00")));
         let winter = seconds("2024-12-03T01:30", "-05:00");

@@ -4,31 +4,31 @@
 //! group costs two steps of a bit iterator, whatever the offset. Where a block begins inside a partition, rank and select
 //! over the peer bitmap find the edge in O(log n).
 
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 use std::ops::Range;
 
 /// Up to so many groups ahead the edge is stepped to, further off it is selected; both give the same row.
-const STEPS: i64 = 8;
+const MAX_STEPPED_GROUPS: i64 = 8;
 
 /// For each of `rows`, all of partition `run`, the first row of the group `delta` groups after the row's own.
-pub(super) fn shift(peers: &Runs, run: &Range<usize>, rows: Range<usize>, delta: i64, out: &mut [u32]) {
-    let number = if rows.start == run.start { None } else { Some(peers.number(rows.start)) };
+pub(super) fn shift(peers: &RunIndex, run: &Range<usize>, rows: Range<usize>, delta: i64, out: &mut [u32]) {
+    let number = if rows.start == run.start { None } else { Some(peers.run_number(rows.start)) };
     // How many groups of the partition the edge is behind its first; not above 0 while clipped there.
-    let mut ahead = delta + number.map_or(0, |number| (number - peers.number(run.start)) as i64);
+    let mut ahead = delta + number.map_or(0, |number| (number - peers.run_number(run.start)) as i64);
     let (mut edge, skip) = if ahead <= 0 {
         (run.start, 0)
-    } else if number.is_none() && delta <= STEPS {
+    } else if number.is_none() && delta <= MAX_STEPPED_GROUPS {
         (run.start, delta)
     } else {
-        let own = number.unwrap_or_else(|| peers.number(run.start)) as i64;
-        (peers.first_row((own + delta) as usize).min(run.end), 0)
+        let own = number.unwrap_or_else(|| peers.run_number(run.start)) as i64;
+        (peers.run_start_of((own + delta) as usize).min(run.end), 0)
     };
     let mut starts = peers.starts_within(edge + 1..run.end);
     for _ in 0..skip {
         edge = starts.next().unwrap_or(run.end);
     }
     let first = rows.start;
-    peers.each_known(run, rows, |_, piece| {
+    peers.for_each_run_between(run, rows, |_, piece| {
         out[piece.start - first..piece.end - first].fill(edge as u32);
         ahead += 1;
         if ahead > 0 {
@@ -38,8 +38,8 @@ pub(super) fn shift(peers: &Runs, run: &Range<usize>, rows: Range<usize>, delta:
 }
 
 /// As [`shift`], for one row with an offset of its own.
-pub(super) fn shift_one(peers: &Runs, run: &Range<usize>, row: usize, delta: i64) -> u32 {
-    let (own, first) = (peers.number(row) as i64, peers.number(run.start) as i64);
+pub(super) fn shift_one(peers: &RunIndex, run: &Range<usize>, row: usize, delta: i64) -> u32 {
+    let (own, first) = (peers.run_number(row) as i64, peers.run_number(run.start) as i64);
     let group = (own + delta).max(first) as usize;
-    peers.first_row(group).clamp(run.start, run.end) as u32
+    peers.run_start_of(group).clamp(run.start, run.end) as u32
 }

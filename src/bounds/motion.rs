@@ -15,18 +15,18 @@
 use std::ops::Range;
 
 use super::block::FrameRuns;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 
 /// Which ends of frames move, by one row each time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moves {
+pub(crate) struct Motion {
     pub(crate) begin: bool,
     pub(crate) end: bool,
 }
 
 impl FrameRuns<'_> {
     /// The first of the frames, and how all of them slide, if they are several, none of them empty, and move alike.
-    pub(crate) fn slide(self) -> Option<(Range<usize>, Moves)> {
+    pub(crate) fn sliding(self) -> Option<(Range<usize>, Motion)> {
         let mut ends = self.iter();
         let (first, last) = (ends.next()?, ends.next_back()?);
         if first.is_empty() || last.is_empty() {
@@ -37,51 +37,51 @@ impl FrameRuns<'_> {
         let moves = |from: &[u32], first: usize, last: usize| {
             let moved = last.wrapping_sub(first);
             let step = if moved == steps { u32::MAX } else { 0 };
-            ((moved == 0 || moved == steps) && move_by(from, step)).then_some(moved > 0)
+            ((moved == 0 || moved == steps) && step_by(from, step)).then_some(moved > 0)
         };
         let begin = moves(self.begin, first.start, last.start)?;
         let end = moves(self.end, first.end, last.end)?;
-        Some((first, Moves { begin, end }))
+        Some((first, Motion { begin, end }))
     }
 
     /// Whether each of the frames, but for the first, ends a row behind the one before, and begins where that does or is one
     /// row.
-    pub(crate) fn grow(self) -> bool {
+    pub(crate) fn are_growing(self) -> bool {
         let Self { begin, end } = self;
         let ends = end.get(1..).unwrap_or_default();
         // Of two differences the less is 0 where one of them is.
         let wrong = |(begin, end): (&[u32], &u32)| (begin[0] ^ begin[1]).min((begin[1] + 1) ^ end);
-        move_by(end, u32::MAX) && none(begin.windows(2).zip(ends).map(wrong))
+        step_by(end, u32::MAX) && all_zero(begin.windows(2).zip(ends).map(wrong))
     }
 
     /// Whether each of the frames, but for the last, begins a row before the next, and ends where that does or is one row.
-    pub(crate) fn shrink(self) -> bool {
+    pub(crate) fn are_shrinking(self) -> bool {
         let Self { begin, end } = self;
         let wrong = |(end, begin): (&[u32], &u32)| (end[0] ^ end[1]).min((begin + 1) ^ end[0]);
-        move_by(begin, u32::MAX) && none(end.windows(2).zip(begin).map(wrong))
+        step_by(begin, u32::MAX) && all_zero(end.windows(2).zip(begin).map(wrong))
     }
 
     /// Whether each frame is the one before, or behind it, and none is empty or has more than `longest` rows.
-    pub(crate) fn repeat(self, longest: u32) -> bool {
+    pub(crate) fn are_repeating(self, longest: u32) -> bool {
         let Self { begin, end } = self;
         let wrong = |(begin, end): (&[u32], &[u32])| {
             ((begin[0] ^ begin[1]) | (end[0] ^ end[1])).min(end[0].saturating_sub(begin[1]))
         };
         let long = |(begin, end): (&u32, &u32)| end.wrapping_sub(*begin).wrapping_sub(1).saturating_sub(longest - 1);
-        none(begin.iter().zip(end).map(long)) && none(begin.windows(2).zip(end.windows(2)).map(wrong))
+        all_zero(begin.iter().zip(end).map(long)) && all_zero(begin.windows(2).zip(end.windows(2)).map(wrong))
     }
 }
 
 /// Whether each of `ends` is one row behind the one before, or where that one is, as the bits of `step` say.
-fn move_by(ends: &[u32], step: u32) -> bool {
+fn step_by(ends: &[u32], step: u32) -> bool {
     let first = ends.first().copied().unwrap_or_default();
-    none(ends.iter().zip(0_u32..).map(|(&row, number)| row.wrapping_sub(first) ^ (number & step)))
+    all_zero(ends.iter().zip(0_u32..).map(|(&row, number)| row.wrapping_sub(first) ^ (number & step)))
 }
 
 /// Whether all are 0: every one is looked at, which is faster than up to the first that is not.
 #[inline(always)]
-fn none(bits: impl Iterator<Item = u32>) -> bool {
-    widest(
+fn all_zero(bits: impl Iterator<Item = u32>) -> bool {
+    with_widest_vectors(
         #[inline(always)]
         || bits.fold(0, |all, bits| all | bits) == 0,
     )
@@ -90,15 +90,15 @@ fn none(bits: impl Iterator<Item = u32>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::util::simd::both;
+    use crate::util::simd::portable_and_widest;
 
     /// How frames of these begins and ends slide.
     fn moves(begin: &[u32], end: &[u32]) -> Option<[bool; 2]> {
-        FrameRuns { begin, end }.slide().map(|(_, moves)| [moves.begin, moves.end])
+        FrameRuns { begin, end }.sliding().map(|(_, moves)| [moves.begin, moves.end])
     }
 
     #[test]
-    fn frames_slide_alike_or_not() {
+    fn sliding_frames_are_detected() {
         assert_eq!(moves(&[3, 4, 5], &[9, 10, 11]), Some([true, true]));
         assert_eq!(moves(&[3, 3, 3], &[9, 10, 11]), Some([false, true]));
         assert_eq!(moves(&[3, 4, 5], &[9, 9, 9]), Some([true, false]));
@@ -117,13 +117,14 @@ mod tests {
     fn kinds(frames: &[(u32, u32)]) -> [bool; 3] {
         let (begin, end): (Vec<_>, Vec<_>) = frames.iter().copied().unzip();
         let runs = FrameRuns { begin: &begin, end: &end };
-        let [portable, widest] = both(|| [runs.grow(), runs.shrink(), runs.repeat(4)]);
+        let [portable, widest] =
+            portable_and_widest(|| [runs.are_growing(), runs.are_shrinking(), runs.are_repeating(4)]);
         assert_eq!(portable, widest);
         portable
     }
 
     #[test]
-    fn frames_of_short_partitions_are_told_from_others() {
+    fn motion_of_short_partitions_is_classified() {
         assert_eq!(kinds(&[(2, 5), (2, 6), (6, 7), (7, 8), (7, 9)]), [true, false, false]);
         assert_eq!(kinds(&[(2, 5), (3, 5), (4, 5), (5, 6), (6, 9), (7, 9)]), [false, true, false]);
         assert_eq!(kinds(&[(2, 5), (2, 5), (5, 9), (9, 10), (12, 14), (12, 14)]), [false, false, true]);

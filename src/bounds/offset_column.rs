@@ -12,17 +12,17 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_cast::CastOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::calendar::DAY_NANOS;
+use super::calendar::NANOS_PER_DAY;
 use super::offset_literal::{day_ticks, interval, refusal};
 use super::range_key::KeyPlan;
-use super::range_offset::{Offset, Side};
+use super::range_offset::{FrameSide, RangeOffset};
 use crate::error::{Error, Result};
 use crate::model::section::Section;
-use crate::util::civil::per_second;
+use crate::util::civil::ticks_per_second;
 
 /// A column of offsets, resolved against the schema.
 #[derive(Debug, Clone)]
-pub(super) struct PerRow {
+pub(super) struct OffsetColumn {
     pub(super) number: usize,
     name: String,
     /// The type that the column is cast to.
@@ -30,7 +30,7 @@ pub(super) struct PerRow {
     pub(super) preceding: bool,
 }
 
-impl PerRow {
+impl OffsetColumn {
     /// Offsets for `key` of RANGE; without one, for ROWS and GROUPS.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl PerRow {
                     "offset column {name:?} is {data_type}, and ROWS and GROUPS count: give a column of whole numbers"
                 )));
             }
-            Some(key) => cast(&key.data_type, &data_type).ok_or_else(|| {
+            Some(key) => cast_target(&key.data_type, &data_type).ok_or_else(|| {
                 let column = format!("column {name:?} of type {data_type}");
                 refusal(key, &column, "give a column of offsets that the key's type takes")
             })?,
@@ -57,19 +57,19 @@ impl PerRow {
     }
 
     /// The column of `section`, cast.
-    pub(super) fn values(&self, section: &Section) -> Result<PerRowValues> {
+    pub(super) fn values(&self, section: &Section) -> Result<SectionOffsets> {
         let column = section.column(self.number)?;
         // An offset too great for its type must not turn into NULL.
         let options = CastOptions { safe: false, ..CastOptions::default() };
         let column = arrow_cast::cast_with_options(column, &self.cast, &options)
             .map_err(|error| Error::data(format!("offset column {:?}: {error}", self.name)))?;
         let values = typed(&column).ok_or_else(|| Error::internal(format!("{:?} is not {}", self.name, self.cast)))?;
-        Ok(PerRowValues { values, name: self.name.clone(), preceding: self.preceding })
+        Ok(SectionOffsets { values, name: self.name.clone(), preceding: self.preceding })
     }
 }
 
 /// What a column of offsets is cast to for keys of this type; `None`: it cannot be one.
-fn cast(key: &DataType, column: &DataType) -> Option<DataType> {
+fn cast_target(key: &DataType, column: &DataType) -> Option<DataType> {
     let number = column.is_numeric();
     let time = matches!(column, DataType::Interval(_) | DataType::Duration(_));
     let as_time = || match column {
@@ -103,7 +103,7 @@ fn cast(key: &DataType, column: &DataType) -> Option<DataType> {
 }
 
 #[derive(Debug, Clone)]
-enum Values {
+enum OffsetValues {
     Whole(PrimitiveArray<Int64Type>),
     Double(PrimitiveArray<Float64Type>),
     Single(PrimitiveArray<Float32Type>),
@@ -114,48 +114,48 @@ enum Values {
     Duration(PrimitiveArray<Int64Type>, i128),
 }
 
-fn typed(column: &ArrayRef) -> Option<Values> {
+fn typed(column: &ArrayRef) -> Option<OffsetValues> {
     Some(match column.data_type() {
-        DataType::Int64 => Values::Whole(column.as_primitive_opt()?.clone()),
-        DataType::Float64 => Values::Double(column.as_primitive_opt()?.clone()),
-        DataType::Float32 => Values::Single(column.as_primitive_opt()?.clone()),
-        DataType::Decimal128(..) => Values::Wide(column.as_primitive_opt()?.clone()),
-        DataType::Decimal256(..) => Values::Huge(column.as_primitive_opt()?.clone()),
-        DataType::Interval(_) => Values::Interval(column.as_primitive_opt()?.clone()),
+        DataType::Int64 => OffsetValues::Whole(column.as_primitive_opt()?.clone()),
+        DataType::Float64 => OffsetValues::Double(column.as_primitive_opt()?.clone()),
+        DataType::Float32 => OffsetValues::Single(column.as_primitive_opt()?.clone()),
+        DataType::Decimal128(..) => OffsetValues::Wide(column.as_primitive_opt()?.clone()),
+        DataType::Decimal256(..) => OffsetValues::Huge(column.as_primitive_opt()?.clone()),
+        DataType::Interval(_) => OffsetValues::Interval(column.as_primitive_opt()?.clone()),
         DataType::Duration(unit) => {
             let ticks = arrow_cast::cast(column, &DataType::Int64).ok()?;
-            Values::Duration(ticks.as_primitive_opt()?.clone(), tick(*unit))
+            OffsetValues::Duration(ticks.as_primitive_opt()?.clone(), nanos_per_tick(*unit))
         }
         _ => return None,
     })
 }
 
 /// Nanoseconds in a tick of `unit`.
-fn tick(unit: TimeUnit) -> i128 {
-    1_000_000_000 / i128::from(per_second(unit))
+fn nanos_per_tick(unit: TimeUnit) -> i128 {
+    1_000_000_000 / i128::from(ticks_per_second(unit))
 }
 
 /// A section's column of offsets.
 #[derive(Debug, Clone)]
-pub(super) struct PerRowValues {
-    values: Values,
+pub(super) struct SectionOffsets {
+    values: OffsetValues,
     name: String,
     preceding: bool,
 }
 
-impl PerRowValues {
+impl SectionOffsets {
     /// The signed number of rows or groups that `row`'s offset says.
     pub(super) fn count(&self, row: usize) -> Result<i64> {
         match &self.values {
-            Values::Whole(values) => {
+            OffsetValues::Whole(values) => {
                 self.get(values, row).map(|by| if self.preceding { by.saturating_neg() } else { by })
             }
-            _ => Err(self.broken()),
+            _ => Err(self.invalid_offset()),
         }
     }
 
     /// The distance from a key of `plan` that `row`'s offset says.
-    pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: Side) -> Result<Offset> {
+    pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: FrameSide) -> Result<RangeOffset> {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
             interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
@@ -165,34 +165,36 @@ impl PerRowValues {
             })
         };
         match &self.values {
-            Values::Whole(values) => Ok(Offset::Whole(i128::from(self.get(values, row)?) * sign * day_ticks(plan))),
-            Values::Double(values) => {
+            OffsetValues::Whole(values) => {
+                Ok(RangeOffset::Whole(i128::from(self.get(values, row)?) * sign * day_ticks(plan)))
+            }
+            OffsetValues::Double(values) => {
                 let by = self.get(values, row)? * sign as f64;
-                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Double(by)) }
+                if by.is_nan() { Err(self.nan_error(row)) } else { Ok(RangeOffset::Double(by)) }
             }
-            Values::Single(values) => {
+            OffsetValues::Single(values) => {
                 let by = self.get(values, row)? * sign as f32;
-                if by.is_nan() { Err(self.nan(row)) } else { Ok(Offset::Single(by)) }
+                if by.is_nan() { Err(self.nan_error(row)) } else { Ok(RangeOffset::Single(by)) }
             }
-            Values::Wide(values) => {
+            OffsetValues::Wide(values) => {
                 let by = self.get(values, row)? * sign;
                 // Narrow decimals are small keys.
                 let small = matches!(plan.data_type, DataType::Decimal32(..) | DataType::Decimal64(..));
-                Ok(if small { Offset::Whole(by) } else { Offset::Wide(by) })
+                Ok(if small { RangeOffset::Whole(by) } else { RangeOffset::Wide(by) })
             }
-            Values::Huge(values) => {
+            OffsetValues::Huge(values) => {
                 let by = self.get(values, row)?;
-                Ok(Offset::Huge(if self.preceding { by.wrapping_neg() } else { by }))
+                Ok(RangeOffset::Huge(if self.preceding { by.wrapping_neg() } else { by }))
             }
-            Values::Interval(values) => {
+            OffsetValues::Interval(values) => {
                 let by = self.get(values, row)?;
                 by_interval(by.months.into(), by.days.into(), by.nanoseconds.into())
             }
-            Values::Duration(values, tick) => {
+            OffsetValues::Duration(values, tick) => {
                 let nanos = i128::from(self.get(values, row)?) * tick;
                 // As of a literal: whole days are the calendar's.
-                let days = (nanos / DAY_NANOS) as i64;
-                by_interval(0, days, nanos - i128::from(days) * DAY_NANOS)
+                let days = (nanos / NANOS_PER_DAY) as i64;
+                by_interval(0, days, nanos - i128::from(days) * NANOS_PER_DAY)
             }
         }
     }
@@ -205,15 +207,15 @@ impl PerRowValues {
                  current row",
                 self.name
             ))),
-            _ => Err(self.broken()),
+            _ => Err(self.invalid_offset()),
         }
     }
 
-    fn nan(&self, row: usize) -> Error {
+    fn nan_error(&self, row: usize) -> Error {
         Error::data(format!("offset column {:?} is NaN in row {row} of its section: give a number", self.name))
     }
 
-    fn broken(&self) -> Error {
+    fn invalid_offset(&self) -> Error {
         Error::internal(format!("offset column {:?} does not hold what its plan says", self.name))
     }
 }

@@ -5,17 +5,17 @@ use arrow_array::timezone::Tz;
 use arrow_buffer::i256;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::calendar::{DAY_NANOS, Step};
+use super::calendar::{CalendarStep, NANOS_PER_DAY};
 use super::range_key::KeyPlan;
-use super::range_offset::{Offset, Side};
+use super::range_offset::{FrameSide, RangeOffset};
 use super::timezone::named_zone;
 use crate::error::{Error, Result};
 use crate::spec::literal::Literal;
-use crate::spec::sql_text::show;
-use crate::util::civil::per_second;
+use crate::spec::sql_text::literal_sql;
+use crate::util::civil::ticks_per_second;
 
 /// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
-pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
+pub(super) fn key_zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
     let DataType::Timestamp(_, Some(name)) = data_type else {
         return Ok(None);
     };
@@ -27,8 +27,8 @@ pub(super) fn zone(data_type: &DataType, session: &str, key: &str) -> Result<Opt
 ///
 /// # Errors
 /// The key's type does not take it.
-pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: Side) -> Result<Offset> {
-    let refuse = |remedy: &str| Err(refusal(plan, &show(literal), remedy));
+pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: FrameSide) -> Result<RangeOffset> {
+    let refuse = |remedy: &str| Err(refusal(plan, &literal_sql(literal), remedy));
     if *literal == Literal::Null {
         return refuse("give a value that is not NULL, or UNBOUNDED");
     }
@@ -37,51 +37,51 @@ pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: 
     }
     if let Literal::Interval { months, days, micros } = literal {
         return interval(plan, (*months).into(), (*days).into(), i128::from(*micros) * 1_000, preceding, side)
-            .map_err(|remedy| refusal(plan, &show(literal), remedy));
+            .map_err(|remedy| refusal(plan, &literal_sql(literal), remedy));
     }
     let signed = |by: i128| if preceding { -by } else { by };
     match &plan.data_type {
         data_type if data_type.is_integer() => match integer(literal) {
-            Some(by) if fits(data_type, by) => Ok(Offset::Whole(signed(by))),
+            Some(by) if fits(data_type, by) => Ok(RangeOffset::Whole(signed(by))),
             Some(_) => refuse(&format!("give an offset that a {data_type} can hold, or cast the key to a wider type")),
             None => refuse("give a number"),
         },
         DataType::Float64 => match float(literal) {
-            Some(by) if !by.is_nan() => Ok(Offset::Double(if preceding { -by } else { by })),
+            Some(by) if !by.is_nan() => Ok(RangeOffset::Double(if preceding { -by } else { by })),
             _ => refuse("give a number"),
         },
         DataType::Float32 | DataType::Float16 => match float(literal) {
-            Some(by) if !by.is_nan() => Ok(Offset::Single(if preceding { -by as f32 } else { by as f32 })),
+            Some(by) if !by.is_nan() => Ok(RangeOffset::Single(if preceding { -by as f32 } else { by as f32 })),
             _ => refuse("give a number"),
         },
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
             match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
-                Some(by) => Ok(Offset::Whole(signed(by))),
+                Some(by) => Ok(RangeOffset::Whole(signed(by))),
                 None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
             }
         }
         DataType::Decimal128(precision, scale) => match decimal(literal, *precision, *scale).and_then(i256::to_i128) {
-            Some(by) => Ok(Offset::Wide(signed(by))),
+            Some(by) => Ok(RangeOffset::Wide(signed(by))),
             None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
         },
         DataType::Decimal256(precision, scale) => match decimal(literal, *precision, *scale) {
-            Some(by) => Ok(Offset::Huge(if preceding { by.wrapping_neg() } else { by })),
+            Some(by) => Ok(RangeOffset::Huge(if preceding { by.wrapping_neg() } else { by })),
             None => refuse("give a number that the key's type can hold, or cast the key to a wider type"),
         },
         DataType::Date32 | DataType::Date64 => match literal {
             Literal::Int(days) if i32::try_from(*days).is_ok() => {
-                Ok(Offset::Whole(signed(i128::from(*days) * day_ticks(plan))))
+                Ok(RangeOffset::Whole(signed(i128::from(*days) * day_ticks(plan))))
             }
             _ => refuse("give whole days, or an interval of days or of months"),
         },
         DataType::Timestamp(..) => refuse("give an interval of days and time, or of months"),
         DataType::Time32(_) | DataType::Time64(_) => refuse("give an interval of time"),
         DataType::Duration(unit) => match literal {
-            Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
+            Literal::Int(by) => Ok(RangeOffset::Whole(signed((*by).into()))),
             _ => refuse(&format!("give an interval of days and time, or a whole number of {}", plural(*unit))),
         },
         DataType::Interval(IntervalUnit::YearMonth) => match literal {
-            Literal::Int(by) => Ok(Offset::Whole(signed((*by).into()))),
+            Literal::Int(by) => Ok(RangeOffset::Whole(signed((*by).into()))),
             _ => refuse("give an interval of months, or a whole number of them"),
         },
         _ => Err(unorderable(plan)),
@@ -98,46 +98,49 @@ pub(super) fn interval(
     days: i64,
     nanos: i128,
     preceding: bool,
-    side: Side,
-) -> std::result::Result<Offset, &'static str> {
+    side: FrameSide,
+) -> std::result::Result<RangeOffset, &'static str> {
     let sign = if preceding { -1 } else { 1 };
     let (months, days, nanos) = (months.saturating_mul(sign), days.saturating_mul(sign), nanos * i128::from(sign));
     // A start between two ticks is the later of them, an end the earlier: exact, whatever the key's unit.
     let ticks = |nanos: i128, second: i64| {
         let tick = 1_000_000_000 / i128::from(second);
         match side {
-            Side::Start => -(-nanos).div_euclid(tick),
-            Side::End => nanos.div_euclid(tick),
+            FrameSide::Start => -(-nanos).div_euclid(tick),
+            FrameSide::End => nanos.div_euclid(tick),
         }
     };
     let calendar = |days: i64, ticks: i128| {
         let ticks = ticks.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-        Offset::Calendar(Step { months, days, ticks })
+        RangeOffset::Calendar(CalendarStep { months, days, ticks })
     };
     match &plan.data_type {
         DataType::Date32 | DataType::Date64 if nanos != 0 => {
             Err("a date has no time of day: give whole days or months")
         }
-        DataType::Date32 | DataType::Date64 if months == 0 => Ok(Offset::Whole(i128::from(days) * day_ticks(plan))),
+        DataType::Date32 | DataType::Date64 if months == 0 => {
+            Ok(RangeOffset::Whole(i128::from(days) * day_ticks(plan)))
+        }
         DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
         DataType::Timestamp(unit, _) => {
-            let zoned = plan.calendar.is_some_and(|calendar| calendar.zoned());
+            let zoned = plan.calendar.is_some_and(|calendar| calendar.has_zone());
             // Whole days among the hours are days of the calendar: Spark's intervals do not tell 24 hours from a day.
-            let whole = i128::from(days) * DAY_NANOS + nanos;
-            let (days, nanos) = if zoned { ((whole / DAY_NANOS) as i64, whole % DAY_NANOS) } else { (days, nanos) };
+            let whole = i128::from(days) * NANOS_PER_DAY + nanos;
+            let (days, nanos) =
+                if zoned { ((whole / NANOS_PER_DAY) as i64, whole % NANOS_PER_DAY) } else { (days, nanos) };
             if months == 0 && (days == 0 || !zoned) {
-                Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
+                Ok(RangeOffset::Whole(ticks(i128::from(days) * NANOS_PER_DAY + nanos, ticks_per_second(*unit))))
             } else {
-                Ok(calendar(days, ticks(nanos, per_second(*unit))))
+                Ok(calendar(days, ticks(nanos, ticks_per_second(*unit))))
             }
         }
         DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) if months == 0 => {
-            Ok(Offset::Whole(ticks(i128::from(days) * DAY_NANOS + nanos, per_second(*unit))))
+            Ok(RangeOffset::Whole(ticks(i128::from(days) * NANOS_PER_DAY + nanos, ticks_per_second(*unit))))
         }
         DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
             Err("months have no fixed length: give an interval of days and time")
         }
-        DataType::Interval(IntervalUnit::YearMonth) if days == 0 && nanos == 0 => Ok(Offset::Whole(months.into())),
+        DataType::Interval(IntervalUnit::YearMonth) if days == 0 && nanos == 0 => Ok(RangeOffset::Whole(months.into())),
         DataType::Interval(IntervalUnit::YearMonth) => Err("give an interval of months"),
         _ => Err("give a number"),
     }
@@ -263,16 +266,16 @@ mod tests {
     use crate::bounds::calendar::Calendar;
 
     fn plan(data_type: DataType) -> KeyPlan {
-        let calendar = Calendar::new(&data_type, zone(&data_type, "UTC", "k").unwrap());
+        let calendar = Calendar::new(&data_type, key_zone(&data_type, "UTC", "k").unwrap());
         KeyPlan { number: 0, name: "k".into(), data_type, options: SortOptions::default(), calendar }
     }
 
-    fn start(data_type: DataType, offset: Literal) -> Result<Offset> {
-        literal(&plan(data_type), &offset, true, Side::Start)
+    fn start(data_type: DataType, offset: Literal) -> Result<RangeOffset> {
+        literal(&plan(data_type), &offset, true, FrameSide::Start)
     }
 
-    fn end(data_type: DataType, offset: Literal) -> Result<Offset> {
-        literal(&plan(data_type), &offset, false, Side::End)
+    fn end(data_type: DataType, offset: Literal) -> Result<RangeOffset> {
+        literal(&plan(data_type), &offset, false, FrameSide::End)
     }
 
     fn dec(unscaled: i128, scale: i8) -> Literal {
@@ -288,15 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn integers_take_what_can_be_cast() {
-        assert_eq!(end(DataType::Int32, Literal::Float(1.9)).unwrap(), Offset::Whole(1));
-        assert_eq!(end(DataType::Int32, Literal::Float(-1.9)).unwrap(), Offset::Whole(-1));
-        assert_eq!(end(DataType::Int32, dec(5, 1)).unwrap(), Offset::Whole(0));
-        assert_eq!(end(DataType::Int32, Literal::Utf8(" 1 ".into())).unwrap(), Offset::Whole(1));
-        assert_eq!(end(DataType::Int8, Literal::Boolean(true)).unwrap(), Offset::Whole(1));
+    fn integer_keys_accept_castable_offsets() {
+        assert_eq!(end(DataType::Int32, Literal::Float(1.9)).unwrap(), RangeOffset::Whole(1));
+        assert_eq!(end(DataType::Int32, Literal::Float(-1.9)).unwrap(), RangeOffset::Whole(-1));
+        assert_eq!(end(DataType::Int32, dec(5, 1)).unwrap(), RangeOffset::Whole(0));
+        assert_eq!(end(DataType::Int32, Literal::Utf8(" 1 ".into())).unwrap(), RangeOffset::Whole(1));
+        assert_eq!(end(DataType::Int8, Literal::Boolean(true)).unwrap(), RangeOffset::Whole(1));
         assert!(start(DataType::Int8, Literal::Boolean(true)).is_err());
-        assert_eq!(start(DataType::Int64, Literal::Int(i64::MIN)).unwrap(), Offset::Whole(1 << 63));
-        assert_eq!(start(DataType::UInt8, Literal::Int(255)).unwrap(), Offset::Whole(-255));
+        assert_eq!(start(DataType::Int64, Literal::Int(i64::MIN)).unwrap(), RangeOffset::Whole(1 << 63));
+        assert_eq!(start(DataType::UInt8, Literal::Int(255)).unwrap(), RangeOffset::Whole(-255));
         for offset in
             [Literal::Int(257), Literal::Float(f64::NAN), Literal::Utf8("x".into()), time(1, 0), Literal::Null]
         {
@@ -306,9 +309,9 @@ mod tests {
 
     #[test]
     fn floats_count_in_their_own_precision() {
-        assert_eq!(end(DataType::Float32, Literal::Float(0.1)).unwrap(), Offset::Single(0.1));
-        assert_eq!(start(DataType::Float64, dec(1, 1)).unwrap(), Offset::Double(-0.1));
-        assert_eq!(end(DataType::Float64, Literal::Utf8("1".into())).unwrap(), Offset::Double(1.0));
+        assert_eq!(end(DataType::Float32, Literal::Float(0.1)).unwrap(), RangeOffset::Single(0.1));
+        assert_eq!(start(DataType::Float64, dec(1, 1)).unwrap(), RangeOffset::Double(-0.1));
+        assert_eq!(end(DataType::Float64, Literal::Utf8("1".into())).unwrap(), RangeOffset::Double(1.0));
         assert!(end(DataType::Float64, Literal::Float(f64::NAN)).is_err());
         assert!(end(DataType::Float64, time(1, 0)).is_err());
     }
@@ -316,16 +319,16 @@ mod tests {
     #[test]
     fn decimals_round_half_up_and_must_fit() {
         let three_two = || DataType::Decimal128(3, 2);
-        assert_eq!(end(three_two(), dec(555, 3)).unwrap(), Offset::Wide(56));
-        assert_eq!(start(three_two(), dec(555, 3)).unwrap(), Offset::Wide(-56));
-        assert_eq!(end(three_two(), dec(-555, 3)).unwrap(), Offset::Wide(-56));
-        assert_eq!(end(three_two(), dec(554, 3)).unwrap(), Offset::Wide(55));
-        assert_eq!(end(three_two(), Literal::Float(0.555)).unwrap(), Offset::Wide(56));
-        assert_eq!(end(three_two(), Literal::Utf8("5.5e-1".into())).unwrap(), Offset::Wide(55));
-        assert_eq!(end(three_two(), Literal::Utf8("-.5".into())).unwrap(), Offset::Wide(-50));
-        assert_eq!(end(three_two(), Literal::Float(1e-300)).unwrap(), Offset::Wide(0));
-        assert_eq!(end(DataType::Decimal64(9, 1), Literal::Int(2)).unwrap(), Offset::Whole(20));
-        assert_eq!(end(DataType::Decimal256(50, 1), Literal::Int(2)).unwrap(), Offset::Huge(i256::from(20_i64)));
+        assert_eq!(end(three_two(), dec(555, 3)).unwrap(), RangeOffset::Wide(56));
+        assert_eq!(start(three_two(), dec(555, 3)).unwrap(), RangeOffset::Wide(-56));
+        assert_eq!(end(three_two(), dec(-555, 3)).unwrap(), RangeOffset::Wide(-56));
+        assert_eq!(end(three_two(), dec(554, 3)).unwrap(), RangeOffset::Wide(55));
+        assert_eq!(end(three_two(), Literal::Float(0.555)).unwrap(), RangeOffset::Wide(56));
+        assert_eq!(end(three_two(), Literal::Utf8("5.5e-1".into())).unwrap(), RangeOffset::Wide(55));
+        assert_eq!(end(three_two(), Literal::Utf8("-.5".into())).unwrap(), RangeOffset::Wide(-50));
+        assert_eq!(end(three_two(), Literal::Float(1e-300)).unwrap(), RangeOffset::Wide(0));
+        assert_eq!(end(DataType::Decimal64(9, 1), Literal::Int(2)).unwrap(), RangeOffset::Whole(20));
+        assert_eq!(end(DataType::Decimal256(50, 1), Literal::Int(2)).unwrap(), RangeOffset::Huge(i256::from(20_i64)));
         for offset in [Literal::Int(10), Literal::Float(9.995), Literal::Float(1e300), Literal::Utf8("1.2.3".into())] {
             assert!(end(three_two(), offset.clone()).is_err(), "{offset:?}");
         }
@@ -333,10 +336,10 @@ mod tests {
 
     #[test]
     fn dates_take_days_and_months() {
-        assert_eq!(start(DataType::Date32, Literal::Int(2)).unwrap(), Offset::Whole(-2));
-        assert_eq!(end(DataType::Date64, time(2, 0)).unwrap(), Offset::Whole(2 * 86_400_000));
-        let step = Step { months: -1, ..Step::default() };
-        assert_eq!(start(DataType::Date32, month(1)).unwrap(), Offset::Calendar(step));
+        assert_eq!(start(DataType::Date32, Literal::Int(2)).unwrap(), RangeOffset::Whole(-2));
+        assert_eq!(end(DataType::Date64, time(2, 0)).unwrap(), RangeOffset::Whole(2 * 86_400_000));
+        let step = CalendarStep { months: -1, ..CalendarStep::default() };
+        assert_eq!(start(DataType::Date32, month(1)).unwrap(), RangeOffset::Calendar(step));
         for offset in [Literal::Int(1 << 40), Literal::Float(1.0), time(0, 1), Literal::Utf8("1".into()), dec(1, 0)] {
             assert!(end(DataType::Date32, offset.clone()).is_err(), "{offset:?}");
         }
@@ -346,37 +349,43 @@ mod tests {
     fn timestamps_take_intervals() {
         let second = || DataType::Timestamp(TimeUnit::Second, None);
         // 1.5 s: a start between two ticks is the later of them, an end the earlier.
-        assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(-1));
-        assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), Offset::Whole(1));
-        assert_eq!(literal(&plan(second()), &time(0, 1_500_000), false, Side::Start).unwrap(), Offset::Whole(2));
-        assert_eq!(end(second(), time(1, 1_000_000)).unwrap(), Offset::Whole(86_401));
+        assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(-1));
+        assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(1));
+        assert_eq!(
+            literal(&plan(second()), &time(0, 1_500_000), false, FrameSide::Start).unwrap(),
+            RangeOffset::Whole(2)
+        );
+        assert_eq!(end(second(), time(1, 1_000_000)).unwrap(), RangeOffset::Whole(86_401));
         let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("America/New_York".into()));
-        let step = Step { months: 0, days: -1, ticks: -5 };
-        assert_eq!(start(zoned.clone(), time(1, 5)).unwrap(), Offset::Calendar(step));
-        assert_eq!(start(zoned.clone(), time(0, 86_400_000_005)).unwrap(), Offset::Calendar(step));
-        assert_eq!(start(zoned, time(0, 5)).unwrap(), Offset::Whole(-5));
+        let step = CalendarStep { months: 0, days: -1, ticks: -5 };
+        assert_eq!(start(zoned.clone(), time(1, 5)).unwrap(), RangeOffset::Calendar(step));
+        assert_eq!(start(zoned.clone(), time(0, 86_400_000_005)).unwrap(), RangeOffset::Calendar(step));
+        assert_eq!(start(zoned, time(0, 5)).unwrap(), RangeOffset::Whole(-5));
         let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
-        assert_eq!(start(utc, time(1, 5)).unwrap(), Offset::Whole(-86_400_000_005));
+        assert_eq!(start(utc, time(1, 5)).unwrap(), RangeOffset::Whole(-86_400_000_005));
         assert!(end(second(), Literal::Int(1)).is_err());
         let unknown = DataType::Timestamp(TimeUnit::Second, Some("Nowhere/Land".into()));
-        assert!(zone(&unknown, "UTC", "k").is_err());
+        assert!(key_zone(&unknown, "UTC", "k").is_err());
     }
 
     #[test]
     fn durations_times_and_months() {
-        assert_eq!(end(DataType::Duration(TimeUnit::Millisecond), Literal::Int(3)).unwrap(), Offset::Whole(3));
-        assert_eq!(end(DataType::Duration(TimeUnit::Millisecond), time(1, 2_000)).unwrap(), Offset::Whole(86_400_002));
-        assert_eq!(end(DataType::Time64(TimeUnit::Nanosecond), time(0, 1)).unwrap(), Offset::Whole(1_000));
+        assert_eq!(end(DataType::Duration(TimeUnit::Millisecond), Literal::Int(3)).unwrap(), RangeOffset::Whole(3));
+        assert_eq!(
+            end(DataType::Duration(TimeUnit::Millisecond), time(1, 2_000)).unwrap(),
+            RangeOffset::Whole(86_400_002)
+        );
+        assert_eq!(end(DataType::Time64(TimeUnit::Nanosecond), time(0, 1)).unwrap(), RangeOffset::Whole(1_000));
         let year_month = || DataType::Interval(IntervalUnit::YearMonth);
-        assert_eq!(start(year_month(), month(2)).unwrap(), Offset::Whole(-2));
-        assert_eq!(start(year_month(), Literal::Int(2)).unwrap(), Offset::Whole(-2));
+        assert_eq!(start(year_month(), month(2)).unwrap(), RangeOffset::Whole(-2));
+        assert_eq!(start(year_month(), Literal::Int(2)).unwrap(), RangeOffset::Whole(-2));
         assert!(end(DataType::Duration(TimeUnit::Millisecond), month(1)).is_err());
         assert!(end(DataType::Time32(TimeUnit::Second), Literal::Int(1)).is_err());
         assert!(end(year_month(), time(1, 0)).is_err());
     }
 
     #[test]
-    fn a_refusal_names_the_offset_the_key_and_a_remedy() {
+    fn errors_name_offset_key_and_remedy() {
         let error = end(DataType::Timestamp(TimeUnit::Second, None), Literal::Int(1)).unwrap_err();
         assert_eq!(
             error.message(),

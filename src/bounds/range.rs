@@ -14,34 +14,34 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::calendar::{Mover, Step};
-use super::range_key::{Key, KeyPlan, Keys};
-use super::range_offset::{Offset, Side, Target, by_calendar, double, huge, single, whole, wide};
+use super::calendar::{CalendarAdder, CalendarStep};
+use super::range_key::{KeyPlan, RangeKeys, SectionKey};
+use super::range_offset::{FrameSide, RangeOffset, Target, by_calendar, double, huge, single, whole, wide};
 use super::range_search::{Successor, seek};
 use super::range_search_simd;
 use crate::error::{Error, Result};
 use crate::util::reserve;
-use crate::util::run_index::Runs;
-use crate::util::simd::widest;
+use crate::util::run_index::RunIndex;
+use crate::util::simd::with_widest_vectors;
 
 /// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
 pub(super) fn shift(
     plan: &KeyPlan,
-    key: &Key,
-    offset: &Offset,
-    side: Side,
-    partitions: &Runs,
+    key: &SectionKey,
+    offset: &RangeOffset,
+    side: FrameSide,
+    partitions: &RunIndex,
     rows: Range<usize>,
     out: &mut [u32],
 ) {
     let descending = plan.options.descending;
     // What is behind an end at a key is not before a start at the next key; and no float is the last of the numbers.
-    let behind = i64::from(side == Side::End);
+    let behind = i64::from(side == FrameSide::End);
     match (&key.keys, offset) {
         // One loop for each kind, so that what is the same for all rows is decided outside it.
-        (Keys::Small(keys), Offset::Whole(by) | Offset::Wide(by)) => {
+        (RangeKeys::Small(keys), RangeOffset::Whole(by) | RangeOffset::Wide(by)) => {
             let distance = i64::try_from(*by).ok().and_then(|by| by.checked_add(behind));
-            each_filled(
+            for_each_filled(
                 key,
                 side,
                 partitions,
@@ -49,7 +49,7 @@ pub(super) fn shift(
                 out,
                 #[inline(always)]
                 |filled, rows, out| match distance {
-                    Some(distance) if stays(&keys[rows.clone()], distance) => {
+                    Some(distance) if cannot_overflow(&keys[rows.clone()], distance) => {
                         range_search_simd::search(
                             keys,
                             filled,
@@ -59,11 +59,11 @@ pub(super) fn shift(
                             out,
                         );
                     }
-                    _ => search(keys, filled, rows, side, |key| whole(key, *by), out),
+                    _ => search_each(keys, filled, rows, side, |key| whole(key, *by), out),
                 },
             );
         }
-        (Keys::Small(keys), &Offset::Double(by)) => each_abreast(
+        (RangeKeys::Small(keys), &RangeOffset::Double(by)) => for_each_in_lanes(
             key,
             keys,
             side,
@@ -73,7 +73,7 @@ pub(super) fn shift(
             #[inline(always)]
             |key| double(key, by, descending) + behind,
         ),
-        (Keys::Small(keys), &Offset::Single(by)) => each_abreast(
+        (RangeKeys::Small(keys), &RangeOffset::Single(by)) => for_each_in_lanes(
             key,
             keys,
             side,
@@ -83,14 +83,14 @@ pub(super) fn shift(
             #[inline(always)]
             |key| single(key, by, descending) + behind,
         ),
-        (Keys::Wide(keys), Offset::Wide(by)) => {
-            each_filled(key, side, partitions, rows, out, |filled, rows, out| {
-                search(keys, filled, rows, side, |key| wide(key, *by), out);
+        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => {
+            for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
+                search_each(keys, filled, rows, side, |key| wide(key, *by), out);
             });
         }
-        (Keys::Huge(keys), Offset::Huge(by)) => {
-            each_filled(key, side, partitions, rows, out, |filled, rows, out| {
-                search(keys, filled, rows, side, |key| huge(key, *by), out);
+        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => {
+            for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
+                search_each(keys, filled, rows, side, |key| huge(key, *by), out);
             });
         }
         // An offset is made for its key's type, so no other pair exists, but for the calendar's: see `positions`.
@@ -101,23 +101,23 @@ pub(super) fn shift(
 /// As [`shift`], for one row with an offset of its own; the search starts at row `hint`.
 pub(super) fn shift_one(
     plan: &KeyPlan,
-    key: &Key,
-    offset: &Offset,
-    side: Side,
+    key: &SectionKey,
+    offset: &RangeOffset,
+    side: FrameSide,
     run: &Range<usize>,
     row: usize,
     hint: usize,
 ) -> u32 {
-    let filled = key.filled(run);
+    let filled = key.non_null_rows(run);
     if !filled.contains(&row) {
-        return null_edge(&filled, side, run);
+        return null_bound(&filled, side, run);
     }
     let hint = hint.clamp(filled.start, filled.end);
     let at = match (&key.keys, offset) {
-        (Keys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
-        (Keys::Wide(keys), Offset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
-        (Keys::Huge(keys), Offset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
-        (Keys::Wide(_) | Keys::Huge(_), _) => row,
+        (RangeKeys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
+        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
+        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
+        (RangeKeys::Wide(_) | RangeKeys::Huge(_), _) => row,
     };
     at as u32
 }
@@ -129,22 +129,22 @@ pub(super) fn shift_one(
 /// come from cursors that never go back, an edge then stays where the rows of its partition before have put it.
 pub(super) fn positions(
     plan: &KeyPlan,
-    key: &Key,
-    step: Step,
-    side: Side,
-    partitions: &Runs,
+    key: &SectionKey,
+    step: CalendarStep,
+    side: FrameSide,
+    partitions: &RunIndex,
     rows: usize,
 ) -> Result<Arc<[u32]>> {
-    let (Some(calendar), Keys::Small(keys)) = (&plan.calendar, &key.keys) else {
+    let (Some(calendar), RangeKeys::Small(keys)) = (&plan.calendar, &key.keys) else {
         return Err(Error::internal(format!("order key {:?} has no calendar", plan.name)));
     };
     // One for all partitions: they may well be of the same days.
-    let mut mover = Mover::new(calendar);
+    let mut mover = CalendarAdder::new(calendar);
     let mut out = reserve::repeated(0, rows)?;
     // It is copied to where several may share it.
     reserve::probe(rows * size_of::<u32>())?;
-    each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
-        search(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
+    for_each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
+        search_each(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
     });
     // No edge of a partition lies behind one of the next.
     let mut furthest = 0;
@@ -155,35 +155,35 @@ pub(super) fn positions(
     Ok(out.into())
 }
 
-/// Calls `search` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
+/// Calls `search_each` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
 /// writes the null rows itself.
 ///
-/// What `search` writes behind its rows is written again.
+/// What `search_each` writes behind its rows is written again.
 #[inline]
-fn each_filled(
-    key: &Key,
-    side: Side,
-    partitions: &Runs,
+fn for_each_filled(
+    key: &SectionKey,
+    side: FrameSide,
+    partitions: &RunIndex,
     rows: Range<usize>,
     out: &mut [u32],
     mut search: impl FnMut(&Range<usize>, Range<usize>, &mut [u32]),
 ) {
     let first = rows.start;
-    widest(
+    with_widest_vectors(
         #[inline(always)]
         || {
-            partitions.each(
+            partitions.for_each_run(
                 rows,
                 #[inline(always)]
                 |run, piece| {
-                    let filled = key.filled(&run);
+                    let filled = key.non_null_rows(&run);
                     let begin = filled.start.clamp(piece.start, piece.end);
                     let end = filled.end.clamp(begin, piece.end);
                     if begin < end {
                         search(&filled, begin..end, &mut out[begin - first..]);
                     }
                     if filled != run {
-                        let edge = null_edge(&filled, side, &run);
+                        let edge = null_bound(&filled, side, &run);
                         out[piece.start - first..begin - first].fill(edge);
                         out[end - first..piece.end - first].fill(edge);
                     }
@@ -193,18 +193,18 @@ fn each_filled(
     );
 }
 
-/// As [`each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
+/// As [`for_each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
 #[inline]
-fn each_abreast(
-    key: &Key,
+fn for_each_in_lanes(
+    key: &SectionKey,
     keys: &[i64],
-    side: Side,
-    partitions: &Runs,
+    side: FrameSide,
+    partitions: &RunIndex,
     rows: Range<usize>,
     out: &mut [u32],
     first: impl Fn(i64) -> i64 + Copy,
 ) {
-    each_filled(
+    for_each_filled(
         key,
         side,
         partitions,
@@ -216,19 +216,19 @@ fn each_abreast(
 }
 
 /// The frame edge of a null row: its peers'.
-fn null_edge(filled: &Range<usize>, side: Side, run: &Range<usize>) -> u32 {
+fn null_bound(filled: &Range<usize>, side: FrameSide, run: &Range<usize>) -> u32 {
     // The nulls are what `filled` leaves of the partition, on one side.
     let nulls = if filled.start > run.start { run.start..filled.start } else { filled.end..run.end };
-    (if side == Side::Start { nulls.start } else { nulls.end }) as u32
+    (if side == FrameSide::Start { nulls.start } else { nulls.end }) as u32
 }
 
 /// Writes the edge of each of `rows`, which all lie in `filled`.
 #[inline]
-fn search<K: Successor>(
+fn search_each<K: Successor>(
     keys: &[K],
     filled: &Range<usize>,
     rows: Range<usize>,
-    side: Side,
+    side: FrameSide,
     mut target: impl FnMut(K) -> Target<K>,
     out: &mut [u32],
 ) {
@@ -245,7 +245,7 @@ fn search<K: Successor>(
 
 /// Whether no key of `keys`, which ascend, leaves its type by so much.
 #[inline(always)]
-fn stays(keys: &[i64], distance: i64) -> bool {
+fn cannot_overflow(keys: &[i64], distance: i64) -> bool {
     let furthest = if distance < 0 { keys.first() } else { keys.last() };
     furthest.is_none_or(|key| key.checked_add(distance).is_some())
 }

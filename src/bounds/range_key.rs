@@ -43,7 +43,7 @@ pub(super) struct KeyPlan {
 
 /// Keys as ordered numbers. The slots of nulls hold anything.
 #[derive(Debug, Clone)]
-pub(crate) enum Keys {
+pub(crate) enum RangeKeys {
     Small(ScalarBuffer<i64>),
     Wide(ScalarBuffer<i128>),
     Huge(ScalarBuffer<i256>),
@@ -51,13 +51,13 @@ pub(crate) enum Keys {
 
 /// A section's key column.
 #[derive(Debug, Clone)]
-pub(super) struct Key {
-    pub(super) keys: Keys,
+pub(super) struct SectionKey {
+    pub(super) keys: RangeKeys,
     nulls: Option<NullBuffer>,
     nulls_first: bool,
 }
 
-impl Key {
+impl SectionKey {
     pub(super) fn new(plan: &KeyPlan, section: &Section) -> Result<Self> {
         let column = section.column(plan.number)?;
         // Values in another type, in another direction, or in 64 bits.
@@ -68,10 +68,10 @@ impl Key {
         } else {
             arrow_cast::cast(column, &plan.data_type)?
         };
-        let keys = ordered(&column, &plan.data_type, plan.options.descending)
+        let keys = ordered_keys(&column, &plan.data_type, plan.options.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
         let keys = match keys {
-            Keys::Wide(keys) => narrowed(keys),
+            RangeKeys::Wide(keys) => narrow(keys),
             keys => keys,
         };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
@@ -79,7 +79,7 @@ impl Key {
     }
 
     /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.
-    pub(super) fn filled(&self, run: &Range<usize>) -> Range<usize> {
+    pub(super) fn non_null_rows(&self, run: &Range<usize>) -> Range<usize> {
         let Some(nulls) = &self.nulls else {
             return run.clone();
         };
@@ -98,16 +98,16 @@ impl Key {
 
 /// Whether keys of this type take offsets.
 pub(super) fn takes_offsets(data_type: &DataType) -> bool {
-    ordered(&arrow_array::new_empty_array(data_type), data_type, false).is_some()
+    ordered_keys(&arrow_array::new_empty_array(data_type), data_type, false).is_some()
 }
 
 /// The column's values as ordered numbers; `None` if the column is not of this type.
-pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<Keys> {
+pub(crate) fn ordered_keys(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<RangeKeys> {
     use DataType::{
         Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32, Float64, Int8, Int16,
         Int32, Int64, Interval, Time32, Time64, Timestamp, UInt8, UInt16, UInt32, UInt64,
     };
-    Some(Keys::Small(match data_type {
+    Some(RangeKeys::Small(match data_type {
         Int8 => small::<Int8Type>(column, descending, i64::from)?,
         Int16 => small::<Int16Type>(column, descending, i64::from)?,
         Int32 => small::<Int32Type>(column, descending, i64::from)?,
@@ -138,7 +138,7 @@ pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool)
         Interval(IntervalUnit::YearMonth) => small::<IntervalYearMonthType>(column, descending, i64::from)?,
         Decimal128(..) => {
             let values = column.as_primitive_opt::<Decimal128Type>()?.values();
-            return Some(Keys::Wide(if descending {
+            return Some(RangeKeys::Wide(if descending {
                 values.iter().map(|value| !value).collect()
             } else {
                 values.clone()
@@ -147,16 +147,20 @@ pub(crate) fn ordered(column: &ArrayRef, data_type: &DataType, descending: bool)
         Decimal256(..) => {
             let values = column.as_primitive_opt::<Decimal256Type>()?.values();
             let mirror = |value: &i256| i256::MINUS_ONE.wrapping_sub(*value);
-            return Some(Keys::Huge(if descending { values.iter().map(mirror).collect() } else { values.clone() }));
+            return Some(RangeKeys::Huge(if descending {
+                values.iter().map(mirror).collect()
+            } else {
+                values.clone()
+            }));
         }
         _ => return None,
     }))
 }
 
 /// 128-bit keys in 64 bits, if they all fit: so are those of most decimals, whatever their type allows.
-fn narrowed(keys: ScalarBuffer<i128>) -> Keys {
+fn narrow(keys: ScalarBuffer<i128>) -> RangeKeys {
     let beyond = keys.iter().fold(0, |beyond, &key| beyond | (i128::from(key as i64) ^ key));
-    if beyond == 0 { Keys::Small(keys.iter().map(|&key| key as i64).collect()) } else { Keys::Wide(keys) }
+    if beyond == 0 { RangeKeys::Small(keys.iter().map(|&key| key as i64).collect()) } else { RangeKeys::Wide(keys) }
 }
 
 /// 64 bit values: themselves, or mirrored.

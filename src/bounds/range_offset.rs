@@ -4,20 +4,20 @@
 
 use arrow_buffer::i256;
 
-use super::calendar::{Mover, Step};
+use super::calendar::{CalendarAdder, CalendarStep};
 use super::range_key::KeyPlan;
 use crate::sort::key_order::{Coded, FromCode};
 
 /// Which end of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum FrameSide {
     Start,
     End,
 }
 
 /// A signed distance in sort direction, negative before the row, in the key's own terms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Offset {
+pub(super) enum RangeOffset {
     /// Small keys that count something.
     Whole(i128),
     /// Double precision keys.
@@ -29,7 +29,7 @@ pub(super) enum Offset {
     /// Huge keys.
     Huge(i256),
     /// Dates and timestamps, by the calendar.
-    Calendar(Step),
+    Calendar(CalendarStep),
 }
 
 /// Where a bound lies among the keys.
@@ -53,26 +53,26 @@ impl<K> Target<K> {
     }
 }
 
-impl Offset {
+impl RangeOffset {
     /// Whether it points before the row.
-    pub(super) fn back(&self) -> bool {
+    pub(super) fn points_back(&self) -> bool {
         match self {
             Self::Whole(by) | Self::Wide(by) => *by < 0,
             Self::Double(by) => *by < 0.0,
             Self::Single(by) => *by < 0.0,
             Self::Huge(by) => *by < i256::ZERO,
-            Self::Calendar(step) => step.back(),
+            Self::Calendar(step) => step.points_back(),
         }
     }
 
     /// Whether it points after the row.
-    pub(super) fn forward(&self) -> bool {
+    pub(super) fn points_forward(&self) -> bool {
         match self {
             Self::Whole(by) | Self::Wide(by) => *by > 0,
             Self::Double(by) => *by > 0.0,
             Self::Single(by) => *by > 0.0,
             Self::Huge(by) => *by > i256::ZERO,
-            Self::Calendar(step) => step.forward(),
+            Self::Calendar(step) => step.points_forward(),
         }
     }
 
@@ -85,7 +85,7 @@ impl Offset {
             Self::Double(by) => Target::At(double(key, *by, plan.options.descending)),
             Self::Single(by) => Target::At(single(key, *by, plan.options.descending)),
             Self::Calendar(step) => match &plan.calendar {
-                Some(calendar) => by_calendar(&mut Mover::new(calendar), key, *step, plan.options.descending),
+                Some(calendar) => by_calendar(&mut CalendarAdder::new(calendar), key, *step, plan.options.descending),
                 None => Target::At(key),
             },
             // Huge keys only; never asked of small ones.
@@ -136,8 +136,8 @@ pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
 
 /// The target of a date or timestamp.
 #[inline]
-pub(super) fn by_calendar(mover: &mut Mover, key: i64, step: Step, descending: bool) -> Target<i64> {
+pub(super) fn by_calendar(mover: &mut CalendarAdder, key: i64, step: CalendarStep, descending: bool) -> Target<i64> {
     let (flip, by) = if descending { (-1, step.reversed()) } else { (0, step) };
     let target = mover.add(key ^ flip, by);
-    Target::new(target.map(|target| target ^ flip), step.forward())
+    Target::new(target.map(|target| target ^ flip), step.points_forward())
 }

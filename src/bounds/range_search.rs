@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use arrow_buffer::i256;
 
-use super::range_offset::{Side, Target};
+use super::range_offset::{FrameSide, Target};
 
 /// Keys with a next one.
 pub(super) trait Successor: Copy + Ord {
@@ -42,13 +42,13 @@ pub(super) fn seek<K: Successor>(
     keys: &[K],
     filled: &Range<usize>,
     hint: usize,
-    side: Side,
+    side: FrameSide,
     target: Target<K>,
 ) -> usize {
     let first = match target {
         Target::Before => return filled.start,
         Target::After => return filled.end,
-        Target::At(target) if side == Side::Start => target,
+        Target::At(target) if side == FrameSide::Start => target,
         // What is behind an end at a key is not before a start at the next key.
         Target::At(target) => match target.next() {
             Some(next) => next,
@@ -60,13 +60,13 @@ pub(super) fn seek<K: Successor>(
 
 /// So many keys are counted, without a branch on any, before the search gallops: an edge is rarely farther from that of
 /// the row before, and how far is what no branch predictor knows.
-const NEAR: usize = 8;
+const LINEAR_SEARCH_KEYS: usize = 8;
 
 /// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
 #[inline(always)]
 fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
     if hint == filled.start || keys[hint - 1] < first {
-        onwards(keys, filled, hint, first)
+        gallop_forward(keys, filled, hint, first)
     } else {
         gallop_far(keys, filled, hint, first)
     }
@@ -74,10 +74,10 @@ fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: 
 
 /// As [`gallop`], where no row before `hint` is the answer.
 #[inline(always)]
-fn onwards<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
-    match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<NEAR>()) {
+fn gallop_forward<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
+    match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<LINEAR_SEARCH_KEYS>()) {
         Some(near) => match near.iter().map(|&key| usize::from(key < first)).sum::<usize>() {
-            NEAR => gallop_far(keys, filled, hint + NEAR, first),
+            LINEAR_SEARCH_KEYS => gallop_far(keys, filled, hint + LINEAR_SEARCH_KEYS, first),
             passed => hint + passed,
         },
         None => gallop_far(keys, filled, hint, first),

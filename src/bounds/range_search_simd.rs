@@ -20,7 +20,7 @@ use super::range_search::gallop_far;
 
 /// Rows whose edges are looked for at once, and keys between two branches: two vectors of AVX2. With 12 or 16 keys it took
 /// 2.5 to 2.9 ns.
-const LANES: usize = 8;
+const SEARCH_LANES: usize = 8;
 
 /// Writes the edge of each of `rows`, which all lie in `filled`: the first row whose key is not below `first` of the row's.
 /// What follows in `out` may be overwritten.
@@ -34,49 +34,49 @@ pub(super) fn search(
     first: impl Fn(i64) -> i64 + Copy,
     out: &mut [u32],
 ) {
-    if filled.len() <= LANES {
+    if filled.len() <= SEARCH_LANES {
         // As most partitions are where they are many.
-        let mut below = [0; LANES];
+        let mut below = [0; SEARCH_LANES];
         count(&padded(keys, filled.start, filled.end), &lanes_from(keys, rows.start).map(first), &mut below);
         return write(filled.start, below, out);
     }
     let mut edge = gallop_far(keys, filled, rows.start, first(keys[rows.start]));
     let last = rows.end - 1;
-    for (row, out) in rows.step_by(LANES).zip(out.chunks_mut(LANES)) {
+    for (row, out) in rows.step_by(SEARCH_LANES).zip(out.chunks_mut(SEARCH_LANES)) {
         let firsts = lanes_from(keys, row).map(first);
-        let furthest = first(keys[last.min(row + LANES - 1)]);
-        let mut below = [0; LANES];
+        let furthest = first(keys[last.min(row + SEARCH_LANES - 1)]);
+        let mut below = [0; SEARCH_LANES];
         let mut at = edge;
         while let Some(near) = lanes(&keys[..filled.end], at) {
             count(near, &firsts, &mut below);
-            at += LANES;
-            if near[LANES - 1] >= furthest {
+            at += SEARCH_LANES;
+            if near[SEARCH_LANES - 1] >= furthest {
                 break;
             }
         }
-        if filled.end - at < LANES {
+        if filled.end - at < SEARCH_LANES {
             count(&padded(keys, at, filled.end), &firsts, &mut below);
         }
         write(edge, below, out);
-        edge += below[LANES - 1] as usize;
+        edge += below[SEARCH_LANES - 1] as usize;
     }
 }
 
 /// So many keys from `at` on, if there are.
 #[inline(always)]
-fn lanes(keys: &[i64], at: usize) -> Option<&[i64; LANES]> {
+fn lanes(keys: &[i64], at: usize) -> Option<&[i64; SEARCH_LANES]> {
     keys.get(at..).and_then(|keys| keys.first_chunk())
 }
 
 /// The keys from `at` on, as long as there are any.
 #[inline(always)]
-fn lanes_from(keys: &[i64], at: usize) -> [i64; LANES] {
+fn lanes_from(keys: &[i64], at: usize) -> [i64; SEARCH_LANES] {
     lanes(keys, at).copied().unwrap_or_else(|| padded(keys, at, keys.len()))
 }
 
 /// The keys from `at` up to `end`, and then the greatest there is, which is below none.
 #[inline(always)]
-fn padded(keys: &[i64], at: usize, end: usize) -> [i64; LANES] {
+fn padded(keys: &[i64], at: usize, end: usize) -> [i64; SEARCH_LANES] {
     let left = end - at;
     match lanes(keys, at) {
         Some(keys) => std::array::from_fn(|lane| if lane < left { keys[lane] } else { i64::MAX }),
@@ -86,7 +86,7 @@ fn padded(keys: &[i64], at: usize, end: usize) -> [i64; LANES] {
 
 /// Counts, for each of `firsts`, which of `near` are below it.
 #[inline(always)]
-fn count(near: &[i64; LANES], firsts: &[i64; LANES], below: &mut [i64; LANES]) {
+fn count(near: &[i64; SEARCH_LANES], firsts: &[i64; SEARCH_LANES], below: &mut [i64; SEARCH_LANES]) {
     for key in near {
         for (below, first) in below.iter_mut().zip(firsts) {
             *below += i64::from(key < first);
@@ -96,7 +96,7 @@ fn count(near: &[i64; LANES], firsts: &[i64; LANES], below: &mut [i64; LANES]) {
 
 /// Writes `edge` and so many more, as far as there is room.
 #[inline(always)]
-fn write(edge: usize, below: [i64; LANES], out: &mut [u32]) {
+fn write(edge: usize, below: [i64; SEARCH_LANES], out: &mut [u32]) {
     let edges = below.map(|below| (edge as i64 + below) as u32);
     match out.first_chunk_mut() {
         Some(out) => *out = edges,
@@ -109,15 +109,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::util::simd::both;
-    use crate::util::simd::widest;
+    use crate::util::simd::portable_and_widest;
+    use crate::util::simd::with_widest_vectors;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
         /// Against the definition, row by row, whatever lies around the rows and their partition.
         #[test]
-        fn edges_are_the_first_keys_not_below(
+        fn finds_first_key_not_below(
             mut keys in prop::collection::vec(prop_oneof![-40i64..40, Just(i64::MAX), Just(i64::MIN)], 1..80),
             cuts in any::<[prop::sample::Index; 4]>(),
             distance in -60i64..60,
@@ -132,9 +132,9 @@ mod tests {
                 .iter()
                 .map(|key| (start + keys[start..end].partition_point(|other| *other < first(*key))) as u32)
                 .collect();
-            let found = both(|| {
+            let found = portable_and_widest(|| {
                 let mut out = vec![u32::MAX; keys.len() - from];
-                widest(#[inline(always)] || search(&keys, &(start..end), from..to, first, &mut out));
+                with_widest_vectors(#[inline(always)] || search(&keys, &(start..end), from..to, first, &mut out));
                 out.truncate(to - from);
                 out
             });

@@ -5,53 +5,53 @@ use std::cmp::Ordering;
 use arrow_schema::DataType;
 
 use super::calendar::Calendar;
-use super::offset_column::PerRow;
-use super::offset_literal::{literal, unorderable, zone};
+use super::offset_column::OffsetColumn;
+use super::offset_literal::{key_zone, literal, unorderable};
 use super::range_key::{KeyPlan, takes_offsets};
-use super::range_offset::{Offset, Side};
-use super::rows::FAR;
+use super::range_offset::{FrameSide, RangeOffset};
+use super::rows::MAX_ROW_OFFSET;
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::spec::argument::Arg;
 use crate::spec::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::spec::literal::Literal;
-use crate::spec::sql_text::show;
+use crate::spec::sql_text::literal_sql;
 use crate::util::civil::MICROS_PER_DAY;
 
 /// A frame resolved against the order columns and the schema.
 #[derive(Debug, Clone)]
 pub struct FramePlan {
     frame: Frame,
-    pub(super) start: Edge,
-    pub(super) end: Edge,
+    pub(super) start: ResolvedBound,
+    pub(super) end: ResolvedBound,
     pub(super) key: Option<KeyPlan>,
 }
 
 /// An end of a frame, resolved. Numbers are signed, negative before the row.
 #[derive(Debug, Clone)]
-pub(super) enum Edge {
+pub(super) enum ResolvedBound {
     /// The partition's.
     Unbounded,
     /// So many rows from the row.
     Rows(i64),
     /// As many rows from the row as a column says.
-    RowsBy(PerRow),
+    RowsBy(OffsetColumn),
     /// The row's peers'.
     Peers,
     /// So many peer groups from the row's.
     Groups(i64),
     /// As many peer groups from the row's as a column says.
-    GroupsBy(PerRow),
+    GroupsBy(OffsetColumn),
     /// At a distance from the row's key.
-    Key(Offset),
+    Key(RangeOffset),
     /// At a distance from the row's key that a column says.
-    KeyBy(PerRow),
+    KeyBy(OffsetColumn),
 }
 
-impl Edge {
+impl ResolvedBound {
     /// The column of offsets, if it has one.
-    pub(super) fn per_row(&self) -> Option<&PerRow> {
+    pub(super) fn offset_column(&self) -> Option<&OffsetColumn> {
         match self {
             Self::RowsBy(column) | Self::GroupsBy(column) | Self::KeyBy(column) => Some(column),
             _ => None,
@@ -78,12 +78,12 @@ impl FramePlan {
         };
         check_ends(&frame, order)?;
         let key = match frame.units {
-            Units::Range if has_offset(&frame.start) || has_offset(&frame.end) => Some(key(order, timezone)?),
+            Units::Range if has_offset(&frame.start) || has_offset(&frame.end) => Some(range_key(order, timezone)?),
             _ => None,
         };
         check_order(&frame)?;
-        let start = edge(&frame, &frame.start, Side::Start, key.as_ref(), column)?;
-        let end = edge(&frame, &frame.end, Side::End, key.as_ref(), column)?;
+        let start = resolve_bound(&frame, &frame.start, FrameSide::Start, key.as_ref(), column)?;
+        let end = resolve_bound(&frame, &frame.end, FrameSide::End, key.as_ref(), column)?;
         check_offsets(&frame, &start, &end)?;
         Ok(Self { frame, start, end, key })
     }
@@ -103,20 +103,23 @@ impl FramePlan {
     /// Whether neither end ever goes back within a partition; per-row offsets may.
     #[must_use]
     pub fn monotone(&self) -> bool {
-        self.start.per_row().is_none() && self.end.per_row().is_none()
+        self.start.offset_column().is_none() && self.end.offset_column().is_none()
     }
 
     /// Whether the section's peer groups are looked at.
     #[must_use]
     pub fn needs_peers(&self) -> bool {
-        let by_peers = |edge: &Edge| matches!(edge, Edge::Peers | Edge::Groups(_) | Edge::GroupsBy(_));
+        let by_peers = |edge: &ResolvedBound| {
+            matches!(edge, ResolvedBound::Peers | ResolvedBound::Groups(_) | ResolvedBound::GroupsBy(_))
+        };
         by_peers(&self.start) || by_peers(&self.end) || self.excludes_peers()
     }
 
     /// The numbers of the columns that frames are found by: the order key and columns of offsets.
     #[must_use]
     pub fn columns(&self) -> Vec<usize> {
-        let offsets = [&self.start, &self.end].into_iter().filter_map(Edge::per_row).map(|column| column.number);
+        let offsets =
+            [&self.start, &self.end].into_iter().filter_map(ResolvedBound::offset_column).map(|column| column.number);
         let mut columns: Vec<_> = self.key.iter().map(|key| key.number).chain(offsets).collect();
         columns.sort_unstable();
         columns.dedup();
@@ -130,37 +133,41 @@ impl FramePlan {
     pub fn reach(&self) -> (Reach, Reach) {
         let before = match &self.start {
             // A state can stand for the first rows only while no later frame ends among them.
-            Edge::Unbounded if self.end.per_row().is_some() => Reach::Everything,
-            Edge::Unbounded => Reach::State,
-            Edge::Rows(by) if *by < 0 => Reach::Rows(by.unsigned_abs()),
-            Edge::Groups(by) if *by < 0 => Reach::Groups(by.unsigned_abs()),
-            Edge::Key(by) if by.back() => Reach::Within,
-            Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
-            Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
+            ResolvedBound::Unbounded if self.end.offset_column().is_some() => Reach::Everything,
+            ResolvedBound::Unbounded => Reach::State,
+            ResolvedBound::Rows(by) if *by < 0 => Reach::Rows(by.unsigned_abs()),
+            ResolvedBound::Groups(by) if *by < 0 => Reach::Groups(by.unsigned_abs()),
+            ResolvedBound::Key(by) if by.points_back() => Reach::Within,
+            ResolvedBound::Rows(_) | ResolvedBound::Groups(_) | ResolvedBound::Key(_) | ResolvedBound::Peers => {
+                Reach::Nothing
+            }
+            ResolvedBound::RowsBy(_) | ResolvedBound::GroupsBy(_) | ResolvedBound::KeyBy(_) => Reach::Everything,
         };
         let after = match &self.end {
-            Edge::Rows(by) if *by > 0 => Reach::Rows(by.unsigned_abs()),
-            Edge::Groups(by) if *by > 0 => Reach::Groups(by.unsigned_abs()),
-            Edge::Key(by) if by.forward() => Reach::Within,
-            Edge::Rows(_) | Edge::Groups(_) | Edge::Key(_) | Edge::Peers => Reach::Nothing,
-            Edge::Unbounded if self.start.per_row().is_some() => Reach::Everything,
-            Edge::Unbounded => Reach::State,
-            Edge::RowsBy(_) | Edge::GroupsBy(_) | Edge::KeyBy(_) => Reach::Everything,
+            ResolvedBound::Rows(by) if *by > 0 => Reach::Rows(by.unsigned_abs()),
+            ResolvedBound::Groups(by) if *by > 0 => Reach::Groups(by.unsigned_abs()),
+            ResolvedBound::Key(by) if by.points_forward() => Reach::Within,
+            ResolvedBound::Rows(_) | ResolvedBound::Groups(_) | ResolvedBound::Key(_) | ResolvedBound::Peers => {
+                Reach::Nothing
+            }
+            ResolvedBound::Unbounded if self.start.offset_column().is_some() => Reach::Everything,
+            ResolvedBound::Unbounded => Reach::State,
+            ResolvedBound::RowsBy(_) | ResolvedBound::GroupsBy(_) | ResolvedBound::KeyBy(_) => Reach::Everything,
         };
         (before, after)
     }
 
     /// The frame with the partition's ends in the place of those that are a number of rows or of peer groups away, and how
     /// many rows a partition may have, at the most, for that to make no difference; `None` if no end is.
-    pub(crate) fn widened(&self) -> Option<(Self, usize)> {
+    pub(crate) fn with_entire_frame(&self) -> Option<(Self, usize)> {
         let mut wide = self.clone();
         let mut most = u64::MAX;
-        if let Edge::Rows(by @ ..0) | Edge::Groups(by @ ..0) = self.start {
-            (wide.start, wide.frame.start) = (Edge::Unbounded, Bound::UnboundedPreceding);
+        if let ResolvedBound::Rows(by @ ..0) | ResolvedBound::Groups(by @ ..0) = self.start {
+            (wide.start, wide.frame.start) = (ResolvedBound::Unbounded, Bound::UnboundedPreceding);
             most = by.unsigned_abs() + 1;
         }
-        if let Edge::Rows(by @ 1..) | Edge::Groups(by @ 1..) = self.end {
-            (wide.end, wide.frame.end) = (Edge::Unbounded, Bound::UnboundedFollowing);
+        if let ResolvedBound::Rows(by @ 1..) | ResolvedBound::Groups(by @ 1..) = self.end {
+            (wide.end, wide.frame.end) = (ResolvedBound::Unbounded, Bound::UnboundedFollowing);
             most = most.min(by.unsigned_abs() + 1);
         }
         (most < u64::MAX).then(|| (wide, usize::try_from(most).unwrap_or(usize::MAX)))
@@ -198,15 +205,17 @@ fn check_order(frame: &Frame) -> Result<()> {
         return Ok(());
     };
     let wrong = match (start, end) {
-        ((Literal::Int(start), before), (Literal::Int(end), after)) => sign(*start, before) > sign(*end, after),
+        ((Literal::Int(start), before), (Literal::Int(end), after)) => {
+            signed_count(*start, before) > signed_count(*end, after)
+        }
         ((start @ Literal::Interval { .. }, before), (end @ Literal::Interval { .. }, after)) => {
             match (distance(start, before), distance(end, after)) {
                 (Some((0, start)), Some((0, end))) | (Some((start, 0)), Some((end, 0))) => start > end,
                 (Some(_), Some(_)) => {
                     return Err(Error::spec(format!(
                         "the frame's offsets are of two kinds, {} and {}: give both in months, or both in days and time",
-                        show(start),
-                        show(end)
+                        literal_sql(start),
+                        literal_sql(end)
                     )));
                 }
                 // Months with days have no fixed order; such a frame may be empty.
@@ -218,7 +227,7 @@ fn check_order(frame: &Frame) -> Result<()> {
         {
             return Err(Error::spec(format!(
                 "one offset of the frame is an interval and the other is {}: give both as intervals, or both as numbers",
-                show(end)
+                literal_sql(end)
             )));
         }
         _ => false,
@@ -227,8 +236,8 @@ fn check_order(frame: &Frame) -> Result<()> {
 }
 
 /// Two literal offsets in the wrong order, once they are in the key's terms.
-fn check_offsets(frame: &Frame, start: &Edge, end: &Edge) -> Result<()> {
-    let (Edge::Key(start), Edge::Key(end)) = (start, end) else {
+fn check_offsets(frame: &Frame, start: &ResolvedBound, end: &ResolvedBound) -> Result<()> {
+    let (ResolvedBound::Key(start), ResolvedBound::Key(end)) = (start, end) else {
         return Ok(());
     };
     let (Some(first), Some(last)) = (literal_of(&frame.start), literal_of(&frame.end)) else {
@@ -239,10 +248,12 @@ fn check_offsets(frame: &Frame, start: &Edge, end: &Edge) -> Result<()> {
         return Ok(());
     }
     let order = match (start, end) {
-        (Offset::Whole(start), Offset::Whole(end)) | (Offset::Wide(start), Offset::Wide(end)) => Some(start.cmp(end)),
-        (Offset::Double(start), Offset::Double(end)) => start.partial_cmp(end),
-        (Offset::Single(start), Offset::Single(end)) => start.partial_cmp(end),
-        (Offset::Huge(start), Offset::Huge(end)) => Some(start.cmp(end)),
+        (RangeOffset::Whole(start), RangeOffset::Whole(end)) | (RangeOffset::Wide(start), RangeOffset::Wide(end)) => {
+            Some(start.cmp(end))
+        }
+        (RangeOffset::Double(start), RangeOffset::Double(end)) => start.partial_cmp(end),
+        (RangeOffset::Single(start), RangeOffset::Single(end)) => start.partial_cmp(end),
+        (RangeOffset::Huge(start), RangeOffset::Huge(end)) => Some(start.cmp(end)),
         _ => None,
     };
     if order == Some(Ordering::Greater) { Err(wrong_order(first.0, last.0)) } else { Ok(()) }
@@ -251,8 +262,8 @@ fn check_offsets(frame: &Frame, start: &Edge, end: &Edge) -> Result<()> {
 fn wrong_order(start: &Literal, end: &Literal) -> Error {
     Error::spec(format!(
         "the frame starts (offset {}) after it ends (offset {}): exchange its bounds",
-        show(start),
-        show(end)
+        literal_sql(start),
+        literal_sql(end)
     ))
 }
 
@@ -265,7 +276,7 @@ fn literal_of(bound: &Bound) -> Option<(&Literal, bool)> {
     }
 }
 
-fn sign(by: i64, preceding: bool) -> i128 {
+fn signed_count(by: i64, preceding: bool) -> i128 {
     if preceding { -i128::from(by) } else { i128::from(by) }
 }
 
@@ -280,7 +291,7 @@ fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
 }
 
 /// The one order key that offsets are distances of.
-fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
+fn range_key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
     let [key] = order else {
         return Err(Error::spec(format!(
             "RANGE with an offset needs exactly one ORDER BY key, and there are {}: order by one, or use ROWS or GROUPS",
@@ -292,51 +303,54 @@ fn key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
         DataType::RunEndEncoded(_, values) => values.data_type().clone(),
         other => other.clone(),
     };
-    let calendar = Calendar::new(&data_type, zone(&data_type, timezone, &key.name)?);
+    let calendar = Calendar::new(&data_type, key_zone(&data_type, timezone, &key.name)?);
     let plan = KeyPlan { number: key.number, name: key.name.clone(), data_type, options: key.options, calendar };
     if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
 }
 
 /// One end of `frame`.
-fn edge(
+fn resolve_bound(
     frame: &Frame,
     bound: &Bound,
-    side: Side,
+    side: FrameSide,
     key: Option<&KeyPlan>,
     column: &dyn Fn(&str) -> Result<(usize, DataType)>,
-) -> Result<Edge> {
+) -> Result<ResolvedBound> {
     let (arg, preceding) = match bound {
-        Bound::UnboundedPreceding | Bound::UnboundedFollowing => return Ok(Edge::Unbounded),
-        Bound::CurrentRow if frame.units == Units::Rows => return Ok(Edge::Rows(0)),
-        Bound::CurrentRow => return Ok(Edge::Peers),
+        Bound::UnboundedPreceding | Bound::UnboundedFollowing => return Ok(ResolvedBound::Unbounded),
+        Bound::CurrentRow if frame.units == Units::Rows => return Ok(ResolvedBound::Rows(0)),
+        Bound::CurrentRow => return Ok(ResolvedBound::Peers),
         Bound::Preceding(arg) => (arg, true),
         Bound::Following(arg) => (arg, false),
     };
     match arg {
         Arg::Column(name) => {
-            let per_row = PerRow::new(name, column(name)?, key, preceding)?;
+            let per_row = OffsetColumn::new(name, column(name)?, key, preceding)?;
             Ok(match frame.units {
-                Units::Rows => Edge::RowsBy(per_row),
-                Units::Groups => Edge::GroupsBy(per_row),
-                Units::Range => Edge::KeyBy(per_row),
+                Units::Rows => ResolvedBound::RowsBy(per_row),
+                Units::Groups => ResolvedBound::GroupsBy(per_row),
+                Units::Range => ResolvedBound::KeyBy(per_row),
             })
         }
         Arg::Literal(offset) => match (key, frame.units) {
-            (Some(key), _) => Ok(Edge::Key(literal(key, offset, preceding, side)?)),
-            (None, Units::Groups) => Ok(Edge::Groups(count(offset, preceding, "GROUPS")?)),
-            (None, _) => Ok(Edge::Rows(count(offset, preceding, "ROWS")?)),
+            (Some(key), _) => Ok(ResolvedBound::Key(literal(key, offset, preceding, side)?)),
+            (None, Units::Groups) => Ok(ResolvedBound::Groups(literal_count(offset, preceding, "GROUPS")?)),
+            (None, _) => Ok(ResolvedBound::Rows(literal_count(offset, preceding, "ROWS")?)),
         },
     }
 }
 
 /// A literal number of rows or groups.
-fn count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
+fn literal_count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
     match offset {
-        // Past FAR every row is clipped alike.
-        Literal::Int(by) => Ok(sign(*by, preceding).clamp(-i128::from(FAR), i128::from(FAR)) as i64),
-        other => {
-            Err(Error::spec(format!("{units} offset {} is not a whole number: give one, or UNBOUNDED", show(other))))
+        // Past MAX_ROW_OFFSET every row is clipped alike.
+        Literal::Int(by) => {
+            Ok(signed_count(*by, preceding).clamp(-i128::from(MAX_ROW_OFFSET), i128::from(MAX_ROW_OFFSET)) as i64)
         }
+        other => Err(Error::spec(format!(
+            "{units} offset {} is not a whole number: give one, or UNBOUNDED",
+            literal_sql(other)
+        ))),
     }
 }
 
@@ -387,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn reach_follows_the_signs() {
+    fn reach_depends_on_offset_signs() {
         let reach = |frame| resolve(Some(frame), &[INT]).unwrap().reach();
         let by = Bound::preceding;
         assert_eq!(reach(Frame::rows(by(3), by(1))), (Reach::Rows(3), Reach::Nothing));
@@ -404,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sql_does_not_allow_is_refused() {
+    fn invalid_frames_are_refused() {
         let (by, on) = (Bound::preceding, Bound::following);
         let text = || Preceding(Arg::from(Literal::Utf8("1".into())));
         let null = || Preceding(Arg::from(Literal::Null));
@@ -440,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sql_allows_is_taken() {
+    fn valid_frames_are_accepted() {
         let (by, on) = (Bound::preceding, Bound::following);
         let dictionary = [DataType::Dictionary(Box::new(DataType::Int8), Box::new(INT))];
         let cases: Vec<(Frame, &[DataType])> = vec![

@@ -27,69 +27,69 @@ pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
 }
 
 /// Seconds that one memory serves. Short, so that few of them hold a change of offset.
-const WINDOW: i64 = 4 * SECONDS_PER_DAY;
+const WINDOW_SECONDS: i64 = 4 * SECONDS_PER_DAY;
 
 /// How far beyond its window a memory holds: more than any two clocks on earth are apart, but for a hair.
-const MARGIN: i64 = SECONDS_PER_DAY;
+const MARGIN_SECONDS: i64 = SECONDS_PER_DAY;
 
 /// The steps in which a change of offset is looked for. No zone has ever changed twice within two of them (the
 /// shortest offset in the tz database held for four days: Freetown, September 1939).
-const STEP: i64 = 2 * SECONDS_PER_DAY;
+const SEARCH_STEP: i64 = 2 * SECONDS_PER_DAY;
 
 /// Seconds from the epoch to where chrono's years end, on either side, or a little less.
-const LAST: i64 = 8_000_000_000_000;
+const MAX_SECONDS: i64 = 8_000_000_000_000;
 
 /// A zone, and what was last learnt of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Zone {
+pub(crate) struct ZoneClock {
     history: Tz,
     /// Rows and their targets lie apart, so each has a memory of its own.
-    instants: Memory,
-    targets: Memory,
+    instants: OffsetCache,
+    targets: OffsetCache,
 }
 
 /// One window of time, by its number.
 #[derive(Debug, Clone, Copy)]
-struct Memory {
+struct OffsetCache {
     window: i64,
-    learnt: Learnt,
+    learnt: OffsetSpan,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Learnt {
+enum OffsetSpan {
     /// Not asked about yet but once: learning costs more than one answer.
-    Nothing,
+    Unknown,
     /// The offset, the same throughout the window and its margins.
     Offset(i64),
     /// A change of offset.
-    Change,
+    Varying,
 }
 
-impl Memory {
-    const NONE: Self = Self { window: i64::MIN, learnt: Learnt::Change };
+impl OffsetCache {
+    const EMPTY: Self = Self { window: i64::MIN, learnt: OffsetSpan::Varying };
 
     /// The offset in force around `instant`, if it is the same for a day before and after.
     #[inline]
     fn offset(&mut self, zone: Tz, instant: i64) -> Option<i64> {
-        let window = instant.div_euclid(WINDOW);
+        let window = instant.div_euclid(WINDOW_SECONDS);
         if self.window != window {
-            *self = Self { window, learnt: Learnt::Nothing };
+            *self = Self { window, learnt: OffsetSpan::Unknown };
             return None;
         }
-        if let Learnt::Nothing = self.learnt {
-            self.learnt = learn(zone, window).map_or(Learnt::Change, Learnt::Offset);
+        if let OffsetSpan::Unknown = self.learnt {
+            self.learnt = constant_offset(zone, window).map_or(OffsetSpan::Varying, OffsetSpan::Offset);
         }
-        if let Learnt::Offset(offset) = self.learnt { Some(offset) } else { None }
+        if let OffsetSpan::Offset(offset) = self.learnt { Some(offset) } else { None }
     }
 }
 
 /// The offset of a window and its margins, if it has only one.
-fn learn(zone: Tz, window: i64) -> Option<i64> {
-    let first = window.saturating_mul(WINDOW);
-    let (mut at, end) = (first.saturating_sub(MARGIN), first.saturating_add(WINDOW + MARGIN));
+fn constant_offset(zone: Tz, window: i64) -> Option<i64> {
+    let first = window.saturating_mul(WINDOW_SECONDS);
+    let (mut at, end) = (first.saturating_sub(MARGIN_SECONDS), first.saturating_add(WINDOW_SECONDS + MARGIN_SECONDS));
     let offset = offset(zone, at)?;
     while at < end {
-        at = end.min(at.saturating_add(STEP));
+        at = end.min(at.saturating_add(SEARCH_STEP));
         if self::offset(zone, at)? != offset {
             return None;
         }
@@ -99,7 +99,7 @@ fn learn(zone: Tz, window: i64) -> Option<i64> {
 
 /// The zone's offset at `instant`, in seconds.
 fn offset(zone: Tz, instant: i64) -> Option<i64> {
-    Some(seconds(&zone.offset_from_utc_datetime(&reading(instant)?)))
+    Some(seconds(&zone.offset_from_utc_datetime(&wall_clock(instant)?)))
 }
 
 fn seconds(offset: &impl Offset) -> i64 {
@@ -108,13 +108,13 @@ fn seconds(offset: &impl Offset) -> i64 {
 
 /// The date and time that a clock shows so many seconds after the epoch; in years beyond chrono's, that of the last
 /// it has, which has the same offset.
-fn reading(seconds: i64) -> Option<NaiveDateTime> {
-    Some(DateTime::from_timestamp(seconds.clamp(-LAST, LAST), 0)?.naive_utc())
+fn wall_clock(seconds: i64) -> Option<NaiveDateTime> {
+    Some(DateTime::from_timestamp(seconds.clamp(-MAX_SECONDS, MAX_SECONDS), 0)?.naive_utc())
 }
 
-impl Zone {
+impl ZoneClock {
     pub(crate) fn new(zone: Tz) -> Self {
-        Self { history: zone, instants: Memory::NONE, targets: Memory::NONE }
+        Self { history: zone, instants: OffsetCache::EMPTY, targets: OffsetCache::EMPTY }
     }
 
     /// What the wall clock is ahead of UTC at `instant`.
@@ -134,13 +134,13 @@ impl Zone {
     pub(super) fn resolve(&mut self, wall: i64, preferred: i64) -> Option<i64> {
         // Every instant at which the clock shows `wall` lies within the margin of this one.
         match self.targets.offset(self.history, wall.checked_sub(preferred)?) {
-            Some(offset) if (offset - preferred).abs() <= MARGIN => Some(offset),
+            Some(offset) if (offset - preferred).abs() <= MARGIN_SECONDS => Some(offset),
             _ => self.search(wall, preferred),
         }
     }
 
     fn search(&self, wall: i64, preferred: i64) -> Option<i64> {
-        match self.history.offset_from_local_datetime(&reading(wall)?) {
+        match self.history.offset_from_local_datetime(&wall_clock(wall)?) {
             LocalResult::Single(only) => Some(seconds(&only)),
             LocalResult::Ambiguous(_, late) if seconds(&late) == preferred => Some(preferred),
             LocalResult::Ambiguous(early, _) => Some(seconds(&early)),
@@ -158,10 +158,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_what_is_found() {
+    fn cached_offsets_match_lookups() {
         for name in ["America/New_York", "Pacific/Apia", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Manila"] {
             let tz = name.parse().unwrap();
-            let mut zone = Zone::new(tz);
+            let mut zone = ZoneClock::new(tz);
             let apart = [0, 3_600, -5 * 3_600, SECONDS_PER_DAY];
             // From 1890 on, in steps that meet every window more than once, but no hour regularly.
             for row in 0..120_000_i64 {

@@ -18,25 +18,25 @@ pub enum Algebra {
     /// Values at shares of the way through the frame's order.
     Quantile,
     /// A question about how often values occur in the frame.
-    Counted,
+    Multiset,
     /// States of the frame's different values, which merge.
     Distinct,
     /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
-    Foldable {
+    UpdateOnly {
         /// The call has an argument order.
         ordered: bool,
     },
     /// A state takes rows in at one end and lets them out at the other; states do not merge.
     Sliding,
     /// No state: a function that answers many frames at once.
-    Blocks,
+    Vectorized,
 }
 
 impl Algebra {
     /// Whether the states of two parts of a partition can be merged: a user's may have no merge.
     #[must_use]
     pub const fn merges(self) -> bool {
-        !matches!(self, Self::Sliding | Self::Foldable { .. })
+        !matches!(self, Self::Sliding | Self::UpdateOnly { .. })
     }
 
     /// The strategies that serve it, over some frames at least.
@@ -53,11 +53,11 @@ impl Algebra {
             Self::Positional => &[Grouped, Index, Naive],
             Self::Ordered => &[Wavelet, Naive],
             Self::Quantile => &[Codes, Wavelet, Naive],
-            Self::Counted => &[Codes, Naive],
+            Self::Multiset => &[Codes, Naive],
             Self::Distinct => &[Codes, Sweep, Naive],
-            Self::Foldable { .. } => &[Refold, Naive],
+            Self::UpdateOnly { .. } => &[Refold, Naive],
             Self::Sliding => &[Prefix, Refold, Naive],
-            Self::Blocks => &[Blocks],
+            Self::Vectorized => &[Blocks],
         }
     }
 }

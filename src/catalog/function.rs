@@ -4,9 +4,9 @@ use arrow_schema::DataType;
 
 use super::algebra::Algebra;
 use super::argument::{Argument, Presence, Role};
-use super::function_id::Kernel;
+use super::function_id::FunctionId;
 use super::shared_state::SharedState;
-use super::signature::{Given, Modifiers, Rule, Signature};
+use super::signature::{CallTypes, Modifiers, Rule, Signature};
 use crate::error::{Error, Result};
 use crate::spec::frame::{Bound, Frame};
 
@@ -32,7 +32,7 @@ pub enum Distinct {
     /// It makes no sense, and is refused.
     Refused,
     /// Nothing: equal values count once anyway.
-    Idle,
+    NoEffect,
     /// Equal arguments take part once.
     Counts,
 }
@@ -43,7 +43,7 @@ pub enum ArgumentOrder {
     /// It makes no sense, and is refused.
     Refused,
     /// Nothing: the order of rows does not matter to the answer.
-    Idle,
+    NoEffect,
     /// The frame's rows are read in this order.
     Rows,
     /// Its one key is the first argument, and its direction is the one values are counted in: WITHIN GROUP.
@@ -179,7 +179,7 @@ pub struct Function {
     pub doc: &'static str,
     /// Which evaluator it has: `exec/build` alone asks.
     #[doc(hidden)]
-    pub kernel: Kernel,
+    pub function_id: FunctionId,
     /// What kind it is.
     pub family: Family,
     /// What it takes.
@@ -293,11 +293,11 @@ impl Function {
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
         self.check_count(types.len())?;
         let mut signature =
-            (self.rule)(&Given { name: self.name, frequency: self.index_of(Role::Frequency), types, modifiers })?;
+            (self.rule)(&CallTypes { name: self.name, frequency: self.index_of(Role::Frequency), types, modifiers })?;
         if modifiers.distinct && self.distinct == Distinct::Counts {
             signature.algebra = match signature.algebra {
                 Algebra::Mergeable | Algebra::Retractable | Algebra::Selective => Algebra::Distinct,
-                _ => Algebra::Counted,
+                _ => Algebra::Multiset,
             };
         }
         Ok(signature)

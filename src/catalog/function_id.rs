@@ -2,7 +2,7 @@
 
 /// What a function computes; one per kernel, whatever its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kernel {
+pub enum FunctionId {
     /// Rows, or rows without a null argument.
     Count,
     /// Sum.

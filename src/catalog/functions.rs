@@ -6,7 +6,7 @@ use super::function::{
     ArgumentOrder, Distinct, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame, WindowOrder,
     WithinGroup,
 };
-use super::function_id::Kernel;
+use super::function_id::FunctionId;
 use super::row::{aggregate, offset, ranking, running, value};
 use super::shared_state::SharedState;
 use super::signature::{self as types, Rule};
@@ -47,113 +47,137 @@ const fn count_to(least: i64, most: i64) -> Role {
 pub const FUNCTIONS: &[Function] = &[
     aggregate(
         "count",
-        Kernel::Count,
+        FunctionId::Count,
         &[ANY_VALUES],
         types::counts,
         "rows of the frame, or those where no argument is null",
     )
     .star()
     .shares(SharedState::Count),
-    aggregate("sum", Kernel::Sum, &[VALUE], types::sum, "sum of the frame's values; floats are compensated")
+    aggregate("sum", FunctionId::Sum, &[VALUE], types::sum, "sum of the frame's values; floats are compensated")
         .totals()
         .keeps_type(),
-    aggregate("avg", Kernel::Avg, &[VALUE], types::average, "mean of the frame's values").aliases(&["mean"]).totals(),
-    aggregate("min", Kernel::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest").one_of(),
-    aggregate("max", Kernel::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest").one_of(),
-    aggregate("var_pop", Kernel::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
-    aggregate("var_samp", Kernel::VarSamp, &[VALUE], types::double, "sample variance of the frame")
+    aggregate("avg", FunctionId::Avg, &[VALUE], types::average, "mean of the frame's values")
+        .aliases(&["mean"])
+        .totals(),
+    aggregate("min", FunctionId::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest")
+        .one_of(),
+    aggregate("max", FunctionId::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest")
+        .one_of(),
+    aggregate("var_pop", FunctionId::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
+    aggregate("var_samp", FunctionId::VarSamp, &[VALUE], types::double, "sample variance of the frame")
         .aliases(&["variance"])
         .moments(),
-    aggregate("stddev_pop", Kernel::StddevPop, &[VALUE], types::double, "population standard deviation of the frame")
-        .moments(),
-    aggregate("stddev_samp", Kernel::StddevSamp, &[VALUE], types::double, "sample standard deviation of the frame")
+    aggregate(
+        "stddev_pop",
+        FunctionId::StddevPop,
+        &[VALUE],
+        types::double,
+        "population standard deviation of the frame",
+    )
+    .moments(),
+    aggregate("stddev_samp", FunctionId::StddevSamp, &[VALUE], types::double, "sample standard deviation of the frame")
         .aliases(&["stddev", "std"])
         .moments(),
     aggregate(
         "count_if",
-        Kernel::CountIf,
+        FunctionId::CountIf,
         &[VALUE],
         types::counts_true,
         "rows of the frame where the argument is true",
     ),
-    aggregate("try_sum", Kernel::TrySum, &[VALUE], types::sum, "sum of the frame's values, NULL where it overflows")
-        .totals()
-        .keeps_type(),
+    aggregate(
+        "try_sum",
+        FunctionId::TrySum,
+        &[VALUE],
+        types::sum,
+        "sum of the frame's values, NULL where it overflows",
+    )
+    .totals()
+    .keeps_type(),
     aggregate(
         "try_avg",
-        Kernel::TryAvg,
+        FunctionId::TryAvg,
         &[VALUE],
         types::average,
         "mean of the frame's values, NULL where it overflows",
     )
     .totals(),
-    aggregate("product", Kernel::Product, &[VALUE], types::double, "product of the frame's values")
+    aggregate("product", FunctionId::Product, &[VALUE], types::double, "product of the frame's values")
         .sensitive(OrderSensitivity::Rounding),
-    aggregate("geometric_mean", Kernel::GeometricMean, &[VALUE], types::double, "geometric mean of the frame's values")
-        .aliases(&["geomean"])
-        .sensitive(OrderSensitivity::Rounding),
-    aggregate("skewness", Kernel::Skewness, &[VALUE], types::double, "population skewness of the frame").shape(),
-    aggregate("kurtosis", Kernel::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame").shape(),
-    of_pairs("covar_pop", Kernel::CovarPop, types::double_of_pairs, "population covariance of the frame's pairs")
+    aggregate(
+        "geometric_mean",
+        FunctionId::GeometricMean,
+        &[VALUE],
+        types::double,
+        "geometric mean of the frame's values",
+    )
+    .aliases(&["geomean"])
+    .sensitive(OrderSensitivity::Rounding),
+    aggregate("skewness", FunctionId::Skewness, &[VALUE], types::double, "population skewness of the frame").shape(),
+    aggregate("kurtosis", FunctionId::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame")
+        .shape(),
+    of_pairs("covar_pop", FunctionId::CovarPop, types::double_of_pairs, "population covariance of the frame's pairs")
         .pairs(),
-    of_pairs("covar_samp", Kernel::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs").pairs(),
-    of_pairs("corr", Kernel::Corr, types::double_of_pairs, "correlation of the frame's pairs").pairs(),
-    of_pairs("regr_count", Kernel::RegrCount, types::counts_pairs, "pairs (y, x) of the frame without a null"),
-    of_pairs("regr_avgx", Kernel::RegrAvgx, types::average_second, "mean of x over the frame's pairs (y, x)")
+    of_pairs("covar_samp", FunctionId::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs")
+        .pairs(),
+    of_pairs("corr", FunctionId::Corr, types::double_of_pairs, "correlation of the frame's pairs").pairs(),
+    of_pairs("regr_count", FunctionId::RegrCount, types::counts_pairs, "pairs (y, x) of the frame without a null"),
+    of_pairs("regr_avgx", FunctionId::RegrAvgx, types::average_second, "mean of x over the frame's pairs (y, x)")
         .sensitive(OrderSensitivity::Rounding),
-    of_pairs("regr_avgy", Kernel::RegrAvgy, types::average_first, "mean of y over the frame's pairs (y, x)")
+    of_pairs("regr_avgy", FunctionId::RegrAvgy, types::average_first, "mean of y over the frame's pairs (y, x)")
         .sensitive(OrderSensitivity::Rounding),
     of_pairs(
         "regr_slope",
-        Kernel::RegrSlope,
+        FunctionId::RegrSlope,
         types::double_of_pairs,
         "slope of the line through the frame's pairs (y, x)",
     )
     .pairs(),
     of_pairs(
         "regr_intercept",
-        Kernel::RegrIntercept,
+        FunctionId::RegrIntercept,
         types::double_of_pairs,
         "where the line through the frame's pairs (y, x) meets x = 0",
     )
     .pairs(),
-    of_pairs("regr_r2", Kernel::RegrR2, types::double_of_pairs, "squared correlation of the frame's pairs (y, x)")
+    of_pairs("regr_r2", FunctionId::RegrR2, types::double_of_pairs, "squared correlation of the frame's pairs (y, x)")
         .pairs(),
     of_pairs(
         "regr_sxx",
-        Kernel::RegrSxx,
+        FunctionId::RegrSxx,
         types::double_of_pairs,
         "squared distances of x from its mean, summed over the frame's pairs (y, x)",
     )
     .pairs(),
     of_pairs(
         "regr_syy",
-        Kernel::RegrSyy,
+        FunctionId::RegrSyy,
         types::double_of_pairs,
         "squared distances of y from its mean, summed over the frame's pairs (y, x)",
     )
     .pairs(),
     of_pairs(
         "regr_sxy",
-        Kernel::RegrSxy,
+        FunctionId::RegrSxy,
         types::double_of_pairs,
         "products of the distances of x and y from their means, summed over the frame's pairs (y, x)",
     )
     .pairs(),
-    aggregate("bit_and", Kernel::BitAnd, &[VALUE], types::bits, "bits set in all values of the frame")
-        .distinct(Distinct::Idle),
-    aggregate("bit_or", Kernel::BitOr, &[VALUE], types::bits, "bits set in any value of the frame")
-        .distinct(Distinct::Idle),
+    aggregate("bit_and", FunctionId::BitAnd, &[VALUE], types::bits, "bits set in all values of the frame")
+        .distinct(Distinct::NoEffect),
+    aggregate("bit_or", FunctionId::BitOr, &[VALUE], types::bits, "bits set in any value of the frame")
+        .distinct(Distinct::NoEffect),
     aggregate(
         "bit_xor",
-        Kernel::BitXor,
+        FunctionId::BitXor,
         &[VALUE],
         types::bits_with_inverse,
         "bits set in an odd number of the frame's values",
     ),
     aggregate(
         "min_by",
-        Kernel::MinBy,
+        FunctionId::MinBy,
         &[CHOSEN, ORDER, NUMBER_OF_VALUES],
         types::chosen,
         "the first argument where the second is least, or the k least, as a list",
@@ -164,7 +188,7 @@ pub const FUNCTIONS: &[Function] = &[
     .distinct(Distinct::Refused),
     aggregate(
         "max_by",
-        Kernel::MaxBy,
+        FunctionId::MaxBy,
         &[CHOSEN, ORDER, NUMBER_OF_VALUES],
         types::chosen,
         "the first argument where the second is greatest, or the k greatest, as a list",
@@ -175,7 +199,7 @@ pub const FUNCTIONS: &[Function] = &[
     .distinct(Distinct::Refused),
     aggregate(
         "mode",
-        Kernel::Mode,
+        FunctionId::Mode,
         &[ORDERED, BREAKS_TIES],
         types::frequent,
         "most frequent value of the frame; of several the least",
@@ -183,10 +207,10 @@ pub const FUNCTIONS: &[Function] = &[
     .of_ordered()
     .keeps_type()
     .within_group(WithinGroup::Key),
-    aggregate("median", Kernel::Median, &[VALUE], types::interpolated, "middle value of the frame").of_ordered(),
+    aggregate("median", FunctionId::Median, &[VALUE], types::interpolated, "middle value of the frame").of_ordered(),
     aggregate(
         "percentile",
-        Kernel::Percentile,
+        FunctionId::Percentile,
         &[VALUE, SHARE, FREQUENCY],
         types::interpolated,
         "value at a share of the frame's ordered values, interpolated",
@@ -194,7 +218,7 @@ pub const FUNCTIONS: &[Function] = &[
     .of_ordered(),
     aggregate(
         "percentile_cont",
-        Kernel::Percentile,
+        FunctionId::Percentile,
         &[VALUE, SHARE],
         types::interpolated,
         "value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what",
@@ -204,7 +228,7 @@ pub const FUNCTIONS: &[Function] = &[
     .within_group(WithinGroup::Key),
     aggregate(
         "percentile_disc",
-        Kernel::PercentileDisc,
+        FunctionId::PercentileDisc,
         &[ORDERED, SHARE],
         types::discrete,
         "first of the frame's ordered values at or beyond a share",
@@ -214,7 +238,7 @@ pub const FUNCTIONS: &[Function] = &[
     .within_group(WithinGroup::Key),
     aggregate(
         "percentile_approx",
-        Kernel::PercentileApprox,
+        FunctionId::PercentileApprox,
         &[VALUE, SHARE, ACCURACY],
         types::discrete_of_own_type,
         "value at a share of the frame's ordered values; exact",
@@ -224,16 +248,16 @@ pub const FUNCTIONS: &[Function] = &[
     .keeps_type(),
     aggregate(
         "approx_count_distinct",
-        Kernel::ApproxCountDistinct,
+        FunctionId::ApproxCountDistinct,
         &[COMPARED, DEVIATION],
         types::counts_different,
         "number of different values of the frame; exact",
     )
     .sensitive(OrderSensitivity::Values)
-    .distinct(Distinct::Idle),
+    .distinct(Distinct::NoEffect),
     aggregate(
         "mad",
-        Kernel::Mad,
+        FunctionId::Mad,
         &[VALUE],
         types::interpolated,
         "median distance of the frame's values from their median",
@@ -241,13 +265,13 @@ pub const FUNCTIONS: &[Function] = &[
     .sensitive(OrderSensitivity::Values),
     aggregate(
         "entropy",
-        Kernel::Entropy,
+        FunctionId::Entropy,
         &[COMPARED],
         types::double_of_frequencies,
         "Shannon entropy of the frame's values, in bits",
     )
     .sensitive(OrderSensitivity::Values),
-    aggregate("collect_list", Kernel::CollectList, &[VALUE], types::list, "the frame's values, as a list")
+    aggregate("collect_list", FunctionId::CollectList, &[VALUE], types::list, "the frame's values, as a list")
         .aliases(&["array_agg"])
         .keeps_type()
         .sensitive(OrderSensitivity::Rows)
@@ -255,17 +279,17 @@ pub const FUNCTIONS: &[Function] = &[
         .argument_order(ArgumentOrder::Rows),
     aggregate(
         "collect_set",
-        Kernel::CollectSet,
+        FunctionId::CollectSet,
         &[ORDERED],
         types::set,
         "the frame's different values, as a list in their order",
     )
     .keeps_type()
     .sensitive(OrderSensitivity::Values)
-    .distinct(Distinct::Idle),
+    .distinct(Distinct::NoEffect),
     aggregate(
         "listagg",
-        Kernel::Listagg,
+        FunctionId::Listagg,
         &[VALUE, DELIMITER],
         types::text,
         "the frame's values as texts, joined by a delimiter",
@@ -277,7 +301,7 @@ pub const FUNCTIONS: &[Function] = &[
     .within_group(WithinGroup::Rows),
     aggregate(
         "histogram_numeric",
-        Kernel::HistogramNumeric,
+        FunctionId::HistogramNumeric,
         &[VALUE, NUMBER_OF_BINS],
         types::bins,
         "the frame's values in so many bins, each a centre and a height",
@@ -286,7 +310,7 @@ pub const FUNCTIONS: &[Function] = &[
     .distinct(Distinct::Refused),
     aggregate(
         "ewm_mean",
-        Kernel::EwmMean,
+        FunctionId::EwmMean,
         &[VALUE, ALPHA, ADJUSTS],
         types::double,
         "mean of the frame's values, each row before weighing less by 1 - alpha",
@@ -297,7 +321,7 @@ pub const FUNCTIONS: &[Function] = &[
     .argument_order(ArgumentOrder::Refused),
     aggregate(
         "ewm_mean_by",
-        Kernel::EwmMeanBy,
+        FunctionId::EwmMeanBy,
         &[VALUE, TIMES, HALF_LIFE],
         types::double_by_times,
         "mean of the frame's values, moved from one to the next by the half-lives between their times",
@@ -305,40 +329,40 @@ pub const FUNCTIONS: &[Function] = &[
     .sensitive(OrderSensitivity::Rows)
     .distinct(Distinct::Refused)
     .argument_order(ArgumentOrder::Refused),
-    aggregate("bool_and", Kernel::BoolAnd, &[VALUE], types::logic, "whether all values of the frame are true")
+    aggregate("bool_and", FunctionId::BoolAnd, &[VALUE], types::logic, "whether all values of the frame are true")
         .aliases(&["every"])
-        .distinct(Distinct::Idle),
-    aggregate("bool_or", Kernel::BoolOr, &[VALUE], types::logic, "whether any value of the frame is true")
+        .distinct(Distinct::NoEffect),
+    aggregate("bool_or", FunctionId::BoolOr, &[VALUE], types::logic, "whether any value of the frame is true")
         .aliases(&["some", "any"])
-        .distinct(Distinct::Idle),
-    value("first_value", Kernel::First, &[VALUE], Distinct::Idle, "the frame's first value")
+        .distinct(Distinct::NoEffect),
+    value("first_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "the frame's first value")
         .aliases(&["first"])
         .picks(FrameEnd::First),
-    value("last_value", Kernel::Last, &[VALUE], Distinct::Refused, "the frame's last value")
+    value("last_value", FunctionId::Last, &[VALUE], Distinct::Refused, "the frame's last value")
         .aliases(&["last"])
         .picks(FrameEnd::Last),
-    value("any_value", Kernel::First, &[VALUE], Distinct::Idle, "a value of the frame: the first")
+    value("any_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "a value of the frame: the first")
         .picks(FrameEnd::First),
-    value("nth_value", Kernel::Nth, &[VALUE, POSITION], Distinct::Refused, "the frame's n-th value, from 1")
+    value("nth_value", FunctionId::Nth, &[VALUE, POSITION], Distinct::Refused, "the frame's n-th value, from 1")
         .no_filter()
         .window_order(WindowOrder::Required),
     offset(
         "lag",
-        Kernel::Lag,
+        FunctionId::Lag,
         &[VALUE, DISTANCE, DEFAULT],
         true,
         "the value n rows before the row; a default outside the partition",
     ),
     offset(
         "lead",
-        Kernel::Lead,
+        FunctionId::Lead,
         &[VALUE, DISTANCE, DEFAULT],
         false,
         "the value n rows after the row; a default outside the partition",
     ),
     running(
         "fill",
-        Kernel::Fill,
+        FunctionId::Fill,
         &[VALUE],
         types::filled,
         "the value, or where it is NULL, the line between its neighbours by the order key",
@@ -347,17 +371,17 @@ pub const FUNCTIONS: &[Function] = &[
     .looks(Looks::Partition),
     running(
         "counter_diff",
-        Kernel::CounterDiff,
+        FunctionId::CounterDiff,
         &[VALUE, START],
         types::counter,
         "what a counter counted since the value before; NULL where it was set back",
     ),
-    ranking("row_number", Kernel::RowNumber, &[], types::place, "the row's number in its partition, from 1"),
-    ranking("rank", Kernel::Rank, &[ANY_ORDER], types::place, "one more than the rows before the row's peers")
+    ranking("row_number", FunctionId::RowNumber, &[], types::place, "the row's number in its partition, from 1"),
+    ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::place, "one more than the rows before the row's peers")
         .sensitive(OrderSensitivity::Peers),
     ranking(
         "dense_rank",
-        Kernel::DenseRank,
+        FunctionId::DenseRank,
         &[ANY_ORDER],
         types::dense_place,
         "the number of the row's peer group, from 1",
@@ -365,20 +389,20 @@ pub const FUNCTIONS: &[Function] = &[
     .sensitive(OrderSensitivity::Peers),
     ranking(
         "percent_rank",
-        Kernel::PercentRank,
+        FunctionId::PercentRank,
         &[ANY_ORDER],
         types::share,
         "(rank - 1) / (rows - 1); 0 for a lone row",
     )
     .sensitive(OrderSensitivity::Peers)
     .looks(Looks::AllCounted),
-    ranking("cume_dist", Kernel::CumeDist, &[], types::share, "the share of rows up to the row's last peer")
+    ranking("cume_dist", FunctionId::CumeDist, &[], types::share, "the share of rows up to the row's last peer")
         .sensitive(OrderSensitivity::Peers)
         .frames(Frames::Own(OwnFrame::UpToPeers))
         .looks(Looks::AllCounted),
     ranking(
         "ntile",
-        Kernel::Ntile,
+        FunctionId::Ntile,
         &[NUMBER_OF_BUCKETS],
         types::bucket,
         "the row's bucket of n nearly equal ones; the first take the rest",
@@ -387,15 +411,15 @@ pub const FUNCTIONS: &[Function] = &[
 ];
 
 /// An aggregate of pairs of numbers.
-const fn of_pairs(name: &'static str, kernel: Kernel, rule: Rule, doc: &'static str) -> Function {
-    aggregate(name, kernel, &[DEPENDENT, INDEPENDENT], rule, doc)
+const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule, doc: &'static str) -> Function {
+    aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule, doc)
 }
 
 /// What stands for a user's functions, which are not in the table: [`UserFunction`] has the function itself.
 static USER_FUNCTIONS: [Function; 3] = [
     aggregate(
         "user-defined aggregate",
-        Kernel::UserAggregate,
+        FunctionId::UserAggregate,
         &[ANY_VALUES],
         types::user,
         "what the user's methods make",
@@ -406,7 +430,7 @@ static USER_FUNCTIONS: [Function; 3] = [
     .argument_order(ArgumentOrder::Rows),
     aggregate(
         "vectorized function",
-        Kernel::UserFrames,
+        FunctionId::UserFrames,
         &[ANY_VALUES],
         types::user,
         "what the user's function answers",
@@ -418,7 +442,7 @@ static USER_FUNCTIONS: [Function; 3] = [
     .frames(Frames::OnePiece),
     running(
         "partition function",
-        Kernel::UserPartitions,
+        FunctionId::UserPartitions,
         &[VALUE, ANY_VALUES],
         types::user,
         "what the user's function answers",

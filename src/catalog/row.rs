@@ -5,14 +5,14 @@ use super::function::{
     ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
     WindowOrder, WithinGroup,
 };
-use super::function_id::Kernel;
+use super::function_id::FunctionId;
 use super::shared_state::SharedState;
 use super::signature::{self as types, Rule};
 
 /// An aggregate: over any frame, FILTER and DISTINCT taken, NULLs skipped, the order of rows without effect.
 pub(super) const fn aggregate(
     name: &'static str,
-    kernel: Kernel,
+    function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,
@@ -21,14 +21,14 @@ pub(super) const fn aggregate(
         name,
         aliases: &[],
         doc,
-        kernel,
+        function_id,
         family: Family::Aggregate,
         arguments,
         star: false,
         filter: true,
         nulls: NullHandling::Skipped,
         distinct: Distinct::Counts,
-        argument_order: ArgumentOrder::Idle,
+        argument_order: ArgumentOrder::NoEffect,
         within_group: WithinGroup::Refused,
         frames: Frames::Any,
         window_order: WindowOrder::Any,
@@ -44,7 +44,7 @@ pub(super) const fn aggregate(
 /// A row of the frame.
 pub(super) const fn value(
     name: &'static str,
-    kernel: Kernel,
+    function_id: FunctionId,
     arguments: &'static [Argument],
     distinct: Distinct,
     doc: &'static str,
@@ -55,14 +55,14 @@ pub(super) const fn value(
         argument_order: ArgumentOrder::Rows,
         keeps_type: true,
         order_sensitivity: OrderSensitivity::Rows,
-        ..aggregate(name, kernel, arguments, types::value, doc).distinct(distinct)
+        ..aggregate(name, function_id, arguments, types::value, doc).distinct(distinct)
     }
 }
 
 /// A row of the partition, so many rows away.
 pub(super) const fn offset(
     name: &'static str,
-    kernel: Kernel,
+    function_id: FunctionId,
     arguments: &'static [Argument],
     before: bool,
     doc: &'static str,
@@ -76,14 +76,14 @@ pub(super) const fn offset(
         window_order: WindowOrder::Required,
         looks: Looks::Distance { before },
         rule: types::offset,
-        ..value(name, kernel, arguments, Distinct::Refused, doc)
+        ..value(name, function_id, arguments, Distinct::Refused, doc)
     }
 }
 
 /// The partition's rows one after another.
 pub(super) const fn running(
     name: &'static str,
-    kernel: Kernel,
+    function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,
@@ -98,14 +98,14 @@ pub(super) const fn running(
         looks: Looks::Before,
         keeps_type: true,
         order_sensitivity: OrderSensitivity::Rows,
-        ..aggregate(name, kernel, arguments, rule, doc)
+        ..aggregate(name, function_id, arguments, rule, doc)
     }
 }
 
 /// Where a row stands.
 pub(super) const fn ranking(
     name: &'static str,
-    kernel: Kernel,
+    function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
     doc: &'static str,
@@ -115,7 +115,7 @@ pub(super) const fn ranking(
         nulls: NullHandling::Kept,
         argument_order: ArgumentOrder::Rows,
         keeps_type: false,
-        ..running(name, kernel, arguments, rule, doc)
+        ..running(name, function_id, arguments, rule, doc)
     }
 }
 
@@ -199,7 +199,7 @@ impl Function {
 
     /// The value of one row that is chosen by an order of its own, or the row itself.
     pub(super) const fn one_of(self) -> Self {
-        self.keeps_type().sensitive(OrderSensitivity::EqualValues).distinct(Distinct::Idle)
+        self.keeps_type().sensitive(OrderSensitivity::EqualValues).distinct(Distinct::NoEffect)
     }
 
     /// Of values in their order, whose direction may be written.

@@ -48,7 +48,7 @@ impl Default for Modifiers {
 
 /// A call, as far as its types follow from it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct CallTypes<'a> {
     /// The function's name.
     pub(super) name: &'static str,
     /// Where the function takes frequencies.
@@ -60,25 +60,25 @@ pub(crate) struct Given<'a> {
 }
 
 /// The types of a function: each row of the catalog has one of the rules below.
-pub(super) type Rule = fn(&Given) -> Result<Signature>;
+pub(super) type Rule = fn(&CallTypes) -> Result<Signature>;
 
 /// The signature of a user's function: it reads its arguments as they are.
 #[must_use]
 pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
     let algebra = match function {
-        UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::Foldable { ordered: true },
+        UserFunction::Aggregate(_) if modifiers.argument_order => Algebra::UpdateOnly { ordered: true },
         UserFunction::Aggregate(aggregate) => match (aggregate.merges(), aggregate.retracts()) {
             (true, true) => Algebra::Retractable,
             (true, false) => Algebra::Mergeable,
             (false, true) => Algebra::Sliding,
-            (false, false) => Algebra::Foldable { ordered: false },
+            (false, false) => Algebra::UpdateOnly { ordered: false },
         },
-        UserFunction::Frames(_) | UserFunction::Partitions(_) => Algebra::Blocks,
+        UserFunction::Frames(_) | UserFunction::Partitions(_) => Algebra::Vectorized,
     };
     Signature { inputs: types, output: function.output().clone(), nullable: true, algebra }
 }
 
-impl Given<'_> {
+impl CallTypes<'_> {
     /// The values' type of the argument of this index.
     fn values(&self, index: usize) -> &DataType {
         self.types.get(index).map_or(&DataType::Null, values)
@@ -144,47 +144,47 @@ fn counts_of(inputs: Vec<DataType>, algebra: Algebra) -> Signature {
 
 /// Counts, of whatever arguments.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn counts(given: &Given) -> Result<Signature> {
+pub(super) fn counts(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(given.types.to_vec(), Algebra::Retractable))
 }
 
 /// Counts of what is true.
-pub(super) fn counts_true(given: &Given) -> Result<Signature> {
+pub(super) fn counts_true(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(vec![given.boolean()?], Algebra::Retractable))
 }
 
 /// Counts of pairs of numbers.
-pub(super) fn counts_pairs(given: &Given) -> Result<Signature> {
+pub(super) fn counts_pairs(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(given.doubles(2)?, Algebra::Retractable))
 }
 
 /// Counts of different values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn counts_different(given: &Given) -> Result<Signature> {
+pub(super) fn counts_different(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(vec![given.first()], Algebra::Distinct))
 }
 
 /// Sums: of the argument's kind, with more digits.
-pub(super) fn sum(given: &Given) -> Result<Signature> {
+pub(super) fn sum(given: &CallTypes) -> Result<Signature> {
     sum_of(given.name, given.values(0))
 }
 
 /// Means: doubles, or of the argument's kind.
-pub(super) fn average(given: &Given) -> Result<Signature> {
+pub(super) fn average(given: &CallTypes) -> Result<Signature> {
     average_of(given.name, given.values(0))
 }
 
 /// The mean of the first of a pair.
-pub(super) fn average_first(given: &Given) -> Result<Signature> {
+pub(super) fn average_first(given: &CallTypes) -> Result<Signature> {
     average_of_pair(given, 0)
 }
 
 /// The mean of the second of a pair.
-pub(super) fn average_second(given: &Given) -> Result<Signature> {
+pub(super) fn average_second(given: &CallTypes) -> Result<Signature> {
     average_of_pair(given, 1)
 }
 
-fn average_of_pair(given: &Given, which: usize) -> Result<Signature> {
+fn average_of_pair(given: &CallTypes, which: usize) -> Result<Signature> {
     given.doubles(2)?;
     let Signature { inputs, output, algebra, .. } = average_of(given.name, given.values(which))?;
     let mut both = given.types.to_vec();
@@ -193,19 +193,19 @@ fn average_of_pair(given: &Given, which: usize) -> Result<Signature> {
 }
 
 /// Doubles of doubles.
-pub(super) fn double(given: &Given) -> Result<Signature> {
+pub(super) fn double(given: &CallTypes) -> Result<Signature> {
     let inputs = given.doubles(1)?;
     Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
 }
 
 /// Doubles of pairs of doubles.
-pub(super) fn double_of_pairs(given: &Given) -> Result<Signature> {
+pub(super) fn double_of_pairs(given: &CallTypes) -> Result<Signature> {
     let inputs = given.doubles(2)?;
     Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
 }
 
 /// Doubles of doubles, and of their times.
-pub(super) fn double_by_times(given: &Given) -> Result<Signature> {
+pub(super) fn double_by_times(given: &CallTypes) -> Result<Signature> {
     let times = given.values(1);
     if matches!(times, DataType::Interval(_)) || !(is_number(times) || is_moment(times)) {
         return Err(refused(given.name, times, "times that are numbers or moments"));
@@ -216,16 +216,16 @@ pub(super) fn double_by_times(given: &Given) -> Result<Signature> {
 }
 
 /// Bits of whole numbers, which cannot be taken out again.
-pub(super) fn bits(given: &Given) -> Result<Signature> {
+pub(super) fn bits(given: &CallTypes) -> Result<Signature> {
     bits_by(given, Algebra::Mergeable)
 }
 
 /// Bits of whole numbers, which can.
-pub(super) fn bits_with_inverse(given: &Given) -> Result<Signature> {
+pub(super) fn bits_with_inverse(given: &CallTypes) -> Result<Signature> {
     bits_by(given, Algebra::Retractable)
 }
 
-fn bits_by(given: &Given, algebra: Algebra) -> Result<Signature> {
+fn bits_by(given: &CallTypes, algebra: Algebra) -> Result<Signature> {
     let first = given.values(0);
     if !first.is_integer() {
         return Err(refused(given.name, first, "a whole number"));
@@ -234,13 +234,13 @@ fn bits_by(given: &Given, algebra: Algebra) -> Result<Signature> {
 }
 
 /// One of the values that have an order. The column as it is: a dictionary stays a dictionary.
-pub(super) fn extremum(given: &Given) -> Result<Signature> {
+pub(super) fn extremum(given: &CallTypes) -> Result<Signature> {
     given.ordered(0)?;
     Ok(unary(given.first(), given.first(), Algebra::Selective))
 }
 
 /// A value of the first argument that is chosen by the second, or a list of so many.
-pub(super) fn chosen(given: &Given) -> Result<Signature> {
+pub(super) fn chosen(given: &CallTypes) -> Result<Signature> {
     given.ordered(1)?;
     let (output, algebra) = match given.types.len() {
         2 => (given.first(), Algebra::Selective),
@@ -250,57 +250,57 @@ pub(super) fn chosen(given: &Given) -> Result<Signature> {
 }
 
 /// Booleans.
-pub(super) fn logic(given: &Given) -> Result<Signature> {
+pub(super) fn logic(given: &CallTypes) -> Result<Signature> {
     let input = given.boolean()?;
     Ok(unary(input.clone(), input, Algebra::Retractable))
 }
 
 /// One of the values that can be compared.
-pub(super) fn frequent(given: &Given) -> Result<Signature> {
+pub(super) fn frequent(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
-    Ok(unary(given.first(), given.first(), Algebra::Counted))
+    Ok(unary(given.first(), given.first(), Algebra::Multiset))
 }
 
 /// A number that is made of how often values occur.
-pub(super) fn double_of_frequencies(given: &Given) -> Result<Signature> {
+pub(super) fn double_of_frequencies(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
-    Ok(Signature { nullable: false, ..unary(given.first(), DataType::Float64, Algebra::Counted) })
+    Ok(Signature { nullable: false, ..unary(given.first(), DataType::Float64, Algebra::Multiset) })
 }
 
 /// Values between others: doubles, or intervals.
-pub(super) fn interpolated(given: &Given) -> Result<Signature> {
+pub(super) fn interpolated(given: &CallTypes) -> Result<Signature> {
     quantile(given, false)
 }
 
 /// A value, read as a double where it is a number.
-pub(super) fn discrete(given: &Given) -> Result<Signature> {
+pub(super) fn discrete(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     quantile(given, !(is_number(first) || first.is_string() || is_interval(first)))
 }
 
 /// A value of the argument's type.
-pub(super) fn discrete_of_own_type(given: &Given) -> Result<Signature> {
+pub(super) fn discrete_of_own_type(given: &CallTypes) -> Result<Signature> {
     quantile(given, true)
 }
 
 /// A list of the values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn list(given: &Given) -> Result<Signature> {
+pub(super) fn list(given: &CallTypes) -> Result<Signature> {
     let first = given.first();
     let output = given.list(first.clone(), given.modifiers.respect_nulls || encoded(&first));
     Ok(Signature { nullable: false, ..unary(first, output, gathered(given)) })
 }
 
 /// A list of the different values.
-pub(super) fn set(given: &Given) -> Result<Signature> {
+pub(super) fn set(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
     let first = given.first();
     let output = given.list(first.clone(), encoded(&first));
-    Ok(Signature { nullable: false, ..unary(first, output, Algebra::Counted) })
+    Ok(Signature { nullable: false, ..unary(first, output, Algebra::Multiset) })
 }
 
 /// The values' text, or their bytes.
-pub(super) fn text(given: &Given) -> Result<Signature> {
+pub(super) fn text(given: &CallTypes) -> Result<Signature> {
     let output = match given.values(0) {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             DataType::Binary
@@ -313,12 +313,12 @@ pub(super) fn text(given: &Given) -> Result<Signature> {
 }
 
 /// Runs of rows, or values that come and go in an order of their own.
-fn gathered(given: &Given) -> Algebra {
-    if given.modifiers.argument_order { Algebra::Counted } else { Algebra::Positional }
+fn gathered(given: &CallTypes) -> Algebra {
+    if given.modifiers.argument_order { Algebra::Multiset } else { Algebra::Positional }
 }
 
 /// A list of values and heights. Bins that are merged are not those of their values one after another.
-pub(super) fn bins(given: &Given) -> Result<Signature> {
+pub(super) fn bins(given: &CallTypes) -> Result<Signature> {
     let first = match given.values(0) {
         none if none.is_string() || none.is_null() => &DataType::Float64,
         first => first,
@@ -328,23 +328,23 @@ pub(super) fn bins(given: &Given) -> Result<Signature> {
     }
     let fields = vec![Field::new("x", first.clone(), true), Field::new("y", DataType::Float64, true)];
     let output = list_of(DataType::Struct(fields.into()), true);
-    Ok(unary(first.clone(), output, Algebra::Foldable { ordered: false }))
+    Ok(unary(first.clone(), output, Algebra::UpdateOnly { ordered: false }))
 }
 
 /// The value of a row of the frame: with an order of their own, its rows are looked through for it.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn value(given: &Given) -> Result<Signature> {
+pub(super) fn value(given: &CallTypes) -> Result<Signature> {
     Ok(unary(given.first(), given.first(), by_order(given)))
 }
 
 /// The value of a row of the partition.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn offset(given: &Given) -> Result<Signature> {
+pub(super) fn offset(given: &CallTypes) -> Result<Signature> {
     Ok(unary(given.first(), given.first(), Algebra::Positional))
 }
 
 /// The value, or one that lies between its neighbours.
-pub(super) fn filled(given: &Given) -> Result<Signature> {
+pub(super) fn filled(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     let first = if first.is_null() { &DataType::Float64 } else { first };
     if matches!(first, DataType::Decimal256(..)) || !(is_number(first) || is_moment(first)) {
@@ -354,7 +354,7 @@ pub(super) fn filled(given: &Given) -> Result<Signature> {
 }
 
 /// The difference of two numbers.
-pub(super) fn counter(given: &Given) -> Result<Signature> {
+pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     let first = if first.is_null() { &DataType::Float64 } else { first };
     if !is_number(first) {
@@ -372,26 +372,26 @@ pub(super) fn counter(given: &Given) -> Result<Signature> {
 
 /// The number of a row, or of rows, or of a group of peers.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn place(given: &Given) -> Result<Signature> {
+pub(super) fn place(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Int32, by_order(given)))
 }
 
 /// The number of a group of peers: of those of a frame, which are before the row is not enough to know.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn dense_place(given: &Given) -> Result<Signature> {
-    let counted = if given.modifiers.argument_order { Algebra::Counted } else { Algebra::Positional };
+pub(super) fn dense_place(given: &CallTypes) -> Result<Signature> {
+    let counted = if given.modifiers.argument_order { Algebra::Multiset } else { Algebra::Positional };
     Ok(placed(DataType::Int32, counted))
 }
 
 /// A row's share of the rows.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn share(given: &Given) -> Result<Signature> {
+pub(super) fn share(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Float64, by_order(given)))
 }
 
 /// The number of a bucket: of a frame without rows there is none.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn bucket(given: &Given) -> Result<Signature> {
+pub(super) fn bucket(given: &CallTypes) -> Result<Signature> {
     let nullable = given.modifiers.argument_order;
     Ok(Signature { nullable, ..placed(DataType::Int32, by_order(given)) })
 }
@@ -401,12 +401,12 @@ fn placed(output: DataType, algebra: Algebra) -> Signature {
 }
 
 /// Row numbers, or places among the frame's rows by an order of their own.
-fn by_order(given: &Given) -> Algebra {
+fn by_order(given: &CallTypes) -> Algebra {
     if given.modifiers.argument_order { Algebra::Ordered } else { Algebra::Positional }
 }
 
 /// A user's function has its types from the user: see [`of_user`].
-pub(super) fn user(given: &Given) -> Result<Signature> {
+pub(super) fn user(given: &CallTypes) -> Result<Signature> {
     Err(Error::internal(format!("a {} has its types from the user", given.name)))
 }
 
@@ -436,7 +436,7 @@ fn average_of(name: &str, first: &DataType) -> Result<Signature> {
 }
 
 /// Quantiles; `own`: of the values' type, where Spark has it so.
-fn quantile(given: &Given, own: bool) -> Result<Signature> {
+fn quantile(given: &CallTypes, own: bool) -> Result<Signature> {
     let first = given.values(0);
     let input = match first {
         string if string.is_string() => DataType::Float64,

@@ -1,7 +1,7 @@
 //! The evaluator of an aggregate under a strategy: one constructor for each algebra, which names the strategies it can run.
 
 use super::evaluator::Evaluator;
-use super::fold::Folded;
+use super::fold::AggregateEvaluator;
 use super::{deque, naive, prefix, refold, scan, segment_tree, two_stacks, whole};
 use crate::error::{Error, Result};
 use crate::model::aggregate::{Aggregate, Removable, Selective};
@@ -13,7 +13,7 @@ use crate::spec::strategy::Strategy;
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than `merge`.
-pub(crate) fn mergeable<A: Aggregate + 'static>(
+pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -21,14 +21,14 @@ pub(crate) fn mergeable<A: Aggregate + 'static>(
     match strategy {
         Strategy::SegmentTree => {
             let tree = segment_tree::SegmentTree::new(aggregate.accumulator(), section.rows)?;
-            Ok(Folded::boxed(aggregate, tree, section))
+            Ok(AggregateEvaluator::boxed(aggregate, tree, section))
         }
-        Strategy::Naive => Ok(Folded::boxed(aggregate, naive::Naive, section)),
-        other => mergeable_directly(aggregate, other, section),
+        Strategy::Naive => Ok(AggregateEvaluator::boxed(aggregate, naive::Naive, section)),
+        other => common_evaluator_for_mergeable(aggregate, other, section),
     }
 }
 
-fn unserved(strategy: Strategy) -> Error {
+fn unserved_strategy(strategy: Strategy) -> Error {
     Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it"))
 }
 
@@ -36,60 +36,62 @@ fn unserved(strategy: Strategy) -> Error {
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn retractable<A: Aggregate<Accumulator: Removable> + 'static>(
+pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
-    if DIRECTLY_RETRACTABLE.contains(&strategy) {
-        retractable_directly(aggregate, strategy, section)
+    if COMMON_FOR_RETRACTABLE.contains(&strategy) {
+        common_evaluator_for_retractable(aggregate, strategy, section)
     } else {
-        mergeable(aggregate, strategy, section)
+        evaluator_for_mergeable(aggregate, strategy, section)
     }
 }
 
-/// The strategies of [`mergeable_directly`].
-pub(crate) const DIRECTLY_MERGEABLE: [Strategy; 4] =
+/// The strategies of [`common_evaluator_for_mergeable`].
+pub(crate) const COMMON_FOR_MERGEABLE: [Strategy; 4] =
     [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
 
-/// The strategies of [`retractable_directly`].
-pub(crate) const DIRECTLY_RETRACTABLE: [Strategy; 4] =
+/// The strategies of [`common_evaluator_for_retractable`].
+pub(crate) const COMMON_FOR_RETRACTABLE: [Strategy; 4] =
     [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
-/// As [`mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
+/// As [`evaluator_for_mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
 /// each aggregate.
 ///
 /// # Errors
 /// Another strategy.
-pub(crate) fn mergeable_directly<A: Aggregate + 'static>(
-    aggregate: A,
-    strategy: Strategy,
-    section: &Section,
-) -> Result<Box<dyn Evaluator>> {
-    match strategy {
-        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: false }, section)),
-        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
-        Strategy::TwoStacks => Ok(Folded::boxed(aggregate, two_stacks::TwoStacks, section)),
-        other => Err(unserved(other)),
-    }
-}
-
-/// As [`retractable`], for no more than the strategies that a plan chooses for most frames.
-///
-/// # Errors
-/// Another strategy.
-pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'static>(
+pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Grouped | Strategy::Whole => {
-            Ok(Folded::boxed(aggregate, whole::Whole { exact: A::Accumulator::EXACT }, section))
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: false }, section))
         }
-        Strategy::Scan => Ok(Folded::boxed(aggregate, scan::Scan::new(section), section)),
-        Strategy::Prefix => Ok(Folded::boxed(aggregate, prefix::Prefix, section)),
-        other => Err(unserved(other)),
+        Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::TwoStacks => Ok(AggregateEvaluator::boxed(aggregate, two_stacks::TwoStacks, section)),
+        other => Err(unserved_strategy(other)),
+    }
+}
+
+/// As [`evaluator_for_retractable`], for no more than the strategies that a plan chooses for most frames.
+///
+/// # Errors
+/// Another strategy.
+pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
+    aggregate: A,
+    strategy: Strategy,
+    section: &Section,
+) -> Result<Box<dyn Evaluator>> {
+    match strategy {
+        Strategy::Grouped | Strategy::Whole => {
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: A::Accumulator::MERGE_IS_EXACT }, section))
+        }
+        Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
+        Strategy::Prefix => Ok(AggregateEvaluator::boxed(aggregate, prefix::Prefix, section)),
+        other => Err(unserved_strategy(other)),
     }
 }
 
@@ -97,15 +99,17 @@ pub(crate) fn retractable_directly<A: Aggregate<Accumulator: Removable> + 'stati
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that.
-pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
+pub(crate) fn evaluator_for_selective<A: Aggregate<Accumulator: Selective> + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Deque => Ok(Folded::boxed(aggregate, deque::Deque, section)),
-        Strategy::Grouped | Strategy::Whole => Ok(Folded::boxed(aggregate, whole::Whole { exact: true }, section)),
-        other => mergeable(aggregate, other, section),
+        Strategy::Deque => Ok(AggregateEvaluator::boxed(aggregate, deque::Deque, section)),
+        Strategy::Grouped | Strategy::Whole => {
+            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: true }, section))
+        }
+        other => evaluator_for_mergeable(aggregate, other, section),
     }
 }
 
@@ -113,7 +117,7 @@ pub(crate) fn selective<A: Aggregate<Accumulator: Selective> + 'static>(
 ///
 /// # Errors
 /// The strategy asks more of the aggregate than that; the memory for the order.
-pub(crate) fn foldable<A: Aggregate + 'static>(
+pub(crate) fn evaluator_for_update_only<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
     section: &Section,
@@ -123,6 +127,6 @@ pub(crate) fn foldable<A: Aggregate + 'static>(
     match strategy {
         Strategy::Refold => Ok(Box::new(refold)),
         Strategy::Naive => Ok(Box::new(refold.naive())),
-        other => Err(unserved(other)),
+        other => Err(unserved_strategy(other)),
     }
 }

@@ -22,11 +22,11 @@ use crate::model::aggregate::{Accumulator, Aggregate, Selective};
 pub(crate) struct Deque;
 
 /// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
-const GONE: usize = 1024;
+const COMPACT_AFTER_ROWS: usize = 1024;
 
 /// The queue, and the run that it is of.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct MonotonicQueue {
     run: Range<usize>,
     /// The queue is `rows[gone..]`: what has left at the front stays for a while, so that there is no ring to go around.
     rows: Vec<u32>,
@@ -35,24 +35,24 @@ pub(crate) struct Queue {
 
 /// Takes the rows that `row` beats from the queue's end.
 #[inline(always)]
-fn throw_out<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
-    while rows[gone..].last().is_some_and(|&old| !accumulator.keeps(old as usize, row)) {
+fn pop_beaten<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
+    while rows[gone..].last().is_some_and(|&old| !accumulator.prefers_old(old as usize, row)) {
         rows.pop();
     }
 }
 
 impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
-    type Cursor = Queue;
+    type Cursor = MonotonicQueue;
 
-    fn cursor(&self, _: &A::Accumulator) -> Queue {
-        Queue::default()
+    fn cursor(&self, _: &A::Accumulator) -> MonotonicQueue {
+        MonotonicQueue::default()
     }
 
-    // Compilers make a call of it as soon as other code grows, or of `throw_out`, and the queue's length then goes through
+    // Compilers make a call of it as soon as other code grows, or of `pop_beaten`, and the queue's length then goes through
     // memory twice a row: 9.4 ns instead of 7.3.
     #[inline(always)]
-    fn state(&self, accumulator: &A::Accumulator, queue: &mut Queue, run: Range<usize>) -> Result<A::State> {
-        let Queue { run: known, rows, gone } = queue;
+    fn state(&self, accumulator: &A::Accumulator, queue: &mut MonotonicQueue, run: Range<usize>) -> Result<A::State> {
+        let MonotonicQueue { run: known, rows, gone } = queue;
         if run.start < known.start || run.end < known.end || run.start >= known.end {
             rows.clear();
             *gone = 0;
@@ -60,7 +60,7 @@ impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
         }
         for row in known.end..run.end {
             if accumulator.includes(row) {
-                throw_out(accumulator, rows, *gone, row);
+                pop_beaten(accumulator, rows, *gone, row);
                 rows.push(row as u32);
             }
         }
@@ -72,7 +72,7 @@ impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
         while rows.get(*gone).is_some_and(|&old| (old as usize) < run.start) {
             *gone += 1;
         }
-        if *gone >= GONE.max(rows.len() / 2) {
+        if *gone >= COMPACT_AFTER_ROWS.max(rows.len() / 2) {
             rows.drain(..*gone);
             *gone = 0;
         }

@@ -9,7 +9,7 @@ use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
+use crate::model::group_ids::RowGroups;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
@@ -43,15 +43,15 @@ pub trait Evaluator: Send + Sync {
     ///
     /// # Errors
     /// As for `evaluate`.
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
 
-    /// What the rows of `left` and then those of `right` came to, both by `advance`; a peer group begins with `right`.
+    /// What the rows of `left` and then those of `right` came to, both by `save_state`; a peer group begins with `right`.
     ///
     /// Called only where the plan says that states of sections can be joined.
     ///
     /// # Errors
     /// As for `evaluate`.
-    fn join(&self, _left: &RecordBatch, _right: &RecordBatch) -> Result<RecordBatch> {
+    fn merge_states(&self, _left: &RecordBatch, _right: &RecordBatch) -> Result<RecordBatch> {
         Err(Error::internal("the states of this call cannot be joined"))
     }
 
@@ -60,19 +60,19 @@ pub trait Evaluator: Send + Sync {
     ///
     /// # Errors
     /// As for `evaluate`.
-    fn by_group(&self, _: &Groups, _: &[SortColumn], _: &Threads) -> Result<Option<ArrayRef>> {
+    fn evaluate_groups(&self, _: &RowGroups, _: &[SortColumn], _: &Threads) -> Result<Option<ArrayRef>> {
         Ok(None)
     }
 
     /// The first row whose answer may still change when more rows of an open section's last partition come.
-    fn settled(&self, frames: &Frames) -> usize {
-        frames.settled()
+    fn first_unsettled(&self, frames: &Frames) -> usize {
+        frames.first_unsettled()
     }
 
     /// The first row that must stay once the rows before `answered` have been answered; rows before it are
     /// needed by no later frame, or are covered by the carry.
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed(answered)
     }
 }
 
@@ -80,13 +80,13 @@ pub trait Evaluator: Send + Sync {
 ///
 /// # Errors
 /// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_frame(
+pub(crate) fn for_each_frame(
     frames: &Frames,
     rows: Range<usize>,
     cancel: &Cancel,
     mut f: impl FnMut(usize, SubRanges) -> Result<()>,
 ) -> Result<()> {
-    each_block(frames, rows, cancel, &mut |bounds| {
+    for_each_block(frames, rows, cancel, &mut |bounds| {
         bounds.rows.clone().try_for_each(|row| f(row, bounds.sub_ranges(row)))
     })
 }
@@ -95,7 +95,7 @@ pub(crate) fn each_frame(
 ///
 /// # Errors
 /// Cancellation, bounds that cannot be found, the first error of `f`.
-pub(crate) fn each_block(
+pub(crate) fn for_each_block(
     frames: &Frames,
     rows: Range<usize>,
     cancel: &Cancel,

@@ -8,24 +8,24 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::evaluator::{Evaluator, each_block};
+use super::evaluator::{Evaluator, for_each_block};
 use crate::bounds::block::FrameRuns;
 use crate::bounds::frames::Frames;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
+use crate::model::group_ids::RowGroups;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
-const WORK: usize = 1 << 24;
+const ROWS_PER_CANCEL_CHECK: usize = 1 << 24;
 
 /// A piece of a frame per lane: left of what EXCLUDE takes out, the row that TIES keeps, right of it. Within a
 /// lane, successive rows' pieces move as monotonically as the frames do.
-const LANES: usize = 3;
+const EXCLUDE_PIECES: usize = 3;
 
 /// How a strategy folds runs of rows into states.
 pub(crate) trait Fold<A: Aggregate>: Send + Sync {
@@ -44,8 +44,8 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     /// The answer of each group; `None` where rows of a partition have several.
     ///
     /// # Errors
-    /// As for [`Accumulator::update`] and [`Readout::evaluate`], or cancellation.
-    fn by_group(&self, _aggregate: &A, _groups: &Groups, _threads: &Threads) -> Result<Option<ArrayRef>> {
+    /// As for [`Accumulator::update`] and [`ResultReader::evaluate`], or cancellation.
+    fn fold_groups(&self, _aggregate: &A, _groups: &RowGroups, _threads: &Threads) -> Result<Option<ArrayRef>> {
         Ok(None)
     }
 
@@ -53,28 +53,32 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     /// is carried.
     ///
     /// # Errors
-    /// As for `state` and [`Readout::evaluate`], or cancellation.
-    fn block(
+    /// As for `state` and [`ResultReader::evaluate`], or cancellation.
+    fn fold_block(
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
         runs: FrameRuns,
         carried: Option<&A::State>,
-        work: &mut Work,
+        work: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
         let accumulator = aggregate.accumulator();
         let state = |run: Range<usize>| {
-            work.spend(run.len())?;
+            work.charge(run.len())?;
             self.state(accumulator, cursor, run)
         };
-        aggregate.readout().evaluate_all(states(accumulator, runs.iter(), carried, state), out)
+        aggregate.reader().evaluate_block(states(accumulator, runs.iter(), carried, state), out)
     }
 }
 
 /// `piece` behind what is carried, to be read.
 #[inline(always)]
-pub(super) fn behind<A: Accumulator>(accumulator: &A, carried: Option<&A::State>, piece: A::State) -> Result<A::State> {
+pub(super) fn with_prefix<A: Accumulator>(
+    accumulator: &A,
+    carried: Option<&A::State>,
+    piece: A::State,
+) -> Result<A::State> {
     match carried {
         Some(carried) => accumulator.merged(carried, &piece),
         None => Ok(piece),
@@ -84,7 +88,7 @@ pub(super) fn behind<A: Accumulator>(accumulator: &A, carried: Option<&A::State>
 /// Lets `change` work on a copy of `value` where a copy costs nothing: the optimiser may then keep `value` itself in
 /// registers, although the rare `change` is no part of the loop around it.
 #[inline(always)]
-pub(super) fn aside<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+pub(super) fn in_registers<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
     if std::mem::needs_drop::<T>() {
         return change(value);
     }
@@ -106,26 +110,26 @@ pub(super) fn states<A: Accumulator>(
         if run.is_empty() {
             return Ok(carried.cloned().unwrap_or_else(|| accumulator.init()));
         }
-        behind(accumulator, carried, state(run)?)
+        with_prefix(accumulator, carried, state(run)?)
     })
 }
 
 /// Rows read since cancellation was last looked for.
 #[derive(Debug)]
-pub(crate) struct Work<'a> {
+pub(crate) struct CancelBudget<'a> {
     cancel: &'a Cancel,
     rows: usize,
 }
 
-impl Work<'_> {
+impl CancelBudget<'_> {
     /// Reads so many rows, as long as nobody has asked to stop.
     ///
     /// # Errors
     /// Cancellation.
     #[inline]
-    pub(crate) fn spend(&mut self, rows: usize) -> Result<()> {
+    pub(crate) fn charge(&mut self, rows: usize) -> Result<()> {
         self.rows += rows;
-        if self.rows > WORK {
+        if self.rows > ROWS_PER_CANCEL_CHECK {
             self.rows = 0;
             return self.cancel.check();
         }
@@ -135,7 +139,7 @@ impl Work<'_> {
 
 /// An aggregate evaluated by a strategy.
 #[derive(Debug)]
-pub(crate) struct Folded<A, F> {
+pub(crate) struct AggregateEvaluator<A, F> {
     aggregate: A,
     fold: F,
     /// The row behind the partition that a carry's state speaks of.
@@ -144,7 +148,7 @@ pub(crate) struct Folded<A, F> {
     last_partition_begin: usize,
 }
 
-impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
+impl<A: Aggregate, F: Fold<A>> AggregateEvaluator<A, F> {
     pub(crate) fn boxed(aggregate: A, fold: F, section: &Section) -> Box<dyn Evaluator>
     where
         A: 'static,
@@ -156,28 +160,28 @@ impl<A: Aggregate, F: Fold<A>> Folded<A, F> {
     }
 }
 
-impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
+impl<A: Aggregate, F: Fold<A>> Evaluator for AggregateEvaluator<A, F> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, fold, first_partition_end, last_partition_begin } = self;
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| accumulator.load(state)).transpose();
         let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut lanes: [F::Cursor; LANES] = std::array::from_fn(|_| fold.cursor(accumulator));
+        let mut lanes: [F::Cursor; EXCLUDE_PIECES] = std::array::from_fn(|_| fold.cursor(accumulator));
         let mut out = readout.builder(rows.len());
-        let mut work = Work { cancel, rows: 0 };
-        each_block(frames, rows, cancel, &mut |bounds| {
+        let mut work = CancelBudget { cancel, rows: 0 };
+        for_each_block(frames, rows, cancel, &mut |bounds| {
             let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
             let after = after.as_ref().filter(|_| *last_partition_begin < bounds.rows.end);
             // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
             let alike = after.is_none() && (carried.is_none() || bounds.rows.end <= *first_partition_end);
             if let Some(runs) = bounds.runs().filter(|_| alike) {
-                return fold.block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out);
+                return fold.fold_block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out);
             }
             for row in bounds.rows.clone() {
                 let mut state = carried.filter(|_| row < *first_partition_end).cloned();
                 for (lane, run) in lanes.iter_mut().zip(bounds.sub_ranges(row)) {
                     if !run.is_empty() {
-                        work.spend(run.len())?;
+                        work.charge(run.len())?;
                         let piece = fold.state(accumulator, lane, run)?;
                         match &mut state {
                             Some(state) => accumulator.merge(state, &piece)?,
@@ -201,21 +205,21 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for Folded<A, F> {
         readout.finish(out)
     }
 
-    fn by_group(&self, groups: &Groups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
-        self.fold.by_group(&self.aggregate, groups, threads)
+    fn evaluate_groups(&self, groups: &RowGroups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
+        self.fold.fold_groups(&self.aggregate, groups, threads)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        advanced(self.aggregate.accumulator(), state, rows)
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        append_saved(self.aggregate.accumulator(), state, rows)
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        joined(self.aggregate.accumulator(), left, right)
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        merge_saved(self.aggregate.accumulator(), left, right)
     }
 }
 
 /// The saved state of what `state` stands for and of `rows` behind it.
-pub(super) fn advanced<A: Accumulator>(
+pub(super) fn append_saved<A: Accumulator>(
     accumulator: &A,
     state: Option<&RecordBatch>,
     rows: Range<usize>,
@@ -231,7 +235,11 @@ pub(super) fn advanced<A: Accumulator>(
 }
 
 /// The saved state of the rows of two.
-pub(super) fn joined<A: Accumulator>(accumulator: &A, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+pub(super) fn merge_saved<A: Accumulator>(
+    accumulator: &A,
+    left: &RecordBatch,
+    right: &RecordBatch,
+) -> Result<RecordBatch> {
     let mut state = accumulator.load(left)?;
     accumulator.merge(&mut state, &accumulator.load(right)?)?;
     accumulator.save(&state)

@@ -21,13 +21,13 @@ use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
 /// An evaluator whose answers hold only where `count` reaches `rows`.
-pub(crate) struct AtLeast {
+pub(crate) struct MinRows {
     inner: Box<dyn Evaluator>,
     count: Box<dyn Evaluator>,
     rows: i64,
 }
 
-impl AtLeast {
+impl MinRows {
     /// `inner` where `count`, which yields Int64 without nulls, is at least `rows`.
     #[must_use]
     pub(crate) fn new(inner: Box<dyn Evaluator>, count: Box<dyn Evaluator>, rows: u64) -> Self {
@@ -35,9 +35,9 @@ impl AtLeast {
     }
 }
 
-impl Evaluator for AtLeast {
+impl Evaluator for MinRows {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let carries = split(carry)?;
+        let carries = split_carry(carry)?;
         let values = self.inner.evaluate(frames, rows.clone(), &carries[0], cancel)?;
         let counts = self.count.evaluate(frames, rows, &carries[1], cancel)?;
         let counts = counts.as_primitive::<Int64Type>().values();
@@ -49,38 +49,42 @@ impl Evaluator for AtLeast {
         self.inner.check_size(frames, rows, threads)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let [inner, count] = parts(state)?;
-        both(self.inner.advance(inner.as_ref(), rows.clone())?, self.count.advance(count.as_ref(), rows)?)
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let [inner, count] = split_state(state)?;
+        combine_states(
+            self.inner.save_state(inner.as_ref(), rows.clone())?,
+            self.count.save_state(count.as_ref(), rows)?,
+        )
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         let joined = |evaluator: &dyn Evaluator, part: usize| -> Result<RecordBatch> {
             let lacking = || Error::internal("the carry of a call with min_rows lacks a state");
-            let [left, right] = [&parts(Some(left))?[part], &parts(Some(right))?[part]].map(Clone::clone);
-            evaluator.join(&left.ok_or_else(lacking)?, &right.ok_or_else(lacking)?)
+            let [left, right] = [&split_state(Some(left))?[part], &split_state(Some(right))?[part]].map(Clone::clone);
+            evaluator.merge_states(&left.ok_or_else(lacking)?, &right.ok_or_else(lacking)?)
         };
-        both(joined(self.inner.as_ref(), 0)?, joined(self.count.as_ref(), 1)?)
+        combine_states(joined(self.inner.as_ref(), 0)?, joined(self.count.as_ref(), 1)?)
     }
 
-    fn settled(&self, frames: &Frames) -> usize {
-        self.inner.settled(frames).min(self.count.settled(frames))
+    fn first_unsettled(&self, frames: &Frames) -> usize {
+        self.inner.first_unsettled(frames).min(self.count.first_unsettled(frames))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        self.inner.release(frames, answered).min(self.count.release(frames, answered))
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.first_needed(frames, answered).min(self.count.first_needed(frames, answered))
     }
 }
 
 /// The carries of the evaluator and of its count.
-fn split(carry: &Carry) -> Result<[Carry; 2]> {
-    let ([inner, count], [inner_after, count_after]) = (parts(carry.state.as_ref())?, parts(carry.after.as_ref())?);
+fn split_carry(carry: &Carry) -> Result<[Carry; 2]> {
+    let ([inner, count], [inner_after, count_after]) =
+        (split_state(carry.state.as_ref())?, split_state(carry.after.as_ref())?);
     let Carry { base, .. } = *carry;
     Ok([Carry { base, state: inner, after: inner_after }, Carry { base, state: count, after: count_after }])
 }
 
 /// The states of the evaluator and of its count.
-fn parts(state: Option<&RecordBatch>) -> Result<[Option<RecordBatch>; 2]> {
+fn split_state(state: Option<&RecordBatch>) -> Result<[Option<RecordBatch>; 2]> {
     let Some(state) = state else { return Ok([None, None]) };
     let part = |column: usize| {
         let lists = state.columns().get(column).and_then(|column| column.as_list_opt::<i32>());
@@ -92,7 +96,7 @@ fn parts(state: Option<&RecordBatch>) -> Result<[Option<RecordBatch>; 2]> {
 }
 
 /// Two states as one. They may differ in rows, so each becomes one list.
-fn both(inner: RecordBatch, count: RecordBatch) -> Result<RecordBatch> {
+fn combine_states(inner: RecordBatch, count: RecordBatch) -> Result<RecordBatch> {
     let columns = [("inner", inner), ("count", count)].map(|(name, state)| {
         let offsets = OffsetBuffer::from_lengths([state.num_rows()]);
         let item = Field::new("row", DataType::Struct(state.schema().fields().clone()), false);

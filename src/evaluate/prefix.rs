@@ -17,24 +17,24 @@
 use std::ops::Range;
 
 use super::evaluator::FRAMES_PER_BLOCK;
-use super::fold::{Fold, Work, aside, states};
-use super::state_buffer::TOGETHER;
+use super::fold::{CancelBudget, Fold, in_registers, states};
+use super::state_buffer::MAX_FRAMES;
 use crate::bounds::block::FrameRuns;
-use crate::bounds::motion::Moves;
+use crate::bounds::motion::Motion;
 use crate::error::{Error, Result};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, Removable, all_kept};
-use crate::util::simd::vectorized;
+use crate::model::aggregate::{Accumulator, Aggregate, Removable, ResultReader, keep_all};
+use crate::util::simd::with_avx2_only;
 
 /// Keeps the difference of two prefixes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefix;
 
 /// The most rows that may enter or leave in a block for their prefixes to be written down.
-const FAR: usize = 8 * FRAMES_PER_BLOCK;
+const MAX_PREFIX_ROWS: usize = 8 * FRAMES_PER_BLOCK;
 
 /// What one lane remembers: the frame last seen and its state.
 #[derive(Debug)]
-pub(crate) struct Window<S> {
+pub(crate) struct PrefixWindow<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
@@ -59,14 +59,14 @@ impl<S: Clone> Prefixes<S> {
     #[inline(always)]
     fn state<A: Removable<State = S>>(&self, accumulator: &A, run: &Range<usize>) -> Option<S> {
         let entered = self.entered.get(run.end.wrapping_sub(self.end))?;
-        accumulator.without(entered, self.left.get(run.start.wrapping_sub(self.begin))?)
+        accumulator.subtract(entered, self.left.get(run.start.wrapping_sub(self.begin))?)
     }
 }
 
 /// The prefixes up to each of `ends`, which is row `from` and so many: the next ones if all ends move by a row, the same
 /// if none moves, else each where it is found; `None` where one is not among them.
 #[inline(always)]
-fn beside<'a, S: Clone>(
+fn prefixes_at<'a, S: Clone>(
     prefixes: &'a [S],
     from: usize,
     ends: &[u32],
@@ -88,7 +88,7 @@ fn beside<'a, S: Clone>(
     Some(room)
 }
 
-impl<S: Clone> Window<S> {
+impl<S: Clone> PrefixWindow<S> {
     /// Moves to `run`, which is not empty.
     #[inline(always)]
     fn move_to<A: Removable<State = S>>(&mut self, accumulator: &A, run: Range<usize>) -> Result<()> {
@@ -98,10 +98,10 @@ impl<S: Clone> Window<S> {
             *state = accumulator.init();
         }
         if run.end > known.end {
-            aside(state, |state| accumulator.update(state, known.end..run.end))?;
+            in_registers(state, |state| accumulator.update(state, known.end..run.end))?;
         }
         if run.start > known.start {
-            aside(state, |state| accumulator.remove(state, known.start..run.start))?;
+            in_registers(state, |state| accumulator.retract_rows(state, known.start..run.start))?;
         }
         *known = run;
         Ok(())
@@ -109,14 +109,14 @@ impl<S: Clone> Window<S> {
 
     /// Answers the frames, if both of their ends move by a row each.
     #[inline(always)]
-    fn by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
+    fn evaluate_by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(false) };
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let Some((first, Motion { begin: true, end: true })) = runs.sliding() else { return Ok(false) };
         self.move_to(accumulator, first.clone())?;
         let Self { run, state, room: [states, _], .. } = self;
         let more = runs.iter().len() - 1;
@@ -124,25 +124,25 @@ impl<S: Clone> Window<S> {
         states.resize_with(more + 1, || accumulator.init());
         states[0] = state.clone();
         Removable::slide(accumulator, state, first.end..run.end, first.start..run.start, &mut states[1..])?;
-        readout.evaluate_all(states.iter().map(|state| Ok(state.clone())), out)?;
+        readout.evaluate_block(states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
     /// Answers a block of frames by prefixes, unless they move far.
     #[inline(always)]
-    fn by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
+    fn evaluate_by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let mut held = runs.iter().filter(|run| !run.is_empty());
         let Some(first) = held.next() else { return Ok(false) };
         let last = held.next_back().unwrap_or_else(|| first.clone());
         let (begins, ends) = (first.start..last.start, first.end..last.end);
-        if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > FAR {
+        if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > MAX_PREFIX_ROWS {
             return Ok(false);
         }
         self.move_to(accumulator, first.clone())?;
@@ -152,7 +152,7 @@ impl<S: Clone> Window<S> {
         for (prefixes, mut state, rows) in moved {
             prefixes.resize_with(rows.len() + 1, || accumulator.init());
             prefixes[0] = state.clone();
-            accumulator.accumulate(&mut state, rows, all_kept(), &mut prefixes[1..])?;
+            accumulator.append_scan(&mut state, rows, keep_all(), &mut prefixes[1..])?;
         }
         // Frames may jump, if this way was asked for.
         let anew = |run| {
@@ -163,19 +163,20 @@ impl<S: Clone> Window<S> {
         let look = |run| prefixes.state(accumulator, &run).map_or_else(|| anew(run), Ok);
         let mut runs = runs;
         while !runs.is_empty() {
-            let (some, others) = runs.split(TOGETHER);
-            let moves = some.slide().map(|(_, moves)| moves);
-            let ended = beside(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
-            let begun = beside(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
-            match ended.zip(begun).filter(|_| carried.is_none()) {
+            let (some, others) = runs.split(MAX_FRAMES);
+            let moves = some.sliding().map(|(_, moves)| moves);
+            let ended = prefixes_at(&prefixes.entered, prefixes.end, some.end, moves.map(|moves| moves.end), entered);
+            let has_started =
+                prefixes_at(&prefixes.left, prefixes.begin, some.begin, moves.map(|moves| moves.begin), left);
+            match ended.zip(has_started).filter(|_| carried.is_none()) {
                 Some((entered, left)) => {
                     let frames = entered.iter().zip(left).map(|(entered, left)| {
-                        let state = accumulator.without(entered, left);
+                        let state = accumulator.subtract(entered, left);
                         state.ok_or_else(|| Error::internal("states that cannot be subtracted"))
                     });
-                    readout.evaluate_all(frames, out)?;
+                    readout.evaluate_block(frames, out)?;
                 }
-                None => readout.evaluate_all(states(accumulator, some.iter(), carried, look), out)?,
+                None => readout.evaluate_block(states(accumulator, some.iter(), carried, look), out)?,
             }
             runs = others;
         }
@@ -186,11 +187,11 @@ impl<S: Clone> Window<S> {
 }
 
 impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
-    type Cursor = Window<A::State>;
+    type Cursor = PrefixWindow<A::State>;
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
         let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
-        Window { run: 0..0, state: accumulator.init(), prefixes, room: [Vec::new(), Vec::new()] }
+        PrefixWindow { run: 0..0, state: accumulator.init(), prefixes, room: [Vec::new(), Vec::new()] }
     }
 
     fn state(&self, accumulator: &A::Accumulator, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -198,25 +199,25 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
         Ok(window.state.clone())
     }
 
-    fn block(
+    fn fold_block(
         &self,
         aggregate: &A,
         window: &mut Self::Cursor,
         mut runs: FrameRuns,
         carried: Option<&A::State>,
-        _: &mut Work,
+        _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let nothing = accumulator.init();
-        if accumulator.without(&nothing, &nothing).is_some() {
-            let answered = vectorized(
+        if accumulator.subtract(&nothing, &nothing).is_some() {
+            let answered = with_avx2_only(
                 #[inline(always)]
                 || {
                     while !runs.is_empty() {
-                        let (some, others) = runs.split(TOGETHER);
-                        if carried.is_some() || !window.by_steps(aggregate, some, out)? {
-                            return window.by_prefixes(aggregate, runs, carried, out);
+                        let (some, others) = runs.split(MAX_FRAMES);
+                        if carried.is_some() || !window.evaluate_by_steps(aggregate, some, out)? {
+                            return window.evaluate_by_prefixes(aggregate, runs, carried, out);
                         }
                         runs = others;
                     }
@@ -227,7 +228,7 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
                 return Ok(());
             }
         }
-        readout.evaluate_all(
+        readout.evaluate_block(
             states(accumulator, runs.iter(), carried, |run| Fold::<A>::state(self, accumulator, window, run)),
             out,
         )

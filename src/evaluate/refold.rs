@@ -15,12 +15,12 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::evaluator::{Evaluator, each_frame};
-use super::fold::{advanced, joined};
+use super::evaluator::{Evaluator, for_each_frame};
+use super::fold::{append_saved, merge_saved};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
@@ -42,7 +42,7 @@ pub(crate) struct Refold<A> {
 }
 
 /// The frame last folded.
-struct Folded<S> {
+struct LastFold<S> {
     pieces: Vec<Range<usize>>,
     carried: bool,
     /// The greatest place of its rows.
@@ -79,7 +79,7 @@ impl<A: Aggregate> Refold<A> {
     }
 
     /// Appends rows to the fold, unless some of them belong before rows that are in it: then says no.
-    fn append(&self, folded: &mut Folded<A::State>, entering: &[Range<usize>]) -> Result<bool> {
+    fn append(&self, folded: &mut LastFold<A::State>, entering: &[Range<usize>]) -> Result<bool> {
         let Some(places) = &self.places else {
             for run in entering {
                 self.aggregate.accumulator().update(&mut folded.state, run.clone())?;
@@ -104,10 +104,10 @@ impl<A: Aggregate> Refold<A> {
     /// The fold of a frame, going on from the frame before where that is its beginning.
     fn fold(
         &self,
-        before: Option<Folded<A::State>>,
+        before: Option<LastFold<A::State>>,
         frame: SubRanges,
         carried: Option<&A::State>,
-    ) -> Result<Folded<A::State>> {
+    ) -> Result<LastFold<A::State>> {
         let pieces: Vec<_> = frame.filter(|piece| !piece.is_empty()).collect();
         if let Some(mut folded) = before.filter(|folded| !self.anew && folded.carried == carried.is_some())
             && let Some(entering) = entering(&folded.pieces, &pieces)
@@ -117,7 +117,7 @@ impl<A: Aggregate> Refold<A> {
             return Ok(folded);
         }
         let state = carried.cloned().unwrap_or_else(|| self.aggregate.accumulator().init());
-        let mut folded = Folded { pieces: Vec::new(), carried: carried.is_some(), last: None, state };
+        let mut folded = LastFold { pieces: Vec::new(), carried: carried.is_some(), last: None, state };
         self.append(&mut folded, &pieces)?;
         folded.pieces = pieces;
         Ok(folded)
@@ -143,36 +143,36 @@ impl<A: Aggregate> Evaluator for Refold<A> {
             state.as_ref().map(|state| self.aggregate.accumulator().load(state)).transpose()
         };
         let (loaded, after) = (load(&carry.state)?, load(&carry.after)?);
-        let mut out = self.aggregate.readout().builder(rows.len());
+        let mut out = self.aggregate.reader().builder(rows.len());
         let mut folded = None;
-        each_frame(frames, rows, cancel, |row, frame| {
+        for_each_frame(frames, rows, cancel, |row, frame| {
             let carried = loaded.as_ref().filter(|_| row < self.first_partition_end);
             let state = self.fold(folded.take(), frame, carried)?;
             match after.as_ref().filter(|_| self.last_partition_begin <= row) {
-                None => self.aggregate.readout().evaluate(&state.state, &mut out)?,
+                None => self.aggregate.reader().evaluate(&state.state, &mut out)?,
                 Some(after) => self
                     .aggregate
-                    .readout()
+                    .reader()
                     .evaluate(&self.aggregate.accumulator().merged(&state.state, after)?, &mut out)?,
             }
             folded = Some(state);
             Ok(())
         })?;
-        self.aggregate.readout().finish(out)
+        self.aggregate.reader().finish(out)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
         if self.ordered {
             return Err(Error::internal("no state stands for rows that are read in an order of their own"));
         }
-        advanced(self.aggregate.accumulator(), state, rows)
+        append_saved(self.aggregate.accumulator(), state, rows)
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        joined(self.aggregate.accumulator(), left, right)
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        merge_saved(self.aggregate.accumulator(), left, right)
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        if self.ordered { frames.release_without_carry(answered) } else { frames.release(answered) }
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        if self.ordered { frames.first_needed_without_carry(answered) } else { frames.first_needed(answered) }
     }
 }

@@ -12,25 +12,25 @@
 use std::mem::needs_drop;
 use std::ops::Range;
 
-use super::fold::{Fold, Work, aside, behind, states};
-use super::state_buffer::{StateBuffer, TOGETHER};
+use super::fold::{CancelBudget, Fold, in_registers, states, with_prefix};
+use super::state_buffer::{MAX_FRAMES, StateBuffer};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, keep_all};
 use crate::model::section::Section;
-use crate::util::boundaries::Edges;
-use crate::util::simd::vectorized;
+use crate::util::boundaries::Boundaries;
+use crate::util::simd::with_avx2_only;
 
 /// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
-const CHUNK: usize = 64;
+const SUFFIX_INTERVAL: usize = 64;
 
 /// So many frames are worth to be answered together.
-const MANY: usize = 16;
+const MIN_FRAMES: usize = 16;
 
 /// Scans forwards from a frame's begin, or backwards from its partition's end.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    partitions: Edges,
+    partitions: Boundaries,
 }
 
 impl Scan {
@@ -43,26 +43,26 @@ impl Scan {
 
 /// What a scan has read so far.
 #[derive(Debug)]
-pub(crate) struct Cursor<S> {
-    forwards: Forwards<S>,
+pub(crate) struct ScanState<S> {
+    forwards: ForwardState<S>,
     /// The states of some frames that are answered together.
     together: StateBuffer<S>,
     /// States of `row..run.end`; the next frame is expected to end where this one does.
-    backwards: Option<Suffixes<S>>,
+    backwards: Option<SuffixCache<S>>,
 }
 
 /// The state of `run`; the next frame is expected to begin where it does.
 #[derive(Debug, Clone)]
-struct Forwards<S> {
+struct ForwardState<S> {
     run: Range<usize>,
     state: S,
 }
 
 /// States of the suffixes of a run.
 #[derive(Debug)]
-pub(crate) struct Suffixes<S> {
+pub(crate) struct SuffixCache<S> {
     run: Range<usize>,
-    /// `kept[k]` is the state of `((run.start / CHUNK) + 1 + k) * CHUNK..run.end`, first chunk's end first.
+    /// `kept[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`, first chunk's end first.
     kept: Vec<S>,
     /// The rows of the opened chunk that lie in the run.
     open: Range<usize>,
@@ -70,25 +70,25 @@ pub(crate) struct Suffixes<S> {
     states: Vec<S>,
 }
 
-impl<S: Clone> Suffixes<S> {
+impl<S: Clone> SuffixCache<S> {
     /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
     fn new<A: Accumulator<State = S>>(accumulator: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
         let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
         kept.clear();
-        let first = run.start / CHUNK + 1;
+        let first = run.start / SUFFIX_INTERVAL + 1;
         let mut end = run.end;
         let mut later: Option<S> = None;
-        for edge in (first..=run.end / CHUNK).rev() {
+        for edge in (first..=run.end / SUFFIX_INTERVAL).rev() {
             let mut state = accumulator.init();
-            if edge * CHUNK < end {
-                accumulator.update(&mut state, edge * CHUNK..end)?;
+            if edge * SUFFIX_INTERVAL < end {
+                accumulator.update(&mut state, edge * SUFFIX_INTERVAL..end)?;
             }
             if let Some(later) = &later {
                 accumulator.merge(&mut state, later)?;
             }
             kept.push(state.clone());
             later = Some(state);
-            end = edge * CHUNK;
+            end = edge * SUFFIX_INTERVAL;
         }
         kept.reverse();
         Ok(Self { open: run.end..run.end, run, kept, states })
@@ -96,47 +96,48 @@ impl<S: Clone> Suffixes<S> {
 
     /// Whether `run` is one of the suffixes.
     #[inline]
-    fn hold(&self, run: &Range<usize>) -> bool {
+    fn contains(&self, run: &Range<usize>) -> bool {
         self.run.end == run.end && self.run.start <= run.start
     }
 
     #[inline]
     fn state<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<S> {
-        self.open(accumulator, row)?;
+        self.expand(accumulator, row)?;
         Ok(self.states[row - self.open.start].clone())
     }
 
     /// Opens the chunk of `row`.
     #[inline]
-    fn open<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
+    fn expand<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
         if self.open.contains(&row) {
             return Ok(());
         }
-        let chunk = row / CHUNK;
-        self.open = self.run.start.max(chunk * CHUNK)..self.run.end.min((chunk + 1) * CHUNK);
+        let chunk = row / SUFFIX_INTERVAL;
+        self.open = self.run.start.max(chunk * SUFFIX_INTERVAL)..self.run.end.min((chunk + 1) * SUFFIX_INTERVAL);
         self.states.resize_with(self.open.len(), || accumulator.init());
-        let mut later = self.kept.get(chunk - self.run.start / CHUNK).cloned().unwrap_or_else(|| accumulator.init());
-        accumulator.prepend_all(&mut later, self.open.clone(), all_kept(), &mut self.states)
+        let mut later =
+            self.kept.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
+        accumulator.prepend_scan(&mut later, self.open.clone(), keep_all(), &mut self.states)
     }
 
     /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
     /// chunk ends.
-    fn falling<A: Accumulator<State = S>>(
+    fn shrinking_states<A: Accumulator<State = S>>(
         &mut self,
         accumulator: &A,
         mut runs: impl Iterator<Item = Range<usize>>,
     ) -> Result<impl ExactSizeIterator<Item = &S>> {
-        let Some(first) = runs.next().filter(|run| self.hold(run) && !run.is_empty()).map(|run| run.start) else {
+        let Some(first) = runs.next().filter(|run| self.contains(run) && !run.is_empty()).map(|run| run.start) else {
             return Ok(self.states[..0].iter());
         };
-        self.open(accumulator, first)?;
+        self.expand(accumulator, first)?;
         let falls = |(row, run): &(usize, Range<usize>)| run.start == *row && run.end == self.run.end;
         let behind = first + 1 + (first + 1..self.open.end).zip(runs).take_while(falls).count();
         Ok(self.states[first - self.open.start..behind - self.open.start].iter())
     }
 }
 
-impl<S: Clone> Forwards<S> {
+impl<S: Clone> ForwardState<S> {
     fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
         Self { run: 0..0, state: accumulator.init() }
     }
@@ -147,17 +148,17 @@ impl<S: Clone> Forwards<S> {
         &mut self,
         accumulator: &A,
         scan: &Scan,
-        backwards: &mut Option<Suffixes<S>>,
+        backwards: &mut Option<SuffixCache<S>>,
         run: Range<usize>,
     ) -> Result<S> {
         if run.start == self.run.start && run.end == self.run.end + 1 {
             accumulator.append(&mut self.state, self.run.end)?;
             self.run.end = run.end;
         } else if run != self.run {
-            if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.hold(&run)) {
+            if let Some(suffixes) = backwards.as_mut().filter(|suffixes| suffixes.contains(&run)) {
                 return suffixes.state(accumulator, run.start);
             }
-            let suffix = aside(self, |forwards| forwards.jump_to(accumulator, scan, backwards, run))?;
+            let suffix = in_registers(self, |forwards| forwards.jump_to(accumulator, scan, backwards, run))?;
             if let Some(state) = suffix {
                 return Ok(state);
             }
@@ -167,30 +168,30 @@ impl<S: Clone> Forwards<S> {
 
     /// Answers the frames, if they grow from here, or anew, by a row each, or if they shrink so.
     #[inline(always)]
-    fn together<A: Aggregate<State = S>>(
+    fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
         room: &mut StateBuffer<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let mut each = runs.iter();
         let Some(first) = each.next() else { return Ok(false) };
         let last = each.next_back().unwrap_or_else(|| first.clone());
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
         room.states.resize_with(runs.iter().len(), || accumulator.init());
-        if goes_on && runs.slide().is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            accumulator.accumulate(&mut self.state, rows, all_kept(), &mut room.states)?;
-        } else if (goes_on || first.len() == 1) && runs.grow() {
-            room.keep_longer(runs);
-            accumulator.accumulate(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
+        if goes_on && runs.sliding().is_some_and(|(_, moves)| moves.end && !moves.begin) {
+            accumulator.append_scan(&mut self.state, rows, keep_all(), &mut room.states)?;
+        } else if (goes_on || first.len() == 1) && runs.are_growing() {
+            room.mark_long_runs(runs);
+            accumulator.append_scan(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
         } else {
-            return shrunk(aggregate, room, runs, out);
+            return evaluate_shrinking(aggregate, room, runs, out);
         }
         self.run = last;
-        readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+        readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -200,15 +201,15 @@ impl<S: Clone> Forwards<S> {
         &mut self,
         accumulator: &A,
         scan: &Scan,
-        backwards: &mut Option<Suffixes<S>>,
+        backwards: &mut Option<SuffixCache<S>>,
         run: Range<usize>,
     ) -> Result<Option<S>> {
         if run.start != self.run.start || run.end < self.run.end {
             // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
             // A frame that is its partition's only row may do either; forwards is the cheaper guess.
-            if run.len() > 1 && run.end == scan.partitions.end(run.start) {
+            if run.len() > 1 && run.end == scan.partitions.run_end(run.start) {
                 let before = backwards.take();
-                let suffixes = backwards.insert(Suffixes::new(accumulator, run.clone(), before)?);
+                let suffixes = backwards.insert(SuffixCache::new(accumulator, run.clone(), before)?);
                 return Ok(Some(suffixes.state(accumulator, run.start)?));
             }
             *self = Self { run: run.start..run.start, state: accumulator.init() };
@@ -221,64 +222,70 @@ impl<S: Clone> Forwards<S> {
 
 /// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
 #[inline(always)]
-fn shrunk<A: Aggregate>(
+fn evaluate_shrinking<A: Aggregate>(
     aggregate: &A,
     room: &mut StateBuffer<A::State>,
     runs: FrameRuns,
     out: &mut A::Builder,
 ) -> Result<bool> {
     let mut each = runs.iter();
-    let Some(last) = each.next_back().filter(|last| (1..CHUNK).contains(&last.len()) && runs.shrink()) else {
+    let Some(last) = each.next_back().filter(|last| (1..SUFFIX_INTERVAL).contains(&last.len()) && runs.are_shrinking())
+    else {
         return Ok(false);
     };
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let mut state = accumulator.init();
     for row in (last.start + 1..last.end).rev() {
         accumulator.prepend(&mut state, row)?;
     }
     let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
-    room.keep_longer(runs);
+    room.mark_long_runs(runs);
     if let Some(last) = room.kept.last_mut() {
         // What is behind its first row has been put into the state.
         *last = u64::MAX;
     }
     room.states.resize_with(rows.len(), || accumulator.init());
-    accumulator.prepend_all(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-    readout.evaluate_all(room.states.iter().map(|state| Ok(state.clone())), out)?;
+    accumulator.prepend_scan(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
+    readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
     Ok(true)
 }
 
 impl<A: Aggregate> Fold<A> for Scan {
-    type Cursor = Cursor<A::State>;
+    type Cursor = ScanState<A::State>;
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
-        Cursor { forwards: Forwards::new(accumulator), together: StateBuffer::new(), backwards: None }
+        ScanState { forwards: ForwardState::new(accumulator), together: StateBuffer::new(), backwards: None }
     }
 
     fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
         cursor.forwards.move_to(accumulator, self, &mut cursor.backwards, run)
     }
 
-    fn block(
+    fn fold_block(
         &self,
         aggregate: &A,
         cursor: &mut Self::Cursor,
         mut runs: FrameRuns,
         carried: Option<&A::State>,
-        _: &mut Work,
+        _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let mut forwards = std::mem::replace(&mut cursor.forwards, Forwards::new(accumulator));
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let mut forwards = std::mem::replace(&mut cursor.forwards, ForwardState::new(accumulator));
         while !runs.is_empty() {
             // Frames that shrink, or grow, row by row need not be asked for one by one.
             if let Some(suffixes) = &mut cursor.backwards {
-                let falling = suffixes.falling(accumulator, runs.iter())?;
-                let many = falling.len();
-                let answered = (many >= MANY).then(|| {
-                    vectorized(
+                let shrinking_states = suffixes.shrinking_states(accumulator, runs.iter())?;
+                let many = shrinking_states.len();
+                let answered = (many >= MIN_FRAMES).then(|| {
+                    with_avx2_only(
                         #[inline(always)]
-                        || readout.evaluate_all(falling.map(|state| behind(accumulator, carried, state.clone())), out),
+                        || {
+                            readout.evaluate_block(
+                                shrinking_states.map(|state| with_prefix(accumulator, carried, state.clone())),
+                                out,
+                            )
+                        },
                     )
                 });
                 if answered.flatten().transpose()?.is_some() {
@@ -286,12 +293,12 @@ impl<A: Aggregate> Fold<A> for Scan {
                     continue;
                 }
             }
-            let (some, others) = runs.split(TOGETHER);
+            let (some, others) = runs.split(MAX_FRAMES);
             let together = carried.is_none()
                 && !needs_drop::<A::State>()
-                && vectorized(
+                && with_avx2_only(
                     #[inline(always)]
-                    || forwards.together(aggregate, &mut cursor.together, some, out),
+                    || forwards.evaluate_block(aggregate, &mut cursor.together, some, out),
                 )
                 .transpose()?
                     == Some(true);
@@ -299,9 +306,9 @@ impl<A: Aggregate> Fold<A> for Scan {
                 runs = others;
                 continue;
             }
-            let (some, others) = runs.split(CHUNK);
+            let (some, others) = runs.split(SUFFIX_INTERVAL);
             let state = |run| forwards.move_to(accumulator, self, &mut cursor.backwards, run);
-            readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
+            readout.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         cursor.forwards = forwards;

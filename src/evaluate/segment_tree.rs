@@ -28,7 +28,7 @@ use crate::util::reserve;
 const FANOUT: usize = 16;
 
 /// Levels above the rows: 16^8 rows are more than a section holds.
-const LEVELS: usize = 8;
+const MAX_LEVELS: usize = 8;
 
 /// States of aligned runs.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl<A: Aggregate> Fold<A> for SegmentTree<A::State> {
         let mut height = 0;
         loop {
             let (first, last) = (low.div_ceil(FANOUT), high / FANOUT);
-            if first >= last || height == LEVELS {
+            if first >= last || height == MAX_LEVELS {
                 self.append(accumulator, &mut left, height, low..high)?;
                 accumulator.merge(&mut left, &right)?;
                 return Ok(left);

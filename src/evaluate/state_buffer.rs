@@ -1,10 +1,10 @@
 //! What is known of some frames that are answered together.
 
 use crate::bounds::block::FrameRuns;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 
 /// So many frames are worth to be answered together, and their states stay in the first-level cache.
-pub(super) const TOGETHER: usize = 128;
+pub(super) const MAX_FRAMES: usize = 128;
 
 /// Room for the states of some frames that are answered together.
 #[derive(Debug)]
@@ -23,10 +23,10 @@ impl<S> StateBuffer<S> {
     }
 
     /// Notes which of the frames are of more than one row.
-    pub(super) fn keep_longer(&mut self, FrameRuns { begin, end }: FrameRuns) {
+    pub(super) fn mark_long_runs(&mut self, FrameRuns { begin, end }: FrameRuns) {
         let kept = &mut self.kept;
         kept.clear();
-        widest(
+        with_widest_vectors(
             #[inline(always)]
             || kept.extend(begin.iter().zip(end).map(|(begin, end)| if begin + 1 == *end { 0 } else { u64::MAX })),
         );

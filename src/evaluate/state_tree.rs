@@ -33,7 +33,7 @@ impl<S: Clone + Send + Sync> StateTree<S> {
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(crate) fn restart<A: Accumulator<State = S>>(&mut self, accumulator: &A, leaves: usize) -> Result<()> {
+    pub(crate) fn reset<A: Accumulator<State = S>>(&mut self, accumulator: &A, leaves: usize) -> Result<()> {
         reserve::refill(&mut self.nodes, 2 * leaves.next_power_of_two(), accumulator.init())
     }
 

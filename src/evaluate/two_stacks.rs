@@ -22,19 +22,19 @@
 use std::mem::needs_drop;
 use std::ops::Range;
 
-use super::fold::{Fold, Work, aside, states};
+use super::fold::{CancelBudget, Fold, in_registers, states};
 use super::state_buffer;
-use super::two_stacks_fixed::{self, Narrow};
+use super::two_stacks_fixed::{self, FixedWidthStates};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, all_kept};
-use crate::util::simd::vectorized;
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, keep_all};
+use crate::util::simd::with_avx2_only;
 
 /// A call for all rows of a front is worth it from so many on.
-const FEW: usize = 16;
+const MIN_FRONT_ROWS: usize = 16;
 
 /// Frames of so many rows, whose stacks turn as often, are worth to be answered together.
-const MANY: usize = 64;
+const MIN_FRAME_ROWS: usize = 64;
 
 /// Keeps the two stacks.
 #[derive(Debug, Clone, Copy)]
@@ -42,30 +42,30 @@ pub(crate) struct TwoStacks;
 
 /// The stacks of one lane. The front has the states of the last rows before the middle, of all of them first.
 #[derive(Debug)]
-pub(crate) struct Stacks<S> {
+pub(crate) struct StackStates<S> {
     front: Vec<S>,
-    back: Back<S>,
-    beside: Beside<S>,
-    narrow: Narrow<S>,
+    back: BackStack<S>,
+    beside: BlockStates<S>,
+    narrow: FixedWidthStates<S>,
 }
 
 /// The states of some frames' rows before the middle, where they are all the same, and of those from the middle on.
 #[derive(Debug)]
-struct Beside<S> {
+struct BlockStates<S> {
     fronts: Vec<S>,
     backs: Vec<S>,
 }
 
 /// What changes with every row.
 #[derive(Debug, Clone)]
-struct Back<S> {
+struct BackStack<S> {
     run: Range<usize>,
     middle: usize,
     /// Of the rows from the middle on.
     state: S,
 }
 
-impl<S: Clone> Back<S> {
+impl<S: Clone> BackStack<S> {
     fn new<A: Accumulator<State = S>>(accumulator: &A) -> Self {
         Self { run: 0..0, middle: 0, state: accumulator.init() }
     }
@@ -79,13 +79,13 @@ impl<S: Clone> Back<S> {
         run: Range<usize>,
     ) -> Result<S> {
         if run.start < self.run.start || run.end < self.run.end || run.start > self.middle {
-            aside(self, |back| back.turn(accumulator, front, &run))?;
+            in_registers(self, |back| back.flip(accumulator, front, &run))?;
         }
         let known = self.run.end;
         if run.end == known + 1 {
             accumulator.append(&mut self.state, known)?;
         } else if run.end > known {
-            aside(&mut self.state, |state| accumulator.update(state, known..run.end))?;
+            in_registers(&mut self.state, |state| accumulator.update(state, known..run.end))?;
         }
         // What lies in the front beyond this is of rows that have left.
         let rows = self.middle - run.start;
@@ -98,15 +98,15 @@ impl<S: Clone> Back<S> {
 
     /// Answers the first of the frames, if they move as frames mostly do: as many as the front goes on for. Says how many.
     #[inline(always)]
-    fn together<A: Aggregate<State = S>>(
+    fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
-        Stacks { front, beside: Beside { fronts, backs }, .. }: &mut Stacks<S>,
+        StackStates { front, beside: BlockStates { fronts, backs }, .. }: &mut StackStates<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let Some((first, moves)) = runs.slide() else { return Ok(0) };
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let Some((first, moves)) = runs.sliding() else { return Ok(0) };
         self.move_to(accumulator, front, first.clone())?;
         // Once the front is used up the rows are folded into a new one.
         let left = self.middle - first.start;
@@ -116,7 +116,7 @@ impl<S: Clone> Back<S> {
         backs.resize_with(count, || accumulator.init());
         if moves.end {
             backs[0] = self.state.clone();
-            accumulator.accumulate(&mut self.state, first.end..first.end + last, all_kept(), &mut backs[1..])?;
+            accumulator.append_scan(&mut self.state, first.end..first.end + last, keep_all(), &mut backs[1..])?;
         } else {
             backs.fill(self.state.clone());
         }
@@ -129,14 +129,14 @@ impl<S: Clone> Back<S> {
             &fronts[..]
         };
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
-        readout.evaluate_all(merged, out)?;
+        readout.evaluate_block(merged, out)?;
         self.run = first.start + usize::from(moves.begin) * last..first.end + usize::from(moves.end) * last;
         Ok(count)
     }
 
     /// Makes a front of the rows that are known and lie in `run`, if it goes on from there.
     #[inline(never)]
-    fn turn<A: Accumulator<State = S>>(
+    fn flip<A: Accumulator<State = S>>(
         &mut self,
         accumulator: &A,
         front: &mut Vec<S>,
@@ -150,8 +150,8 @@ impl<S: Clone> Back<S> {
         self.middle = self.run.end;
         let (mut later, rows) = (accumulator.init(), run.start..self.middle);
         front.resize_with(rows.len(), || accumulator.init());
-        if rows.len() >= FEW {
-            return accumulator.prepend_all(&mut later, rows, all_kept(), front);
+        if rows.len() >= MIN_FRONT_ROWS {
+            return accumulator.prepend_scan(&mut later, rows, keep_all(), front);
         }
         for (row, front) in rows.zip(front).rev() {
             accumulator.prepend(&mut later, row)?;
@@ -162,14 +162,14 @@ impl<S: Clone> Back<S> {
 }
 
 impl<A: Aggregate> Fold<A> for TwoStacks {
-    type Cursor = Stacks<A::State>;
+    type Cursor = StackStates<A::State>;
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
-        Stacks {
+        StackStates {
             front: Vec::new(),
-            back: Back::new(accumulator),
-            beside: Beside { fronts: Vec::new(), backs: Vec::new() },
-            narrow: Narrow::new(),
+            back: BackStack::new(accumulator),
+            beside: BlockStates { fronts: Vec::new(), backs: Vec::new() },
+            narrow: FixedWidthStates::new(),
         }
     }
 
@@ -177,33 +177,33 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         stacks.back.move_to(accumulator, &mut stacks.front, run)
     }
 
-    fn block(
+    fn fold_block(
         &self,
         aggregate: &A,
         stacks: &mut Self::Cursor,
         mut runs: FrameRuns,
         carried: Option<&A::State>,
-        _: &mut Work,
+        _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let mut back = std::mem::replace(&mut stacks.back, Back::new(accumulator));
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let mut back = std::mem::replace(&mut stacks.back, BackStack::new(accumulator));
         while !runs.is_empty() {
-            let wide = runs.iter().next().is_some_and(|first| first.len() >= MANY);
+            let wide = runs.iter().next().is_some_and(|first| first.len() >= MIN_FRAME_ROWS);
             let together = carried.is_none() && !needs_drop::<A::State>();
             let (some, others) = runs.split(match (together, wide) {
                 (false, _) => usize::MAX,
-                (true, true) => state_buffer::TOGETHER,
-                (true, false) => two_stacks_fixed::TOGETHER,
+                (true, true) => state_buffer::MAX_FRAMES,
+                (true, false) => two_stacks_fixed::FRAMES_PER_BATCH,
             });
             if together {
-                let answered = vectorized(
+                let answered = with_avx2_only(
                     #[inline(always)]
                     || {
                         if wide {
-                            back.together(aggregate, stacks, some, out)
+                            back.evaluate_block(aggregate, stacks, some, out)
                         } else {
-                            stacks.narrow.answer(aggregate, some, out)
+                            stacks.narrow.evaluate_block(aggregate, some, out)
                         }
                     },
                 );
@@ -213,7 +213,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                 }
             }
             let state = |run| back.move_to(accumulator, &mut stacks.front, run);
-            readout.evaluate_all(states(accumulator, some.iter(), carried, state), out)?;
+            readout.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         stacks.back = back;

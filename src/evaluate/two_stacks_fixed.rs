@@ -14,17 +14,17 @@
 //! Recognition Letters 13, 1992); Gil and Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
 
 use crate::bounds::block::FrameRuns;
-use crate::bounds::motion::Moves;
+use crate::bounds::motion::Motion;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 
 /// So many narrow frames are answered together: the more, the fewer rows are read twice, and their states stay in the
 /// first-level cache.
-pub(super) const TOGETHER: usize = 256;
+pub(super) const FRAMES_PER_BATCH: usize = 256;
 
 /// Room for the states of some frames' rows.
 #[derive(Debug)]
-pub(super) struct Narrow<S> {
+pub(super) struct FixedWidthStates<S> {
     /// From a row to the end of its block.
     fronts: Vec<S>,
     /// From the block's begin to a row.
@@ -33,21 +33,21 @@ pub(super) struct Narrow<S> {
     kept: Vec<u64>,
 }
 
-impl<S: Clone> Narrow<S> {
+impl<S: Clone> FixedWidthStates<S> {
     pub(super) fn new() -> Self {
         Self { fronts: Vec::new(), backs: Vec::new(), kept: Vec::new() }
     }
 
     /// Answers the frames, if they are of one width and move by a row each. Says how many.
     #[inline(always)]
-    pub(super) fn answer<A: Aggregate<State = S>>(
+    pub(super) fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let Some((first, Moves { begin: true, end: true })) = runs.slide() else { return Ok(0) };
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let Some((first, Motion { begin: true, end: true })) = runs.sliding() else { return Ok(0) };
         let (frames, width) = (runs.iter().len(), first.len());
         // The last block is whole: it ends where the last frame does, or before.
         let rows = frames.next_multiple_of(width);
@@ -56,14 +56,14 @@ impl<S: Clone> Narrow<S> {
         kept.resize(rows, u64::MAX);
         kept.iter_mut().step_by(width).for_each(|kept| *kept = 0);
         fronts.resize_with(rows, || accumulator.init());
-        accumulator.prepend_all(
+        accumulator.prepend_scan(
             &mut accumulator.init(),
             first.start..first.start + rows,
             kept.iter().copied(),
             fronts,
         )?;
         backs.resize_with(frames, || accumulator.init());
-        accumulator.accumulate(
+        accumulator.append_scan(
             &mut accumulator.init(),
             first.end..first.end + frames - 1,
             kept.iter().copied(),
@@ -72,7 +72,7 @@ impl<S: Clone> Narrow<S> {
         // A frame that is a block is its front.
         backs.iter_mut().step_by(width).for_each(|back| *back = accumulator.init());
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
-        readout.evaluate_all(merged, out)?;
+        readout.evaluate_block(merged, out)?;
         Ok(frames)
     }
 }

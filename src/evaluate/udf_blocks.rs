@@ -13,18 +13,18 @@ use super::evaluator::Evaluator;
 use crate::bounds::block::Bounds;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
 use crate::model::carry::Carry;
 use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
 
 /// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.
-const BLOCK: usize = 1 << 20;
+const UDF_ROWS_PER_CALL: usize = 1 << 20;
 
 /// A function of frames over the columns of a section.
 pub(crate) struct FrameBlocks {
     function: Arc<dyn UserFrames>,
-    places: Places,
+    places: IncludedRows,
     args: Vec<ArrayRef>,
 }
 
@@ -33,7 +33,7 @@ impl FrameBlocks {
     ///
     /// # Errors
     /// Text that outgrows its offsets.
-    pub(crate) fn new(function: Arc<dyn UserFrames>, places: Places, args: &[ArrayRef]) -> Result<Self> {
+    pub(crate) fn new(function: Arc<dyn UserFrames>, places: IncludedRows, args: &[ArrayRef]) -> Result<Self> {
         let args = args.iter().map(|arg| places.take(arg)).collect::<Result<_>>()?;
         Ok(Self { function, places, args })
     }
@@ -42,7 +42,7 @@ impl FrameBlocks {
 impl Evaluator for FrameBlocks {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut bounds = Bounds::default();
-        blocks(rows, cancel, |block| {
+        evaluate_blocks(rows, cancel, |block| {
             frames.fill(block.clone(), &mut bounds)?;
             let (begin, end): (Vec<_>, Vec<_>) = block
                 .map(|row| self.places.of(bounds.frame(row)))
@@ -52,12 +52,12 @@ impl Evaluator for FrameBlocks {
         })
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for the rows of a function of frames"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }
 
@@ -80,7 +80,7 @@ impl Evaluator for PartitionBlocks {
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
-            block = block.end..rows.end.min(block.end + BLOCK);
+            block = block.end..rows.end.min(block.end + UDF_ROWS_PER_CALL);
             frames.fill(block.clone(), &mut bounds)?;
             for row in block.clone() {
                 if partitions.last().is_none_or(|partition| partition.end <= row) {
@@ -93,26 +93,26 @@ impl Evaluator for PartitionBlocks {
         Ok(results.slice(rows.start - first, rows.len()))
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for the rows of a function of partitions"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// The results of `f` for each block of `rows`, one after another.
-fn blocks(
+fn evaluate_blocks(
     rows: Range<usize>,
     cancel: &Cancel,
     mut f: impl FnMut(Range<usize>) -> Result<ArrayRef>,
 ) -> Result<ArrayRef> {
-    let mut pieces = Vec::with_capacity(rows.len() / BLOCK + 1);
+    let mut pieces = Vec::with_capacity(rows.len() / UDF_ROWS_PER_CALL + 1);
     let mut block = rows.start..rows.start;
     loop {
         cancel.check()?;
-        block = block.end..rows.end.min(block.end + BLOCK);
+        block = block.end..rows.end.min(block.end + UDF_ROWS_PER_CALL);
         pieces.push(f(block.clone())?);
         if block.end == rows.end {
             break;

@@ -19,18 +19,18 @@ use std::vec::IntoIter;
 use arrow_array::ArrayRef;
 use arrow_select::concat::concat;
 
-use super::fold::{Fold, Work, behind};
-use super::state_buffer::{StateBuffer, TOGETHER};
+use super::fold::{CancelBudget, Fold, with_prefix};
+use super::state_buffer::{MAX_FRAMES, StateBuffer};
 use crate::bounds::block::FrameRuns;
 use crate::error::Result;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
-use crate::model::group_ids::{Groups, Share};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
+use crate::model::group_ids::{GroupShare, RowGroups};
 use crate::util::cancel::Cancel;
-use crate::util::simd::vectorized;
+use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
 /// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
-const SHORT: u32 = 32;
+const MAX_SHORT_RUN: u32 = 32;
 
 /// Remembers the last run and its state.
 #[derive(Debug, Clone, Copy)]
@@ -41,26 +41,26 @@ pub(crate) struct Whole {
 
 /// What is remembered.
 #[derive(Debug)]
-pub(crate) struct Known<S> {
+pub(crate) struct CachedState<S> {
     last: Option<(Range<usize>, S)>,
     short: StateBuffer<S>,
 }
 
-impl<S: Clone> Known<S> {
+impl<S: Clone> CachedState<S> {
     /// Answers the frames, if their runs are short and each frame has a row of its own, or nearly: the states of all the rows
     /// are written down, and each frame is answered by that of its last row.
     #[inline(always)]
-    fn short<A: Aggregate<State = S>>(
+    fn evaluate_short_runs<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
         runs: FrameRuns,
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
-        if rows.len() > runs.iter().len() + 2 * SHORT as usize || !runs.repeat(SHORT) {
+        if rows.len() > runs.iter().len() + 2 * MAX_SHORT_RUN as usize || !runs.are_repeating(MAX_SHORT_RUN) {
             return Ok(false);
         }
         let StateBuffer { states, kept } = &mut self.short;
@@ -70,18 +70,18 @@ impl<S: Clone> Known<S> {
             kept[begin as usize - first] = 0;
         }
         states.resize_with(rows.len(), || accumulator.init());
-        accumulator.accumulate(&mut accumulator.init(), rows, kept.iter().copied(), states)?;
-        let state = |&end: &u32| behind(accumulator, carried, states[end as usize - 1 - first].clone());
-        readout.evaluate_all(runs.end.iter().map(state), out)?;
+        accumulator.append_scan(&mut accumulator.init(), rows, kept.iter().copied(), states)?;
+        let state = |&end: &u32| with_prefix(accumulator, carried, states[end as usize - 1 - first].clone());
+        readout.evaluate_block(runs.end.iter().map(state), out)?;
         Ok(true)
     }
 }
 
 impl<A: Aggregate> Fold<A> for Whole {
-    type Cursor = Known<A::State>;
+    type Cursor = CachedState<A::State>;
 
     fn cursor(&self, _: &A::Accumulator) -> Self::Cursor {
-        Known { last: None, short: StateBuffer::new() }
+        CachedState { last: None, short: StateBuffer::new() }
     }
 
     fn state(&self, accumulator: &A::Accumulator, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -96,27 +96,27 @@ impl<A: Aggregate> Fold<A> for Whole {
         }
     }
 
-    fn by_group(&self, aggregate: &A, groups: &Groups, threads: &Threads) -> Result<Option<ArrayRef>> {
+    fn fold_groups(&self, aggregate: &A, groups: &RowGroups, threads: &Threads) -> Result<Option<ArrayRef>> {
         by_group(aggregate, groups, self.exact, threads).map(Some)
     }
 
-    fn block(
+    fn fold_block(
         &self,
         aggregate: &A,
         known: &mut Self::Cursor,
         mut runs: FrameRuns,
         carried: Option<&A::State>,
-        work: &mut Work,
+        work: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         while let Some(run) = runs.iter().next() {
-            let (mut some, mut others) = runs.split(TOGETHER);
-            if run.len() > SHORT as usize || needs_drop::<A::State>() {
+            let (mut some, mut others) = runs.split(MAX_FRAMES);
+            if run.len() > MAX_SHORT_RUN as usize || needs_drop::<A::State>() {
                 (some, others) = runs.split(runs.iter().take_while(|other| *other == run).count());
-            } else if vectorized(
+            } else if with_avx2_only(
                 #[inline(always)]
-                || known.short(aggregate, some, carried, out),
+                || known.evaluate_short_runs(aggregate, some, carried, out),
             )
             .transpose()?
                 == Some(true)
@@ -133,10 +133,10 @@ impl<A: Aggregate> Fold<A> for Whole {
                 let piece = if run.is_empty() {
                     accumulator.init()
                 } else {
-                    work.spend(run.len())?;
+                    work.charge(run.len())?;
                     Fold::<A>::state(self, accumulator, known, run)?
                 };
-                readout.repeat(&behind(accumulator, carried, piece)?, times, out)?;
+                readout.repeat(&with_prefix(accumulator, carried, piece)?, times, out)?;
             }
             runs = others;
         }
@@ -145,33 +145,33 @@ impl<A: Aggregate> Fold<A> for Whole {
 }
 
 /// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
-const FEW: usize = 8;
+const MIN_RUN_ROWS: usize = 8;
 
 /// So many rows tell how long the runs of a step are.
-const LOOK: usize = 1 << 12;
+const PROBE_ROWS: usize = 1 << 12;
 
 /// Rows between two looks at whether to go on.
-const STEP: usize = 1 << 16;
+const ROWS_PER_CANCEL_CHECK: usize = 1 << 16;
 
 /// The answer of each group.
-fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let fill =
-        |share: &Share, states: &mut [A::State]| fold_share(accumulator, groups, share, states, threads.cancel());
+        |share: &GroupShare, states: &mut [A::State]| fold_share(accumulator, groups, share, states, threads.cancel());
     let answers = |states: Vec<A::State>| {
         let mut out = readout.builder(states.len());
-        readout.evaluate_all(states.into_iter().map(Ok), &mut out)?;
+        readout.evaluate_block(states.into_iter().map(Ok), &mut out)?;
         readout.finish(out)
     };
     let shares = groups.shares(exact, threads)?;
-    let Some(apart) = groups.apart(&shares) else {
+    let Some(apart) = groups.disjoint_shares(&shares) else {
         let mut merge = |states: &mut [A::State], right: &mut IntoIter<A::State>| {
             states.iter_mut().zip(right).try_for_each(|(state, right)| accumulator.merge(state, &right))
         };
         return answers(groups.fold(shares, &accumulator.init(), &fill, &mut merge, threads)?);
     };
     // What is not generic is compiled once.
-    let answer: &(dyn Fn(Share) -> Result<ArrayRef> + Send + Sync) = &|share| {
+    let answer: &(dyn Fn(GroupShare) -> Result<ArrayRef> + Send + Sync) = &|share| {
         let mut states = vec![accumulator.init(); share.groups.len()];
         fill(&share, &mut states)?;
         answers(states)
@@ -188,8 +188,8 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &Groups, exact: bool, threads: 
 #[inline(never)]
 fn fold_share<A: Accumulator>(
     accumulator: &A,
-    groups: &Groups,
-    share: &Share,
+    groups: &RowGroups,
+    share: &GroupShare,
     states: &mut [A::State],
     cancel: &Cancel,
 ) -> Result<()> {
@@ -197,19 +197,21 @@ fn fold_share<A: Accumulator>(
     let mut step = rows.start..rows.start;
     while step.end < rows.end {
         cancel.check()?;
-        step = step.end..rows.end.min(step.end + STEP);
-        let look = step.start..step.end.min(step.start + LOOK);
+        step = step.end..rows.end.min(step.end + ROWS_PER_CANCEL_CHECK);
+        let look = step.start..step.end.min(step.start + PROBE_ROWS);
         let mut appended = None;
-        if groups.runs(&look) > look.len() / FEW {
+        if groups.count_runs(&look) > look.len() / MIN_RUN_ROWS {
             let (rows, states) = (step.clone(), &mut *states);
-            appended = vectorized(
+            appended = with_avx2_only(
                 #[inline(always)]
-                move || accumulator.append_each(states, first, groups, rows),
+                move || accumulator.append_grouped(states, first, groups, rows),
             );
         }
         match appended {
             Some(appended) => appended?,
-            None => groups.each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?,
+            None => {
+                groups.for_each_run(step.clone(), |group, run| accumulator.update(&mut states[group - first], run))?;
+            }
         }
     }
     Ok(())

@@ -18,34 +18,34 @@ use arrow_schema::DataType;
 
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
-use super::ranges::{BLOCK, ranges};
+use super::ranges::{ROWS_PER_BLOCK, ranges};
 use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
+use crate::model::group_ids::RowGroups;
 use crate::model::section::Section;
-use crate::permute::column_reader::Source;
-use crate::permute::decluster::Route;
+use crate::permute::column_reader::ColumnReader;
+use crate::permute::decluster::DeclusterPlan;
 use crate::permute::{broadcast, gather};
-use crate::plan::planned::{Order, Plan, PlannedArg, PlannedCall};
+use crate::plan::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::{self, Arranged};
+use crate::sort::sort_to_indices::{self, SortedIndices};
 use crate::spec::strategy::Strategy;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
-const SPARE: usize = 2;
+const CHECKED_LENGTH_FRACTION: usize = 2;
 
 /// What a value of no fixed width takes while a column is made, without what it holds: a row number, offsets.
-const NOT_FIXED: usize = 24;
+const VARIABLE_WIDTH_BYTES: usize = 24;
 
 /// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
-const DEALT: usize = 16;
+const MAX_DECLUSTERED_BYTES: usize = 16;
 
 impl Plan {
     /// The calls' columns for all rows of `batch`, which keep their order.
@@ -95,16 +95,18 @@ impl Plan {
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
-    let threads =
-        Threads::new(plan.options.threads, cancel).spread(plan.options.spread_threads).at_most_for(batch.num_rows());
-    let wide = plan.widened();
+    let threads = Threads::new(plan.options.threads, cancel)
+        .with_spread(plan.options.spread_threads)
+        .limited_to_rows(batch.num_rows());
+    let wide = plan.with_entire_frames();
     let mut results: Vec<Option<ArrayRef>> = vec![None; plan.calls.len()];
     for (number, order) in plan.orders.iter().enumerate() {
         let columns: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        let work = Work { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
-        let passes = plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.leader(pass).order == number).collect();
-        let left = work.by_group(passes, &mut results)?;
-        work.in_order(left, &mut results)?;
+        let work = OrderBatch { plan, wide: wide.as_ref(), order, columns, rows: batch.num_rows(), threads: &threads };
+        let passes =
+            plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.first_call(pass).order == number).collect();
+        let left = work.answer_by_group(passes, &mut results)?;
+        work.answer_in_order(left, &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -115,20 +117,20 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
 type Passes<'a> = Vec<&'a [usize]>;
 
 /// All rows, to be answered in one of the plan's orders.
-struct Work<'a> {
+struct OrderBatch<'a> {
     plan: &'a Plan,
     /// The plan for partitions that no frame ends within.
     wide: Option<&'a Plan>,
-    order: &'a Order,
+    order: &'a PlannedOrder,
     /// The order's columns, as the rows come.
     columns: Vec<ArrayRef>,
     rows: usize,
     threads: &'a Threads,
 }
 
-impl<'a> Work<'a> {
+impl<'a> OrderBatch<'a> {
     /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
-    fn by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
+    fn answer_by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
         if passes.is_empty() {
             return Ok(passes);
         }
@@ -138,20 +140,20 @@ impl<'a> Work<'a> {
         };
         let order = sort_columns(self.order, &self.columns);
         // The evaluators read columns and no edges.
-        let edges = Edges::single(self.rows);
+        let edges = Boundaries::single(self.rows);
         let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
-                if plan.leader(pass).strategy != Strategy::Grouped {
+                if plan.first_call(pass).strategy != Strategy::Grouped {
                     return Ok(None);
                 }
-                let evaluator = build::evaluator(plan, pass, &section, groups.by_runs(), self.threads)?;
-                let Some(values) = evaluator.by_group(&groups, &order, self.threads)? else { return Ok(None) };
+                let evaluator = build::evaluator(plan, pass, &section, groups.is_in_runs(), self.threads)?;
+                let Some(values) = evaluator.evaluate_groups(&groups, &order, self.threads)? else { return Ok(None) };
                 let spread = |values| broadcast::broadcast(&groups, values, self.threads);
                 columns_of(pass.len(), values).into_iter().map(spread).collect::<Result<Vec<_>>>().map(Some)
             };
-            match answer().map_err(|error| error.of_call(&plan.leader(pass).display))? {
+            match answer().map_err(|error| error.of_call(&plan.first_call(pass).display))? {
                 Some(columns) => pass.iter().zip(columns).for_each(|(&call, column)| results[call] = Some(column)),
                 None => left.push(pass),
             }
@@ -160,35 +162,37 @@ impl<'a> Work<'a> {
     }
 
     /// Each row's partition, and the plan by which there is one answer for each: for some call at least.
-    fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, Groups)>> {
-        let worth = |plan: &Plan| passes.iter().any(|pass| plan.leader(pass).strategy == Strategy::Grouped);
+    fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, RowGroups)>> {
+        let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).strategy == Strategy::Grouped);
         if worth(self.plan) {
-            let groups = assign::number(keys, self.rows, 0, self.threads)?;
+            let groups = assign::assign_group_ids(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));
         }
         let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
-        let most = passes.iter().map(|pass| self.holds(pass)).min().unwrap_or(0);
+        let most = passes.iter().map(|pass| self.max_partition_rows(pass)).min().unwrap_or(0);
         // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
-        if !assign::scattered(keys, self.rows)? {
+        if !assign::is_scattered(keys, self.rows)? {
             return Ok(None);
         }
-        let Some(groups) = assign::number(keys, self.rows, SPARE * (self.rows / most), self.threads)? else {
+        let Some(groups) =
+            assign::assign_group_ids(keys, self.rows, CHECKED_LENGTH_FRACTION * (self.rows / most), self.threads)?
+        else {
             return Ok(None);
         };
-        Ok((groups.longest(self.threads)? <= most).then_some((wide, groups)))
+        Ok((groups.largest_group(self.threads)? <= most).then_some((wide, groups)))
     }
 
     /// How many rows a partition may have for no frame of the pass to end within it.
-    fn holds(&self, pass: &[usize]) -> usize {
-        self.plan.leader(pass).frame.widened().map_or(usize::MAX, |(_, most)| most)
+    fn max_partition_rows(&self, pass: &[usize]) -> usize {
+        self.plan.first_call(pass).frame.with_entire_frame().map_or(usize::MAX, |(_, most)| most)
     }
 
     /// Sorts, and answers `passes` over the rows in order.
-    fn in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
+    fn answer_in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
         if passes.is_empty() {
             return Ok(());
         }
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
         let sorted = self.sort(&calls)?;
         let (blockwise, others): (Passes, Passes) = passes.into_iter().partition(|pass| self.in_blocks(pass));
         self.answer(&sorted, blockwise, sorted.blocks(), results)?;
@@ -199,13 +203,13 @@ impl<'a> Work<'a> {
     /// values would have to be put together again.
     fn in_blocks(&self, pass: &[usize]) -> bool {
         let fixed = |&call: &usize| self.plan.calls[call].signature.output.primitive_width().is_some();
-        self.plan.leader(pass).user.is_none() && pass.iter().all(fixed)
+        self.plan.first_call(pass).user.is_none() && pass.iter().all(fixed)
     }
 
     /// Answers `passes` in blocks of whole partitions, each while its rows are in the cache.
     fn answer(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         passes: Passes<'a>,
         mut blocks: Vec<Range<usize>>,
         results: &mut [Option<ArrayRef>],
@@ -214,30 +218,30 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         // The calls of a pass read the same columns, over the same frames.
-        let calls: Vec<_> = passes.iter().map(|pass| self.plan.leader(pass)).collect();
-        let read = read_by(self.order, &calls);
-        let (route, room) = self.route(sorted, &blocks, &passes, &read)?.unzip();
+        let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
+        let read = columns_read_by(self.order, &calls);
+        let (route, room) = self.decluster_plan(sorted, &blocks, &passes, &read)?.unzip();
         let (order, route) = (sorted.order.as_deref(), route.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
-        let source = Source::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
+        let source = ColumnReader::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
         let column = |&call: &usize| column_of(self.plan, call, self.rows, order, route, self.threads);
         let columns = passes.iter().map(|pass| pass.iter().map(column).collect());
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
             let pieces = calls.iter().zip(&columns).filter(|(call, _)| call.user.is_none());
-            let bytes = self.answered(&passes) * self.rows;
-            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_pieces(bytes))?;
+            let bytes = self.result_bytes(&passes) * self.rows;
+            pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_chunks(bytes))?;
         }
         // Large partitions first, while there are others to answer them with, and so that none is begun last.
-        blocks.sort_by_key(|block| Reverse(block.len().max(2 * BLOCK)));
+        blocks.sort_by_key(|block| Reverse(block.len().max(2 * ROWS_PER_BLOCK)));
         self.threads.map(blocks, |block| {
             self.threads.cancel().check()?;
             // One large partition is worth all threads.
             let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, (&read, &source), threads)?;
-            let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest());
+            let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest_run());
             for ((pass, call), columns) in passes.iter().zip(&calls).zip(&columns) {
-                let plan = self.wide.filter(|_| longest <= self.holds(pass)).unwrap_or(self.plan);
+                let plan = self.wide.filter(|_| longest <= self.max_partition_rows(pass)).unwrap_or(self.plan);
                 let found = |begin, answer| put(columns, block.start + begin, answer);
                 evaluate(plan, pass, &section, threads, found).map_err(|error| error.of_call(&call.display))?;
             }
@@ -253,71 +257,72 @@ impl<'a> Work<'a> {
 
     /// The route to the order of the rows, if `passes` read and answer so much that it pays, and how many bytes a row may be
     /// dealt of what they read.
-    fn route(
+    fn decluster_plan(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         blocks: &[Range<usize>],
         passes: &Passes,
         read: &[usize],
-    ) -> Result<Option<(Route, usize)>> {
-        let answered = self.answered(passes);
+    ) -> Result<Option<(DeclusterPlan, usize)>> {
+        let answered = self.result_bytes(passes);
         let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
-        let (Some(order), Some(room)) = (&sorted.order, (DEALT * passes.len()).checked_sub(answered)) else {
+        let (Some(order), Some(room)) = (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered))
+        else {
             return Ok(None);
         };
-        let route = Route::worth(order, blocks, all * self.rows, self.threads)?;
+        let route = DeclusterPlan::if_faster(order, blocks, all * self.rows, self.threads)?;
         Ok(route.map(|route| (route, room)))
     }
 
     /// How many bytes a row `passes` answer, of values of fixed width.
-    fn answered(&self, passes: &Passes) -> usize {
+    fn result_bytes(&self, passes: &Passes) -> usize {
         passes.iter().copied().flatten().map(|&call| width(&self.plan.calls[call].signature.output)).sum()
     }
 
     /// Some of the rows in order, whole partitions, with the columns `read`, which `source` has.
     fn section(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedInput,
         rows: &Range<usize>,
-        (read, source): (&[usize], &Source),
+        (read, source): (&[usize], &ColumnReader),
         threads: &Threads,
     ) -> Result<Section> {
         // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
         let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
         let mut columns = vec![nothing; self.columns.len()];
-        for (&place, column) in read.iter().zip(source.rows(rows, threads)?) {
+        for (&place, column) in read.iter().zip(source.read(rows, threads)?) {
             columns[place] = column;
         }
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
     }
 
     /// The rows in order, with their edges.
-    fn sort(&self, calls: &[&PlannedCall]) -> Result<Sorted> {
+    fn sort(&self, calls: &[&PlannedCall]) -> Result<SortedInput> {
         let Self { order, ref columns, rows, threads, .. } = *self;
         let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
         if partition.is_empty() && order.order_by.is_empty() {
-            let edges = Edges::single(rows);
-            return Ok(Sorted { order: None, partitions: edges.clone(), peers: edges });
+            let edges = Boundaries::single(rows);
+            return Ok(SortedInput { order: None, partitions: edges.clone(), peers: edges });
         }
         if order.order_by.is_empty() {
-            let grouped = cluster::group_on(&partition, threads)?;
+            let grouped = cluster::cluster_on(&partition, threads)?;
             let keys = match &grouped {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Edges::new(boundaries::starts(&keys, rows, None)?);
-            return Ok(Sorted { order: grouped, partitions: edges.clone(), peers: edges });
+            let edges = Boundaries::new(boundaries::find_boundaries(&keys, rows, None)?);
+            return Ok(SortedInput { order: grouped, partitions: edges.clone(), peers: edges });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
-        let Arranged { order, starts } = sort_to_indices::arrange(&keys, &asked, threads)?;
-        let mut edges = starts.into_iter().map(Edges::new);
+        let SortedIndices { order, starts } = sort_to_indices::sort_with_boundaries(&keys, &asked, threads)?;
+        let mut edges = starts.into_iter().map(Boundaries::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
         // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
         let peers = edges.next().unwrap_or_else(|| partitions.clone());
-        Ok(Sorted { order, partitions, peers })
+        Ok(SortedInput { order, partitions, peers })
     }
 }
 
@@ -329,13 +334,13 @@ fn evaluate(
     threads: &Threads,
     found: impl Fn(usize, ArrayRef) -> Result<()> + Send + Sync,
 ) -> Result<()> {
-    let (evaluator, frames) = plan.pass(pass, section, 0, threads)?;
+    let (evaluator, frames) = plan.pass_evaluator(pass, section, 0, threads)?;
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
-    let ranges = ranges(plan.leader(pass), &section.own, threads);
+    let ranges = ranges(plan.first_call(pass), &section.own, threads);
     // Evaluators build columns of so many values, some of which come from libraries.
-    let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(NOT_FIXED) + 1;
-    if section.own.len() > 2 * BLOCK {
+    let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(VARIABLE_WIDTH_BYTES) + 1;
+    if section.own.len() > 2 * ROWS_PER_BLOCK {
         reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
     }
     if ranges.len() > 1 {
@@ -345,17 +350,17 @@ fn evaluate(
 }
 
 /// Rows in order.
-struct Sorted {
+struct SortedInput {
     /// Their numbers; `None` if they come in order.
     order: Option<Vec<u32>>,
-    partitions: Edges,
-    peers: Edges,
+    partitions: Boundaries,
+    peers: Boundaries,
 }
 
-impl Sorted {
+impl SortedInput {
     /// The rows in blocks of whole partitions, one at least.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let blocks = self.partitions.blocks(BLOCK);
+        let blocks = self.partitions.blocks(ROWS_PER_BLOCK);
         if blocks.is_empty() { std::iter::once(0..0).collect() } else { blocks }
     }
 }
@@ -371,7 +376,7 @@ fn reads_peers(call: &PlannedCall) -> bool {
 }
 
 /// The places of the order's columns that `calls` read over rows in order.
-fn read_by(order: &Order, calls: &[&PlannedCall]) -> Vec<usize> {
+fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
     let mut read = Vec::new();
     for call in calls {
         read.extend(call.args.iter().filter_map(|arg| match arg {

@@ -6,17 +6,20 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::Schema;
 
 use crate::error::{Error, Result};
-use crate::permute::column_writer::Restored;
-use crate::permute::decluster::Route;
-use crate::plan::planned::{Order, Plan};
+use crate::permute::column_writer::ColumnWriter;
+use crate::permute::decluster::DeclusterPlan;
+use crate::plan::planned::{Plan, PlannedOrder};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::threads::Threads;
 
 /// Puts an answer into the columns of a pass, from the row `begin` on.
-pub(crate) fn put(columns: &[Restored], begin: usize, answer: ArrayRef) -> Result<()> {
-    columns_of(columns.len(), answer).into_iter().zip(columns).try_for_each(|(piece, column)| column.put(begin, piece))
+pub(crate) fn put(columns: &[ColumnWriter], begin: usize, answer: ArrayRef) -> Result<()> {
+    columns_of(columns.len(), answer)
+        .into_iter()
+        .zip(columns)
+        .try_for_each(|(piece, column)| column.write(begin, piece))
 }
 
 /// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
@@ -60,31 +63,35 @@ pub(crate) fn column_of<'a>(
     call: usize,
     rows: usize,
     order: Option<&'a [u32]>,
-    route: Option<&'a Route>,
+    route: Option<&'a DeclusterPlan>,
     threads: &Threads,
-) -> Result<Restored<'a>> {
-    Restored::new(&plan.calls[call].signature.output, rows, order, route, threads)
+) -> Result<ColumnWriter<'a>> {
+    ColumnWriter::new(&plan.calls[call].signature.output, rows, order, route, threads)
 }
 
 /// The order keys over `columns`.
-pub(crate) fn sort_columns(order: &Order, columns: &[ArrayRef]) -> Vec<SortColumn> {
+pub(crate) fn sort_columns(order: &PlannedOrder, columns: &[ArrayRef]) -> Vec<SortColumn> {
     order.order_by.iter().map(|key| SortColumn::of(key, &columns[key.number])).collect()
 }
 
 /// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
-pub(crate) fn edges(order: &Order, columns: &[ArrayRef], rows: usize) -> Result<(Edges, Edges)> {
+pub(crate) fn partitions_and_peers(
+    order: &PlannedOrder,
+    columns: &[ArrayRef],
+    rows: usize,
+) -> Result<(Boundaries, Boundaries)> {
     let keys = |places: &mut dyn Iterator<Item = usize>| places.map(|place| columns[place].clone()).collect::<Vec<_>>();
     let partition_by = keys(&mut order.partition_by.iter().copied());
     let order_by = keys(&mut order.order_by.iter().map(|key| key.number));
     let partitions = if partition_by.is_empty() {
-        Edges::single(rows).starts().clone()
+        Boundaries::single(rows).starts().clone()
     } else {
-        boundaries::starts(&partition_by, rows, None)?
+        boundaries::find_boundaries(&partition_by, rows, None)?
     };
     let peers: BooleanBuffer = if order_by.is_empty() {
         partitions.clone()
     } else {
-        &partitions | &boundaries::starts(&order_by, rows, None)?
+        &partitions | &boundaries::find_boundaries(&order_by, rows, None)?
     };
-    Ok((Edges::new(partitions), Edges::new(peers)))
+    Ok((Boundaries::new(partitions), Boundaries::new(peers)))
 }

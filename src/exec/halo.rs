@@ -12,15 +12,15 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
-use super::columns::edges;
+use super::columns::partitions_and_peers;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::model::section::Section;
-use crate::plan::planned::{Order, Plan, PlannedCall};
-use crate::util::boundaries::Edges;
+use crate::plan::planned::{Plan, PlannedCall, PlannedOrder};
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
@@ -45,7 +45,7 @@ pub(crate) struct Halo {
 impl Halo {
     /// What must stay of rows of which those before `settled` are answered. Their last partition begins at `partition`,
     /// or the one that is answered next does. At 0 it may be the one that `carries` speak of, which `continues` says.
-    pub(crate) fn of(
+    pub(crate) fn compute(
         passes: &[Pass],
         carries: &[Carry],
         continues: bool,
@@ -53,7 +53,7 @@ impl Halo {
         settled: usize,
     ) -> Result<Self> {
         let releases: Vec<_> =
-            passes.iter().map(|pass| pass.evaluator.release(&pass.frames, settled).max(partition)).collect();
+            passes.iter().map(|pass| pass.evaluator.first_needed(&pass.frames, settled).max(partition)).collect();
         // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
         let from = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
         // With its first row still here, a partition's frames are answered from the rows alone.
@@ -66,7 +66,7 @@ impl Halo {
                 Some(state) if partition == 0 => (Some(state), old.base),
                 _ => (None, partition),
             };
-            let state = pass.of_call(pass.evaluator.advance(state, begin..release))?;
+            let state = pass.of_call(pass.evaluator.save_state(state, begin..release))?;
             Ok(Carry { base: release - from, state: Some(state), after: None })
         };
         let carries = passes.iter().zip(carries).zip(releases).map(carry).collect::<Result<_>>()?;
@@ -85,7 +85,7 @@ impl Plan {
     /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being
     /// `own`, `open` if more may come. With
     /// `continues` the first is of a partition that began before; `carries` has per pass what was let go of.
-    pub(crate) fn over(
+    pub(crate) fn passes_over(
         &self,
         kept: &[ArrayRef],
         rows: usize,
@@ -93,8 +93,8 @@ impl Plan {
         open: bool,
         continues: bool,
         carries: &[Carry],
-    ) -> Result<(Vec<Pass<'_>>, Edges)> {
-        let section = |order: &Order| {
+    ) -> Result<(Vec<Pass<'_>>, Boundaries)> {
+        let section = |order: &PlannedOrder| {
             let mut section = self.section(order, kept, rows)?;
             (section.own, section.open, section.part) = (own.clone(), open, true);
             if continues {
@@ -103,37 +103,37 @@ impl Plan {
             Ok(section)
         };
         let sections = self.orders.iter().map(section).collect::<Result<Vec<_>>>()?;
-        let threads = Threads::new(self.options().threads, &Cancel::default()).at_most_for(rows);
+        let threads = Threads::new(self.options().threads, &Cancel::default()).limited_to_rows(rows);
         let pass = |(number, calls): (usize, &Vec<usize>)| {
-            let call = self.leader(calls);
+            let call = self.first_call(calls);
             let base = carries.get(number).map_or(0, |carry| carry.base);
-            let made = self.pass(calls, &sections[call.order], base, &threads);
+            let made = self.pass_evaluator(calls, &sections[call.order], base, &threads);
             let (evaluator, frames) = made.map_err(|error| error.of_call(&call.display))?;
             Ok(Pass { call, evaluator, frames })
         };
         let passes = (0..).zip(&self.passes).map(pass).collect::<Result<_>>()?;
-        Ok((passes, sections.into_iter().next().map_or_else(|| Edges::single(rows), |section| section.partitions)))
+        Ok((passes, sections.into_iter().next().map_or_else(|| Boundaries::single(rows), |section| section.partitions)))
     }
 
     /// Where partitions begin among rows of the columns read; all orders have the same.
-    pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Edges> {
+    pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Boundaries> {
         let section = self.orders.first().map(|order| self.section(order, kept, rows)).transpose()?;
-        Ok(section.map_or_else(|| Edges::single(rows), |section| section.partitions))
+        Ok(section.map_or_else(|| Boundaries::single(rows), |section| section.partitions))
     }
 
     /// Rows of the columns read as a section of whole partitions in one of the plan's orders.
-    fn section(&self, order: &Order, kept: &[ArrayRef], rows: usize) -> Result<Section> {
+    fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
         let read = self.columns();
         let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
         let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();
         let columns = columns.map_err(|_| Error::internal("a column was not kept"))?;
-        let (partitions, peers) = edges(order, &columns, rows)?;
+        let (partitions, peers) = partitions_and_peers(order, &columns, rows)?;
         Section::whole(partitions, peers, columns)
     }
 }
 
 /// The edges with the first row no beginning.
-fn without_first(edges: &Edges) -> Edges {
+fn without_first(edges: &Boundaries) -> Boundaries {
     let starts = edges.starts();
-    Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
+    Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }

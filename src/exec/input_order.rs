@@ -8,16 +8,16 @@ use arrow_cast::display::array_value_to_string;
 use arrow_row::{RowConverter, SortField};
 use arrow_select::concat::concat;
 
-use super::columns::{edges, sort_columns};
+use super::columns::{partitions_and_peers, sort_columns};
 use crate::error::{Error, Remedy, Result};
-use crate::plan::planned::{Order, Plan};
+use crate::plan::planned::{Plan, PlannedOrder};
 use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;
 
 /// Checks the order of batches, one after another.
 #[derive(Debug)]
-pub(crate) struct Arrival {
-    order: Order,
+pub(crate) struct InputOrderCheck {
+    order: PlannedOrder,
     /// The partition keys' names.
     names: String,
     /// The last row of the batch before, of the order's columns.
@@ -27,12 +27,12 @@ pub(crate) struct Arrival {
     seen: Option<SeenPartitions>,
 }
 
-impl Arrival {
+impl InputOrderCheck {
     /// Rows of the plan's schema, in `order`.
     ///
     /// # Errors
     /// A partition key without an order.
-    pub(crate) fn new(plan: &Plan, order: &Order) -> Result<Self> {
+    pub(crate) fn new(plan: &Plan, order: &PlannedOrder) -> Result<Self> {
         let seen = if order.partition_by.is_empty() { None } else { Some(SeenPartitions::new(plan, order)?) };
         Ok(Self { order: order.clone(), names: names(plan, order), last: None, rows: 0, seen })
     }
@@ -58,7 +58,7 @@ impl Arrival {
                 .collect::<Result<_>>()?,
         };
         let before = usize::from(self.last.is_some());
-        let (partitions, _) = edges(order, &columns, before + batch.num_rows())?;
+        let (partitions, _) = partitions_and_peers(order, &columns, before + batch.num_rows())?;
         let number = |row: usize| self.rows + (row - before) as u64;
         if let Some(row) = boundaries::first_descent(&sort_columns(order, &columns), &partitions)? {
             return Err(out_of_order(order, &columns, row, number(row)));
@@ -69,7 +69,7 @@ impl Arrival {
             let mut at = before;
             while let Some(row) = next_set(partitions.starts(), at) {
                 begins = true;
-                if let Some(why) = seen.see(&keys, row)? {
+                if let Some(why) = seen.observe(&keys, row)? {
                     let key = show(order.partition_by.iter().map(|&place| &columns[place]), row);
                     return Err(Error::order(format!(
                         "row {}: the partition ({key}) {why}; group the input by {}",
@@ -94,12 +94,12 @@ fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
     columns.map(value).collect::<Vec<_>>().join(", ")
 }
 
-fn names(plan: &Plan, order: &Order) -> String {
+fn names(plan: &Plan, order: &PlannedOrder) -> String {
     let name = |&place: &usize| plan.schema().field(order.columns[place]).name().as_str();
     order.partition_by.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) -> Error {
+fn out_of_order(order: &PlannedOrder, columns: &[ArrayRef], row: usize, number: u64) -> Error {
     let keys: Vec<_> = order.order_by.iter().map(|key| key.name.as_str()).collect();
     let values = |row| show(order.order_by.iter().map(|key| &columns[key.number]), row);
     let partition = match order.partition_by.as_slice() {
@@ -120,7 +120,7 @@ fn out_of_order(order: &Order, columns: &[ArrayRef], row: usize, number: u64) ->
 /// Tells a partition that comes a second time.
 ///
 /// Partitions that come in ascending order need no memory. Until one comes that is less than the one before, up to
-/// [`SeenPartitions::REMEMBERED`] hashes are kept to tell; from then on each costs 8 bytes.
+/// [`SeenPartitions::MAX_REMEMBERED_PARTITIONS`] hashes are kept to tell; from then on each costs 8 bytes.
 #[derive(Debug)]
 struct SeenPartitions {
     converter: RowConverter,
@@ -133,9 +133,9 @@ struct SeenPartitions {
 
 impl SeenPartitions {
     /// Ascending partitions to remember before trusting that they ascend on purpose.
-    const REMEMBERED: usize = 64 * 1024;
+    const MAX_REMEMBERED_PARTITIONS: usize = 64 * 1024;
 
-    fn new(plan: &Plan, order: &Order) -> Result<Self> {
+    fn new(plan: &Plan, order: &PlannedOrder) -> Result<Self> {
         let fields = order.partition_by.iter().map(|&place| {
             let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
             Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
@@ -150,7 +150,7 @@ impl SeenPartitions {
     }
 
     /// Sees the partition that begins at `row`; says what is wrong with it.
-    fn see(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
+    fn observe(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
         let keys = keys.iter().map(|key| key_order::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
         let rows = self.converter.convert_columns(&keys)?;
         let key = rows.row(0);
@@ -169,7 +169,7 @@ impl SeenPartitions {
                 if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
                     return Ok(Some("comes a second time"));
                 }
-                if self.ascending && hashes.len() > Self::REMEMBERED {
+                if self.ascending && hashes.len() > Self::MAX_REMEMBERED_PARTITIONS {
                     self.hashes = None;
                 }
                 Ok(None)

@@ -8,7 +8,7 @@ use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
 
 /// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
-pub(crate) const BLOCK: usize = 32 * 1024;
+pub(crate) const ROWS_PER_BLOCK: usize = 32 * 1024;
 
 /// The rows of a section in pieces, for the threads that are to answer a call. A user's code is called from the
 /// caller's own thread.
@@ -24,7 +24,7 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
         Strategy::Grouped => call.signature.algebra == Algebra::Positional,
         // The first frame's rows are folded once a piece.
         Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
-            frame.width().is_some_and(|width| width <= BLOCK as i128 / 8)
+            frame.width().is_some_and(|width| width <= ROWS_PER_BLOCK as i128 / 8)
         }
         _ => false,
     };
@@ -32,5 +32,5 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
         return shares;
     }
     // Answers are still in the cache when they are written to the column.
-    own.clone().step_by(BLOCK).map(|begin| begin..own.end.min(begin + BLOCK)).collect()
+    own.clone().step_by(ROWS_PER_BLOCK).map(|begin| begin..own.end.min(begin + ROWS_PER_BLOCK)).collect()
 }

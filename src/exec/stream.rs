@@ -19,21 +19,21 @@ use arrow_select::concat::concat;
 
 use super::columns::{check_schema, columns_of};
 use super::halo::{Halo, Pass};
-use super::input_order::Arrival;
+use super::input_order::InputOrderCheck;
 use crate::error::{Error, Remedy, Result};
 use crate::external::sort_key::SortKey;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
 use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::shown::{compact, slice_size};
 
 /// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
 /// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
-const EAGER: usize = 64 * 1024;
+const EAGER_ROWS: usize = 64 * 1024;
 
 /// A computation over batches that arrive one after another.
 ///
@@ -79,7 +79,7 @@ pub struct Stream {
     waiting: usize,
     /// A partition begins in them.
     begins: bool,
-    arrival: Option<Arrival>,
+    arrival: Option<InputOrderCheck>,
     /// The most bytes to hold.
     limit: Option<usize>,
     phase: Phase,
@@ -106,7 +106,7 @@ impl Stream {
         let columns = plan.columns();
         let empty = RecordBatch::new_empty(plan.schema().clone());
         let kept = columns.iter().map(|&column| empty.column(column).clone()).collect();
-        let arrival = plan.orders.get(longest).map(|order| Arrival::new(&plan, order)).transpose()?;
+        let arrival = plan.orders.get(longest).map(|order| InputOrderCheck::new(&plan, order)).transpose()?;
         Ok(Self {
             schema: plan.appended_schema(),
             cancel: Cancel::default(),
@@ -208,7 +208,7 @@ impl Stream {
         self.fresh += 1;
         self.waiting += batch.num_rows();
         self.queue.push_back(batch);
-        if self.rows > EAGER && self.waiting * 8 < self.rows && !self.begins {
+        if self.rows > EAGER_ROWS && self.waiting * 8 < self.rows && !self.begins {
             self.check_limit()?;
             return Ok(Vec::new());
         }
@@ -261,8 +261,9 @@ impl Stream {
         }
         let plan = self.plan.clone();
         let own = self.answered..self.rows;
-        let (passes, partitions) = plan.over(&self.kept, self.rows, own, open, self.continues, &self.carries)?;
-        let settled = passes.iter().map(|pass| pass.evaluator.settled(&pass.frames)).fold(self.rows, usize::min);
+        let (passes, partitions) = plan.passes_over(&self.kept, self.rows, own, open, self.continues, &self.carries)?;
+        let settled =
+            passes.iter().map(|pass| pass.evaluator.first_unsettled(&pass.frames)).fold(self.rows, usize::min);
         if settled <= self.answered {
             return Ok(Vec::new());
         }
@@ -304,9 +305,9 @@ impl Stream {
     }
 
     /// Lets go of the rows that no call needs any more, and carries over what they came to.
-    fn release(&mut self, partitions: &Edges, passes: &[Pass], settled: usize) -> Result<()> {
-        let partition = partitions.begin(settled.min(self.rows - 1));
-        let halo = Halo::of(passes, &self.carries, self.continues, partition, settled)?;
+    fn release(&mut self, partitions: &Boundaries, passes: &[Pass], settled: usize) -> Result<()> {
+        let partition = partitions.run_start(settled.min(self.rows - 1));
+        let halo = Halo::compute(passes, &self.carries, self.continues, partition, settled)?;
         let length = self.rows - halo.from;
         for kept in &mut self.kept {
             *kept = compact(&kept.slice(halo.from, length))?;

@@ -23,8 +23,8 @@ use arrow_schema::SchemaRef;
 
 use super::merge::Merge;
 use super::sort_key::SortKey;
-use super::sorted_run::Held;
-use super::spill_file::{Disk, SpillFile, Spilled};
+use super::sorted_run::SortedRun;
+use super::spill_file::{SpillDirectory, SpillFile, SpilledRun};
 use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
@@ -34,19 +34,19 @@ use crate::util::shown::slice_size;
 const FAN_IN: usize = 64;
 
 /// The share of the limit for rows in memory that are handed on in order; whoever takes them has the rest.
-const GIVEN: usize = 2;
+const OUTPUT_FRACTION: usize = 2;
 
 /// The share of the limit for the rows of all runs that are being merged: there is what was handed on, too.
-const MERGED: usize = 4;
+const MERGE_FRACTION: usize = 4;
 
 /// Batches that a merge of as many runs as can be has of each, so that all of them get on alike.
 const BATCHES_PER_RUN: usize = 4;
 
 /// Rows of a batch that is handed on, and of one in a run, at most.
-const BATCH: usize = 8192;
+const BATCH_ROWS: usize = 8192;
 
 /// What sorting takes beside the rows: their keys in one piece, words twice, the order.
-const SORT_BYTES: usize = 48;
+const SORT_BYTES_PER_ROW: usize = 48;
 
 /// Takes rows in any order, and gives them in that of the keys. While it takes them, it holds not much more than `limit`
 /// bytes, and half of that while it gives them.
@@ -72,14 +72,14 @@ pub struct ExternalSort {
     schema: SchemaRef,
     keys: Vec<SortKey>,
     limit: usize,
-    disk: Disk,
+    disk: SpillDirectory,
     threads: usize,
     cancel: Cancel,
     held: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
     /// Runs by the times that their rows have been merged; those of a higher level came before those of a lower.
-    levels: Vec<Level>,
+    levels: Vec<MergeLevel>,
     /// The bytes of a row of the runs and of its sorting; of the run with the widest.
     row: usize,
     spilled: u64,
@@ -87,8 +87,8 @@ pub struct ExternalSort {
 
 /// Runs in the order in which they came, and their file.
 #[derive(Default)]
-struct Level {
-    runs: Vec<Spilled>,
+struct MergeLevel {
+    runs: Vec<SpilledRun>,
     file: Option<SpillFile>,
 }
 
@@ -103,7 +103,7 @@ impl ExternalSort {
         threads: usize,
         cancel: &Cancel,
     ) -> Self {
-        let disk = Disk::new(directory);
+        let disk = SpillDirectory::new(directory);
         Self {
             schema,
             keys,
@@ -130,7 +130,7 @@ impl ExternalSort {
             return Ok(());
         }
         self.rows += batch.num_rows();
-        self.bytes += size(&batch) + batch.num_rows() * SORT_BYTES;
+        self.bytes += batch_bytes(&batch) + batch.num_rows() * SORT_BYTES_PER_ROW;
         self.held.push(batch);
         if self.bytes > self.limit { self.spill() } else { Ok(()) }
     }
@@ -140,8 +140,8 @@ impl ExternalSort {
     /// # Errors
     /// As for `push`.
     pub fn finish(mut self) -> Result<SortedBatches> {
-        if self.levels.is_empty() && self.bytes - self.rows * SORT_BYTES <= self.limit / GIVEN {
-            return Ok(SortedBatches { source: Source::Held(self.sort_held()?), spilled: 0 });
+        if self.levels.is_empty() && self.bytes - self.rows * SORT_BYTES_PER_ROW <= self.limit / OUTPUT_FRACTION {
+            return Ok(SortedBatches { source: SortedSource::InMemory(self.sort_buffered()?), spilled: 0 });
         }
         self.spill()?;
         let mut runs: Vec<_> =
@@ -150,18 +150,18 @@ impl ExternalSort {
             // Neighbours are merged, so that ties stay in the order in which they came; the last ones are the shortest.
             let last = runs.split_off(runs.len() - FAN_IN.min(runs.len() - FAN_IN + 1));
             let mut merge = self.merge(last)?;
-            runs.push(self.write(&self.disk.file()?, || merge.next_batch(BATCH))?);
+            runs.push(self.write(&self.disk.file()?, || merge.next_batch(BATCH_ROWS))?);
         }
-        Ok(SortedBatches { source: Source::Merged(self.merge(runs)?), spilled: self.spilled })
+        Ok(SortedBatches { source: SortedSource::Merged(self.merge(runs)?), spilled: self.spilled })
     }
 
-    fn merge(&self, runs: Vec<Spilled>) -> Result<Merge> {
+    fn merge(&self, runs: Vec<SpilledRun>) -> Result<Merge> {
         Merge::new(self.keys.clone(), runs, self.merged_rows(), self.threads, &self.cancel)
     }
 
     /// How many rows of all runs may be held when they are merged.
     fn merged_rows(&self) -> usize {
-        self.limit / MERGED / self.row
+        self.limit / MERGE_FRACTION / self.row
     }
 
     /// Sorts what is held, and writes it as a run.
@@ -170,16 +170,16 @@ impl ExternalSort {
             return Ok(());
         }
         self.row = self.row.max(self.bytes / self.rows);
-        let mut held = self.sort_held()?;
-        self.add(0, || held.next_batch(BATCH))?;
+        let mut held = self.sort_buffered()?;
+        self.add(0, || held.next_batch(BATCH_ROWS))?;
         drop(held);
         let mut level = 0;
         while self.levels[level].runs.len() == FAN_IN {
-            let Level { runs, file } = std::mem::take(&mut self.levels[level]);
+            let MergeLevel { runs, file } = std::mem::take(&mut self.levels[level]);
             drop(file);
             level += 1;
             let mut merge = self.merge(runs)?;
-            self.add(level, || merge.next_batch(BATCH))?;
+            self.add(level, || merge.next_batch(BATCH_ROWS))?;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl ExternalSort {
     /// Writes rows in order as the next run of a level.
     fn add(&mut self, level: usize, next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<()> {
         if level == self.levels.len() {
-            self.levels.push(Level::default());
+            self.levels.push(MergeLevel::default());
         }
         let file = match self.levels[level].file.take() {
             Some(file) => file,
@@ -200,8 +200,8 @@ impl ExternalSort {
     }
 
     /// Writes rows in order as a run.
-    fn write(&mut self, file: &SpillFile, mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<Spilled> {
-        let most = (self.merged_rows() / FAN_IN / BATCHES_PER_RUN).clamp(16, BATCH);
+    fn write(&mut self, file: &SpillFile, mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<SpilledRun> {
+        let most = (self.merged_rows() / FAN_IN / BATCHES_PER_RUN).clamp(16, BATCH_ROWS);
         let mut writer = file.writer(&self.schema)?;
         while let Some(batch) = next()? {
             self.cancel.check()?;
@@ -215,24 +215,24 @@ impl ExternalSort {
     }
 
     /// Lets go of what is held, in order.
-    fn sort_held(&mut self) -> Result<Held> {
+    fn sort_buffered(&mut self) -> Result<SortedRun> {
         reserve::probe_start(self.rows)?;
         self.bytes = 0;
         self.rows = 0;
-        Held::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)
+        SortedRun::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)
     }
 }
 
 /// Rows in order, batch by batch.
 #[derive(Debug)]
 pub struct SortedBatches {
-    source: Source,
+    source: SortedSource,
     spilled: u64,
 }
 
 #[derive(Debug)]
-enum Source {
-    Held(Held),
+enum SortedSource {
+    InMemory(SortedRun),
     Merged(Merge),
 }
 
@@ -249,13 +249,13 @@ impl SortedBatches {
     /// A file that cannot be read, cancellation.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match &mut self.source {
-            Source::Held(held) => held.next_batch(BATCH),
-            Source::Merged(merge) => merge.next_batch(BATCH),
+            SortedSource::InMemory(held) => held.next_batch(BATCH_ROWS),
+            SortedSource::Merged(merge) => merge.next_batch(BATCH_ROWS),
         }
     }
 }
 
 /// The bytes of a batch's own rows.
-fn size(batch: &RecordBatch) -> usize {
+fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| slice_size(column)).sum()
 }

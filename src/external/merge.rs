@@ -19,8 +19,8 @@ use std::collections::VecDeque;
 use arrow_array::RecordBatch;
 
 use super::sort_key::SortKey;
-use super::sorted_run::Held;
-use super::spill_file::{SpillReader, Spilled};
+use super::sorted_run::SortedRun;
+use super::spill_file::{SpillReader, SpilledRun};
 use crate::error::Result;
 use crate::sort::key_order;
 use crate::sort::sort_column::SortColumn;
@@ -30,12 +30,12 @@ use crate::util::cancel::Cancel;
 pub(crate) struct Merge {
     keys: Vec<SortKey>,
     /// Those that have rows left, in the order of the runs.
-    cursors: Vec<Cursor>,
+    cursors: Vec<RunCursor>,
     /// How many rows of all of them are at hand, about.
     rows: usize,
     threads: usize,
     cancel: Cancel,
-    round: Held,
+    round: SortedRun,
 }
 
 impl std::fmt::Debug for Merge {
@@ -51,13 +51,13 @@ impl Merge {
     /// A run that cannot be read.
     pub(super) fn new(
         keys: Vec<SortKey>,
-        runs: Vec<Spilled>,
+        runs: Vec<SpilledRun>,
         rows: usize,
         threads: usize,
         cancel: &Cancel,
     ) -> Result<Self> {
-        let cursors = runs.into_iter().map(Cursor::new).collect::<Result<_>>()?;
-        Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: Held::default() })
+        let cursors = runs.into_iter().map(RunCursor::new).collect::<Result<_>>()?;
+        Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: SortedRun::default() })
     }
 
     /// The next rows, so many at most; `None`: there are no more.
@@ -71,41 +71,41 @@ impl Merge {
                 return Ok(Some(batch));
             }
             // The last round's rows go before others are read.
-            self.round = Held::default();
-            let pieces = self.pieces()?;
+            self.round = SortedRun::default();
+            let pieces = self.next_round()?;
             if pieces.is_empty() {
                 return Ok(None);
             }
-            self.round = Held::new(pieces, &self.keys, self.threads, &self.cancel)?;
+            self.round = SortedRun::new(pieces, &self.keys, self.threads, &self.cancel)?;
         }
     }
 
     /// The rows of the next round: of each run those that come before all that is not read yet.
-    fn pieces(&mut self) -> Result<Vec<RecordBatch>> {
+    fn next_round(&mut self) -> Result<Vec<RecordBatch>> {
         let share = (self.rows / self.cursors.len().max(1)).max(1);
         for cursor in &mut self.cursors {
-            cursor.read(share)?;
+            cursor.read_ahead(share)?;
         }
         self.cursors.retain(|cursor| cursor.rows > 0);
         let bound = self.bound()?;
         let mut pieces = Vec::new();
         for (number, cursor) in self.cursors.iter_mut().enumerate() {
-            cursor.take(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
+            cursor.take_until(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
         }
         Ok(pieces)
     }
 
     /// The least of the last rows at hand of runs that go on, of ties that of the earliest run; `None`: all are read.
-    fn bound(&self) -> Result<Option<Bound>> {
-        let mut least: Option<Bound> = None;
+    fn bound(&self) -> Result<Option<MergeBound>> {
+        let mut least: Option<MergeBound> = None;
         for (run, cursor) in self.cursors.iter().enumerate() {
-            let Some(end) = cursor.end(&self.keys)? else { continue };
+            let Some(end) = cursor.last_key(&self.keys)? else { continue };
             let is_less = match &least {
-                Some(least) => comparison(&end, &least.row)?(0).is_lt(),
+                Some(least) => row_comparator(&end, &least.row)?(0).is_lt(),
                 None => true,
             };
             if is_less {
-                least = Some(Bound { run, row: end });
+                least = Some(MergeBound { run, row: end });
             }
         }
         Ok(least)
@@ -113,16 +113,16 @@ impl Merge {
 }
 
 /// Where a round ends.
-struct Bound {
+struct MergeBound {
     run: usize,
     /// The keys of this run's last row at hand.
     row: Vec<SortColumn>,
 }
 
-impl Bound {
+impl MergeBound {
     /// How many of a batch's rows come before all rows of the bound's run that are not at hand.
     fn rows_before(&self, keys: &[SortKey], batch: &RecordBatch, run: usize) -> Result<usize> {
-        let compare = comparison(&columns(keys, batch)?, &self.row)?;
+        let compare = row_comparator(&key_columns(keys, batch)?, &self.row)?;
         let (mut low, mut high) = (0, batch.num_rows());
         while low < high {
             let middle = low.midpoint(high);
@@ -135,7 +135,7 @@ impl Bound {
 }
 
 /// A run being read.
-struct Cursor {
+struct RunCursor {
     /// `None`: it is read to its end.
     reader: Option<SpillReader>,
     /// What is at hand.
@@ -143,13 +143,13 @@ struct Cursor {
     rows: usize,
 }
 
-impl Cursor {
-    fn new(run: Spilled) -> Result<Self> {
+impl RunCursor {
+    fn new(run: SpilledRun) -> Result<Self> {
         Ok(Self { reader: Some(run.read()?), batches: VecDeque::new(), rows: 0 })
     }
 
     /// Has so many rows at hand, or all that there are.
-    fn read(&mut self, rows: usize) -> Result<()> {
+    fn read_ahead(&mut self, rows: usize) -> Result<()> {
         while self.rows < rows
             && let Some(reader) = &mut self.reader
         {
@@ -165,16 +165,16 @@ impl Cursor {
     }
 
     /// The keys of the last row at hand; `None` if the run has no more.
-    fn end(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
+    fn last_key(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
         let last = self.reader.as_ref().and(self.batches.back());
-        last.map(|batch| columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
+        last.map(|batch| key_columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
     }
 
     /// Moves the rows that come before the bound, or all, to `pieces`.
-    fn take(
+    fn take_until(
         &mut self,
         keys: &[SortKey],
-        bound: Option<&Bound>,
+        bound: Option<&MergeBound>,
         run: usize,
         pieces: &mut Vec<RecordBatch>,
     ) -> Result<()> {
@@ -197,15 +197,15 @@ impl Cursor {
 }
 
 /// A batch's keys, ready to be compared.
-fn columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
+fn key_columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
     let column = |&SortKey { column, options }: &SortKey| {
         Ok(SortColumn { values: key_order::normalise(batch.column(column))?, options })
     };
     keys.iter().map(column).collect()
 }
 
-/// How rows of `columns` stand to the one row of `row`.
-fn comparison(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
+/// How rows of `key_columns` stand to the one row of `row`.
+fn row_comparator(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
     let comparator =
         |(column, row): (&SortColumn, &SortColumn)| key_order::comparator(&column.values, &row.values, column.options);
     let comparators = columns.iter().zip(row).map(comparator).collect::<Result<Vec<_>>>()?;

@@ -15,17 +15,17 @@ use arrow_select::interleave::interleave_record_batch;
 use super::sort_key::SortKey;
 use crate::error::Result;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::arrange;
+use crate::sort::sort_to_indices::sort_with_boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
-const PAGE: u32 = 10;
+const PAGE_BITS: u32 = 10;
 
 /// Rows in memory, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct SortedRun {
     batches: Vec<RecordBatch>,
     /// Row numbers in order; `None` if the rows came so.
     order: Option<Vec<u32>>,
@@ -39,7 +39,7 @@ pub(crate) struct Held {
     first: usize,
 }
 
-impl Held {
+impl SortedRun {
     /// The rows of the batches in the order of the keys, ties as they came. Batches have rows.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Held {
             for (number, batch) in (0..).zip(&batches) {
                 end += batch.num_rows() as u32;
                 begins.push(end);
-                pages.resize(end.div_ceil(1 << PAGE) as usize, number);
+                pages.resize(end.div_ceil(1 << PAGE_BITS) as usize, number);
             }
         }
         Ok(Self { batches, order, begins, pages, at: 0, first: 0 })
@@ -60,12 +60,12 @@ impl Held {
 
     /// The next rows, so many at most; `None`: there are no more.
     pub(super) fn next_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
-        let Some(order) = &self.order else { return self.next_as_they_came(most) };
+        let Some(order) = &self.order else { return self.next_in_input_order(most) };
         let end = order.len().min(self.at + most);
         if self.at == end {
             return Ok(None);
         }
-        let places: Vec<_> = order[self.at..end].iter().map(|&row| self.place(row)).collect();
+        let places: Vec<_> = order[self.at..end].iter().map(|&row| self.locate(row)).collect();
         self.at = end;
         let batches: Vec<_> = self.batches.iter().collect();
         Ok(Some(interleave_record_batch(&batches, &places)?))
@@ -73,8 +73,8 @@ impl Held {
 
     /// The batch of a row, and its number there.
     #[inline]
-    fn place(&self, row: u32) -> (usize, usize) {
-        let mut batch = self.pages[(row >> PAGE) as usize] as usize;
+    fn locate(&self, row: u32) -> (usize, usize) {
+        let mut batch = self.pages[(row >> PAGE_BITS) as usize] as usize;
         while self.begins[batch + 1] <= row {
             batch += 1;
         }
@@ -82,7 +82,7 @@ impl Held {
     }
 
     /// Slices of the batches; of small ones several together.
-    fn next_as_they_came(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+    fn next_in_input_order(&mut self, most: usize) -> Result<Option<RecordBatch>> {
         let (mut pieces, mut room) = (Vec::new(), most);
         while let Some(batch) = self.batches.get(self.first) {
             let rows = batch.num_rows() - self.at;
@@ -124,5 +124,5 @@ fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Can
     };
     let columns = keys.iter().map(column).collect::<Result<Vec<_>>>()?;
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    Ok(arrange(&columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
+    Ok(sort_with_boundaries(&columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }

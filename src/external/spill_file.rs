@@ -30,21 +30,21 @@ use crate::error::{Error, Remedy, Result};
 use crate::util::shown::compact;
 
 /// Bytes that a file is written in.
-const WRITTEN: usize = 256 << 10;
+const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
 /// Bytes of a block with its checksum, which a file is read in: many runs are read at once.
-const BLOCK: usize = 32 << 10;
+const BLOCK_BYTES: usize = 32 << 10;
 
 /// Bytes of a block's checksum, which come first.
-const CHECKSUM: usize = size_of::<u32>();
+const CHECKSUM_BYTES: usize = size_of::<u32>();
 
 /// Where rows are spilled to.
 #[derive(Debug, Clone)]
-pub(crate) struct Disk {
+pub(crate) struct SpillDirectory {
     directory: PathBuf,
 }
 
-impl Disk {
+impl SpillDirectory {
     /// Files in this directory, or in the system's own for such.
     pub(crate) fn new(directory: Option<&Path>) -> Self {
         Self { directory: directory.map_or_else(std::env::temp_dir, Path::to_path_buf) }
@@ -57,7 +57,7 @@ impl Disk {
     pub(crate) fn file(&self) -> Result<SpillFile> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|error| self.failed(&error))?;
         let key = RandomState::new().hash_one(()) as u32;
-        Ok(SpillFile { shared: Arc::new(Mutex::new(Shared { file, end: 0, key })), disk: self.clone() })
+        Ok(SpillFile { shared: Arc::new(Mutex::new(SharedFile { file, end: 0, key })), disk: self.clone() })
     }
 
     fn failed(&self, error: &dyn std::error::Error) -> Error {
@@ -91,13 +91,13 @@ impl Disk {
 /// A file of runs; the system takes it back when it and all of its runs are dropped.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
-    shared: Arc<Mutex<Shared>>,
-    disk: Disk,
+    shared: Arc<Mutex<SharedFile>>,
+    disk: SpillDirectory,
 }
 
 /// The file, and where what is written begins.
 #[derive(Debug)]
-struct Shared {
+struct SharedFile {
     file: File,
     end: u64,
     /// A number of this file's own, which its checksums begin with.
@@ -110,28 +110,28 @@ impl SpillFile {
     /// # Errors
     /// The disk is full, or gone.
     pub(crate) fn writer(&self, schema: &SchemaRef) -> Result<SpillWriter> {
-        let part = Part { shared: self.shared.clone(), at: lock(&self.shared).end, end: u64::MAX };
+        let part = FileRange { shared: self.shared.clone(), at: lock(&self.shared).end, end: u64::MAX };
         let writer = StreamWriter::try_new(BlockWriter::new(part), schema);
         Ok(SpillWriter { writer: writer.map_err(|error| self.disk.not_written(error))?, disk: self.disk.clone() })
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<SharedFile>) -> MutexGuard<'_, SharedFile> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A part of a file, with a place of its own: others read other parts meanwhile.
 #[derive(Debug)]
-struct Part {
-    shared: Arc<Mutex<Shared>>,
+struct FileRange {
+    shared: Arc<Mutex<SharedFile>>,
     /// Where it begins, or what is not read yet does.
     at: u64,
     end: u64,
 }
 
-impl Part {
+impl FileRange {
     /// The checksum of a block's bytes that stand at a place of the file.
-    fn checksum(&self, at: u64, bytes: &[u8]) -> [u8; CHECKSUM] {
+    fn checksum(&self, at: u64, bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
         let mut hasher = Hasher::new_with_initial(lock(&self.shared).key);
         hasher.update(&at.to_le_bytes());
         hasher.update(bytes);
@@ -171,7 +171,7 @@ impl Part {
 
 /// Cuts what is written into blocks.
 struct BlockWriter {
-    part: Part,
+    part: FileRange,
     /// Whole blocks, and the one being filled.
     buffer: Vec<u8>,
     /// Where that one begins.
@@ -179,43 +179,43 @@ struct BlockWriter {
 }
 
 impl BlockWriter {
-    fn new(part: Part) -> Self {
-        let mut buffer = Vec::with_capacity(WRITTEN);
-        buffer.resize(CHECKSUM, 0);
+    fn new(part: FileRange) -> Self {
+        let mut buffer = Vec::with_capacity(WRITE_BUFFER_BYTES);
+        buffer.resize(CHECKSUM_BYTES, 0);
         Self { part, buffer, begin: 0 }
     }
 
     /// Ends the block being filled, and begins another.
     fn seal(&mut self) -> io::Result<()> {
-        let bytes = self.begin + CHECKSUM;
+        let bytes = self.begin + CHECKSUM_BYTES;
         let at = lock(&self.part.shared).end + self.begin as u64;
         let checksum = self.part.checksum(at, &self.buffer[bytes..]);
         self.buffer[self.begin..bytes].copy_from_slice(&checksum);
-        if self.buffer.len() + BLOCK > WRITTEN {
+        if self.buffer.len() + BLOCK_BYTES > WRITE_BUFFER_BYTES {
             self.part.append(&self.buffer)?;
             self.buffer.clear();
         }
         self.begin = self.buffer.len();
-        self.buffer.resize(self.begin + CHECKSUM, 0);
+        self.buffer.resize(self.begin + CHECKSUM_BYTES, 0);
         Ok(())
     }
 
     /// Writes what is left, and gives the part as what there is to read.
-    fn finish(mut self) -> io::Result<Part> {
-        if self.buffer.len() > self.begin + CHECKSUM {
+    fn finish(mut self) -> io::Result<FileRange> {
+        if self.buffer.len() > self.begin + CHECKSUM_BYTES {
             self.seal()?;
         }
         self.part.append(&self.buffer[..self.begin])?;
         let end = lock(&self.part.shared).end;
-        Ok(Part { end, ..self.part })
+        Ok(FileRange { end, ..self.part })
     }
 }
 
 impl Write for BlockWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(self.begin + BLOCK - self.buffer.len());
+        let taken = bytes.len().min(self.begin + BLOCK_BYTES - self.buffer.len());
         self.buffer.extend_from_slice(&bytes[..taken]);
-        if self.buffer.len() == self.begin + BLOCK {
+        if self.buffer.len() == self.begin + BLOCK_BYTES {
             self.seal()?;
         }
         Ok(taken)
@@ -228,31 +228,31 @@ impl Write for BlockWriter {
 
 /// Reads blocks, and gives the bytes of those that are right.
 struct BlockReader {
-    part: Part,
+    part: FileRange,
     block: Vec<u8>,
     /// How many of the block's bytes have been given.
     given: usize,
 }
 
 impl BlockReader {
-    fn new(part: Part) -> Self {
+    fn new(part: FileRange) -> Self {
         Self { part, block: Vec::new(), given: 0 }
     }
 
     /// Reads the next block; there is one.
     fn next(&mut self) -> io::Result<()> {
         let at = self.part.at;
-        let length = usize::try_from(self.part.end - at).unwrap_or(usize::MAX).min(BLOCK);
+        let length = usize::try_from(self.part.end - at).unwrap_or(usize::MAX).min(BLOCK_BYTES);
         self.block.resize(length, 0);
         self.given = length;
         self.part.fill(&mut self.block)?;
-        let found = self.block.split_at_checked(CHECKSUM);
+        let found = self.block.split_at_checked(CHECKSUM_BYTES);
         if found.is_none_or(|(checksum, bytes)| self.part.checksum(at, bytes) != checksum) {
             let error =
                 format!("the file, which has no name, is not what was written at bytes {at} to {}", self.part.at);
             return Err(io::Error::new(ErrorKind::InvalidData, error));
         }
-        self.given = CHECKSUM;
+        self.given = CHECKSUM_BYTES;
         Ok(())
     }
 }
@@ -276,7 +276,7 @@ impl Read for BlockReader {
 /// A run being written.
 pub(crate) struct SpillWriter {
     writer: StreamWriter<BlockWriter>,
-    disk: Disk,
+    disk: SpillDirectory,
 }
 
 impl SpillWriter {
@@ -285,29 +285,29 @@ impl SpillWriter {
     /// # Errors
     /// The disk is full, or gone.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(&own_rows(batch)?).map_err(|error| self.disk.not_written(error))
+        self.writer.write(&compact_batch(batch)?).map_err(|error| self.disk.not_written(error))
     }
 
     /// The rows written, to be read from the first on.
     ///
     /// # Errors
     /// As for `write`.
-    pub(crate) fn finish(mut self) -> Result<Spilled> {
+    pub(crate) fn finish(mut self) -> Result<SpilledRun> {
         let blocks = self.writer.finish().and_then(|()| self.writer.into_inner());
         let blocks = blocks.map_err(|error| self.disk.not_written(error))?;
         let part = blocks.finish().map_err(|error| self.disk.failed(&error))?;
-        Ok(Spilled { part, disk: self.disk })
+        Ok(SpilledRun { part, disk: self.disk })
     }
 }
 
 /// A run in a file.
 #[derive(Debug)]
-pub(crate) struct Spilled {
-    part: Part,
-    disk: Disk,
+pub(crate) struct SpilledRun {
+    part: FileRange,
+    disk: SpillDirectory,
 }
 
-impl Spilled {
+impl SpilledRun {
     /// How many bytes of the file it has.
     pub(crate) fn bytes(&self) -> u64 {
         self.part.end - self.part.at
@@ -326,7 +326,7 @@ impl Spilled {
 /// A run being read.
 pub(crate) struct SpillReader {
     reader: StreamReader<BlockReader>,
-    disk: Disk,
+    disk: SpillDirectory,
 }
 
 impl SpillReader {
@@ -341,7 +341,7 @@ impl SpillReader {
 
 /// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from, and of
 /// unions in lists Arrow writes those of the first rows of all.
-fn own_rows(batch: &RecordBatch) -> Result<RecordBatch> {
+fn compact_batch(batch: &RecordBatch) -> Result<RecordBatch> {
     let column = |column: &ArrayRef| {
         if has_union_in_list(column.data_type(), false) {
             return Ok(take(column, &UInt64Array::from_iter_values(0..column.len() as u64), None)?);

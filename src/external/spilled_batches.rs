@@ -5,7 +5,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use super::spill_file::{Disk, SpillReader, SpillWriter};
+use super::spill_file::{SpillDirectory, SpillReader, SpillWriter};
 use crate::error::{Error, Result};
 
 /// Batches on disk, in a file without a name.
@@ -45,7 +45,7 @@ impl SpilledBatches {
     /// # Errors
     /// The directory takes no file.
     pub fn new(schema: &SchemaRef, directory: Option<&Path>) -> Result<Self> {
-        let writer = Disk::new(directory).file()?.writer(schema)?;
+        let writer = SpillDirectory::new(directory).file()?.writer(schema)?;
         Ok(Self { state: State::Written(writer) })
     }
 

@@ -11,16 +11,16 @@ use arrow_array::{Array, ArrayRef, LargeStringArray};
 use arrow_cast::cast;
 use arrow_schema::{DataType, IntervalUnit};
 
-use super::native::native;
-use crate::bounds::timezone::{Zone, named_zone};
+use super::native::to_primitive;
+use crate::bounds::timezone::{ZoneClock, named_zone};
 use crate::error::{Error, Result};
-use crate::util::civil::{SECONDS_PER_DAY, date_of, per_second};
+use crate::util::civil::{SECONDS_PER_DAY, date_of, ticks_per_second};
 
 /// The values of `column` as texts.
 ///
 /// # Errors
 /// A type without a text, a zone that does not exist.
-pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
+pub(crate) fn cast_to_text(column: &ArrayRef) -> Result<LargeStringArray> {
     let written = |write: &mut dyn FnMut(usize, &mut String) -> fmt::Result| {
         let nulls = column.logical_nulls();
         let mut texts = LargeStringBuilder::with_capacity(column.len(), 0);
@@ -37,9 +37,9 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
         Ok(texts.finish())
     };
     match column.data_type() {
-        DataType::Dictionary(_, values) => texts(&cast(column, values)?),
-        DataType::RunEndEncoded(_, values) => texts(&cast(column, values.data_type())?),
-        DataType::Float16 => texts(&cast(column, &DataType::Float32)?),
+        DataType::Dictionary(_, values) => cast_to_text(&cast(column, values)?),
+        DataType::RunEndEncoded(_, values) => cast_to_text(&cast(column, values.data_type())?),
+        DataType::Float16 => cast_to_text(&cast(column, &DataType::Float32)?),
         DataType::Float32 => {
             let values = column.as_primitive::<Float32Type>();
             written(&mut |row, out| float(f64::from(values.value(row)), &format!("{:e}", values.value(row)), out))
@@ -54,17 +54,17 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
             })
         }
         DataType::Date32 => {
-            let days = native::<Int32Type>(column)?;
+            let days = to_primitive::<Int32Type>(column)?;
             written(&mut |row, out| date(i64::from(days.value(row)), out))
         }
-        DataType::Date64 => texts(&cast(column, &DataType::Date32)?),
+        DataType::Date64 => cast_to_text(&cast(column, &DataType::Date32)?),
         DataType::Timestamp(unit, zone) => {
-            let ticks = native::<Int64Type>(column)?;
+            let ticks = to_primitive::<Int64Type>(column)?;
             let named = |name| {
                 named_zone(name).map_err(|error| Error::data(format!("a timestamp's zone is {name:?}, {error}")))
             };
-            let mut zone = zone.as_deref().map(named).transpose()?.flatten().map(Zone::new);
-            let per_second = per_second(*unit);
+            let mut zone = zone.as_deref().map(named).transpose()?.flatten().map(ZoneClock::new);
+            let per_second = ticks_per_second(*unit);
             written(&mut |row, out| {
                 let (seconds, part) = split(ticks.value(row), per_second);
                 let ahead = zone.as_mut().map_or(Some(0), |zone| zone.offset(seconds)).unwrap_or(0);
@@ -76,14 +76,14 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
         }
         DataType::Time32(unit) | DataType::Time64(unit) => {
             let ticks = cast(column, &DataType::Int64)?;
-            let (ticks, per_second) = (ticks.as_primitive::<Int64Type>(), per_second(*unit));
+            let (ticks, per_second) = (ticks.as_primitive::<Int64Type>(), ticks_per_second(*unit));
             written(&mut |row, out| {
                 let (seconds, part) = split(ticks.value(row), per_second);
                 clock(seconds, part, per_second, out)
             })
         }
         DataType::Duration(unit) => {
-            let (ticks, per_second) = (native::<Int64Type>(column)?, i128::from(per_second(*unit)));
+            let (ticks, per_second) = (to_primitive::<Int64Type>(column)?, i128::from(ticks_per_second(*unit)));
             written(&mut |row, out| {
                 let ticks = i128::from(ticks.value(row));
                 let (sign, ticks) = (if ticks < 0 { "-" } else { "" }, ticks.abs());
@@ -94,7 +94,7 @@ pub(crate) fn texts(column: &ArrayRef) -> Result<LargeStringArray> {
             })
         }
         DataType::Interval(IntervalUnit::YearMonth) => {
-            let months = native::<Int32Type>(column)?;
+            let months = to_primitive::<Int32Type>(column)?;
             written(&mut |row, out| {
                 let months = i64::from(months.value(row));
                 let (sign, months) = (if months < 0 { "-" } else { "" }, months.abs());
@@ -172,12 +172,12 @@ mod tests {
 
     fn all(column: impl Array + 'static) -> Vec<String> {
         let column: ArrayRef = Arc::new(column);
-        texts(&column).unwrap().iter().map(|text| text.unwrap_or("∅").to_string()).collect()
+        cast_to_text(&column).unwrap().iter().map(|text| text.unwrap_or("∅").to_string()).collect()
     }
 
     /// As Spark 4.3 on Java 17 writes them.
     #[test]
-    fn as_spark_casts() {
+    fn casts_match_spark() {
         let doubles = [
             1.0,
             1e10,

@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, i256};
 use arrow_schema::DataType;
 
-use super::native::labelled;
+use super::native::with_type;
 use crate::error::{Error, Result};
 
 /// Decimals' unscaled values, whose sums and averages have their width.
@@ -58,11 +58,11 @@ impl DecimalColumn {
 
     /// The value where it has few enough digits.
     #[inline]
-    pub(super) fn fit<N: Unscaled>(&self, value: Option<i256>) -> Option<N> {
+    pub(super) fn checked<N: Unscaled>(&self, value: Option<i256>) -> Option<N> {
         value.filter(|value| *value < self.limit && *value > self.limit.wrapping_neg()).map(N::narrowed)
     }
 
-    pub(super) fn label<N: Unscaled>(&self, results: &PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
-        labelled(results, &self.output)
+    pub(super) fn with_type<N: Unscaled>(&self, results: &PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        with_type(results, &self.output)
     }
 }

@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 
 /// Lists and NULLs, the items of all lists one after another.
 #[derive(Debug)]
-pub(crate) struct Lists<T> {
+pub(crate) struct ListBuilder<T> {
     /// The items.
     pub(crate) items: Vec<T>,
     ends: Vec<i32>,
     valid: Vec<bool>,
 }
 
-impl<T> Lists<T> {
+impl<T> ListBuilder<T> {
     /// Room for so many lists.
     pub(crate) fn with_capacity(lists: usize) -> Self {
         let mut ends = Vec::with_capacity(lists + 1);
@@ -29,7 +29,7 @@ impl<T> Lists<T> {
     ///
     /// # Errors
     /// More items than a list column holds.
-    pub(crate) fn close(&mut self, valid: bool) -> Result<()> {
+    pub(crate) fn finish_list(&mut self, valid: bool) -> Result<()> {
         let end = i32::try_from(self.items.len()).map_err(|_| {
             Error::unsupported(
                 "the lists of one batch hold more than 2^31 items; ask for fewer items, or pass the rows in batches",
@@ -43,14 +43,14 @@ impl<T> Lists<T> {
     /// The last list, or NULL, once more.
     ///
     /// # Errors
-    /// As for `close`.
-    pub(crate) fn again(&mut self) -> Result<()>
+    /// As for `finish_list`.
+    pub(crate) fn repeat_list(&mut self) -> Result<()>
     where
         T: Clone,
     {
         let begin = self.ends.len().checked_sub(2).map_or(0, |last| self.ends[last] as usize);
         self.items.extend_from_within(begin..);
-        self.close(self.valid.last().is_some_and(|&valid| valid))
+        self.finish_list(self.valid.last().is_some_and(|&valid| valid))
     }
 
     /// The column, its items made an array.

@@ -11,20 +11,22 @@ use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
-use crate::model::group_ids::Groups;
-use crate::model::physical_type::Native;
-use crate::model::row_mask::Inclusion;
+use crate::model::group_ids::RowGroups;
+use crate::model::physical_type::PhysicalType;
+use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
-use crate::util::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD_BITS, word};
 
 /// Whether an array of `from` becomes one of `to` by relabelling alone: the same native in the same bytes.
 fn same_layout(from: &DataType, to: &DataType) -> bool {
-    Native::of(from).is_some() && Native::of(from) == Native::of(to) && from.primitive_width() == to.primitive_width()
+    PhysicalType::of(from).is_some()
+        && PhysicalType::of(from) == PhysicalType::of(to)
+        && from.primitive_width() == to.primitive_width()
 }
 
 /// `array` as `T`'s values: relabelled where the layouts agree, else cast.
-pub(crate) fn native<T: ArrowPrimitiveType>(array: &dyn Array) -> Result<PrimitiveArray<T>> {
-    let array = labelled(array, &T::DATA_TYPE)?;
+pub(crate) fn to_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Result<PrimitiveArray<T>> {
+    let array = with_type(array, &T::DATA_TYPE)?;
     array
         .as_primitive_opt::<T>()
         .cloned()
@@ -32,7 +34,7 @@ pub(crate) fn native<T: ArrowPrimitiveType>(array: &dyn Array) -> Result<Primiti
 }
 
 /// `array` under the type `to`: relabelled where the layouts agree, else cast.
-pub(crate) fn labelled(array: &dyn Array, to: &DataType) -> Result<ArrayRef> {
+pub(crate) fn with_type(array: &dyn Array, to: &DataType) -> Result<ArrayRef> {
     if array.data_type() == to {
         return Ok(array.slice(0, array.len()));
     }
@@ -70,24 +72,29 @@ fn has_floats(data_type: &DataType) -> bool {
 ///
 /// One place for the dense path: without a mask the values are a slice, and LLVM sees no bounds checks.
 #[inline]
-pub(crate) fn each_value<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Range<usize>, mut f: impl FnMut(N)) {
+pub(crate) fn for_each_value<N: Copy>(values: &[N], inclusion: &RowMask, rows: Range<usize>, mut f: impl FnMut(N)) {
     match inclusion {
-        Inclusion::All => values[rows].iter().for_each(|&value| f(value)),
-        Inclusion::Mask(_) => inclusion.each(rows, |row| f(values[row])),
+        RowMask::All => values[rows].iter().for_each(|&value| f(value)),
+        RowMask::Mask(_) => inclusion.for_each(rows, |row| f(values[row])),
     }
 }
 
 /// Calls `f` with the value of each of `rows` and whether it takes part, in row order: for steps without a branch.
 #[inline]
-pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Range<usize>, mut f: impl FnMut(N, bool)) {
+pub(crate) fn for_each_slot<N: Copy>(
+    values: &[N],
+    inclusion: &RowMask,
+    rows: Range<usize>,
+    mut f: impl FnMut(N, bool),
+) {
     match inclusion {
-        Inclusion::All => values[rows].iter().for_each(|&value| f(value, true)),
-        Inclusion::Mask(bits) => {
+        RowMask::All => values[rows].iter().for_each(|&value| f(value, true)),
+        RowMask::Mask(bits) => {
             let first = rows.start;
-            for (number, values) in values[rows].chunks(WORD).enumerate() {
-                let word = word(bits, first + WORD * number);
+            for (number, values) in values[rows].chunks(WORD_BITS).enumerate() {
+                let word = word(bits, first + WORD_BITS * number);
                 // Of whole words alone: whether a shorter piece is without NULLs cannot be foreseen.
-                if word == u64::MAX && values.len() == WORD {
+                if word == u64::MAX && values.len() == WORD_BITS {
                     for &value in values {
                         f(value, true);
                     }
@@ -106,22 +113,22 @@ pub(crate) fn each_slot<N: Copy>(values: &[N], inclusion: &Inclusion, rows: Rang
 #[inline]
 pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
-    inclusion: &Inclusion,
+    inclusion: &RowMask,
     rows: Range<usize>,
     mut state: T,
     out: &mut [T],
     mut f: impl FnMut(T, N, bool) -> T,
 ) -> T {
     match inclusion {
-        Inclusion::All => {
+        RowMask::All => {
             for (&value, out) in values[rows].iter().zip(out) {
                 state = f(state, value, true);
                 *out = state;
             }
         }
-        Inclusion::Mask(bits) => {
-            let words = rows.clone().step_by(WORD).map(|at| word(bits, at));
-            for ((values, out), word) in values[rows].chunks(WORD).zip(out.chunks_mut(WORD)).zip(words) {
+        RowMask::Mask(bits) => {
+            let words = rows.clone().step_by(WORD_BITS).map(|at| word(bits, at));
+            for ((values, out), word) in values[rows].chunks(WORD_BITS).zip(out.chunks_mut(WORD_BITS)).zip(words) {
                 for ((at, &value), out) in values.iter().enumerate().zip(out) {
                     state = f(state, value, (word >> at) & 1 != 0);
                     *out = state;
@@ -136,22 +143,23 @@ pub(crate) fn scan_slots<N: Copy, T: Copy>(
 #[inline]
 pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     values: &[N],
-    inclusion: &Inclusion,
+    inclusion: &RowMask,
     rows: Range<usize>,
     mut state: T,
     out: &mut [T],
     mut f: impl FnMut(T, N, bool) -> T,
 ) -> T {
     match inclusion {
-        Inclusion::All => {
+        RowMask::All => {
             for (&value, out) in values[rows].iter().zip(out).rev() {
                 state = f(state, value, true);
                 *out = state;
             }
         }
-        Inclusion::Mask(bits) => {
-            let words = rows.clone().step_by(WORD).map(|at| word(bits, at));
-            for ((values, out), word) in values[rows].chunks(WORD).zip(out.chunks_mut(WORD)).zip(words).rev() {
+        RowMask::Mask(bits) => {
+            let words = rows.clone().step_by(WORD_BITS).map(|at| word(bits, at));
+            for ((values, out), word) in values[rows].chunks(WORD_BITS).zip(out.chunks_mut(WORD_BITS)).zip(words).rev()
+            {
                 for ((at, &value), out) in values.iter().enumerate().zip(out).rev() {
                     state = f(state, value, (word >> at) & 1 != 0);
                     *out = state;
@@ -162,24 +170,24 @@ pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     state
 }
 
-/// As [`each_slot`], of one row.
+/// As [`for_each_slot`], of one row.
 #[inline]
-pub(crate) fn slot<N: Copy>(values: &[N], inclusion: &Inclusion, row: usize, f: impl FnOnce(N, bool)) {
+pub(crate) fn visit_slot<N: Copy>(values: &[N], inclusion: &RowMask, row: usize, f: impl FnOnce(N, bool)) {
     f(values[row], inclusion.includes(row));
 }
 
-/// As [`each_slot`], with the group of each row.
+/// As [`for_each_slot`], with the group of each row.
 #[inline(always)]
-pub(crate) fn each_slot_of<N: Copy>(
+pub(crate) fn for_each_grouped_slot<N: Copy>(
     values: &[N],
-    inclusion: &Inclusion,
-    groups: &Groups,
+    inclusion: &RowMask,
+    groups: &RowGroups,
     rows: Range<usize>,
     mut f: impl FnMut(usize, N, bool),
 ) {
     match inclusion {
-        Inclusion::All => groups.each_row(rows, |group, row| f(group, values[row], true)),
-        Inclusion::Mask(bits) => groups.each_row(rows, |group, row| f(group, values[row], bits.value(row))),
+        RowMask::All => groups.for_each_row(rows, |group, row| f(group, values[row], true)),
+        RowMask::Mask(bits) => groups.for_each_row(rows, |group, row| f(group, values[row], bits.value(row))),
     }
 }
 
@@ -188,7 +196,7 @@ pub(crate) fn each_slot_of<N: Copy>(
 /// By bits: what a null hides may be NaN. Twice 32 bits, since compilers see through a mask, and x86-64 without AVX-512
 /// has no choice of floats but a branch: 9 ns a row of a sum, not 13.
 #[inline]
-pub(crate) fn present_or(value: f64, other: f64, present: bool) -> f64 {
+pub(crate) fn select_present(value: f64, other: f64, present: bool) -> f64 {
     let out = u32::from(!present) * 32;
     f64::from_bits(other.to_bits() ^ ((value.to_bits() ^ other.to_bits()) << out << out))
 }
@@ -196,7 +204,7 @@ pub(crate) fn present_or(value: f64, other: f64, present: bool) -> f64 {
 /// `value` where all bits of `kept` are set, 0.0 where none is; without a branch, as long as compilers do not know how the bits
 /// were made.
 #[inline(always)]
-pub(crate) fn or_zero(value: f64, kept: u64) -> f64 {
+pub(crate) fn masked(value: f64, kept: u64) -> f64 {
     f64::from_bits(value.to_bits() & kept)
 }
 
@@ -204,6 +212,6 @@ pub(crate) fn or_zero(value: f64, kept: u64) -> f64 {
 ///
 /// One row is the common step of a scan; counting words costs more than the row.
 #[inline]
-pub(crate) fn count_rows(inclusion: &Inclusion, rows: Range<usize>) -> u64 {
+pub(crate) fn count_rows(inclusion: &RowMask, rows: Range<usize>) -> u64 {
     if rows.len() == 1 { u64::from(inclusion.includes(rows.start)) } else { inclusion.count(rows) as u64 }
 }

@@ -7,7 +7,7 @@ use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use crate::error::Result;
-use crate::util::bitmap::packed;
+use crate::util::bitmap::pack_booleans;
 
 /// A result as a slot has it.
 ///
@@ -21,7 +21,7 @@ pub(super) fn in_slot<N: Default>(result: Option<N>) -> (N, bool) {
 
 /// Where results gather.
 #[derive(Debug)]
-pub struct Results<T: ArrowPrimitiveType> {
+pub struct PrimitiveResults<T: ArrowPrimitiveType> {
     values: Vec<T::Native>,
     /// Made when the first NULL comes.
     valid: Option<BooleanBufferBuilder>,
@@ -31,7 +31,7 @@ pub struct Results<T: ArrowPrimitiveType> {
     packed: Vec<u8>,
 }
 
-impl<T: ArrowPrimitiveType> Results<T> {
+impl<T: ArrowPrimitiveType> PrimitiveResults<T> {
     /// Room for so many.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
@@ -67,7 +67,7 @@ impl<T: ArrowPrimitiveType> Results<T> {
             // What is left of eight is a NULL, and no result.
             answered.resize(results.next_multiple_of(8), false);
             bits.clear();
-            bits.extend(answered.as_chunks().0.iter().map(packed));
+            bits.extend(answered.as_chunks().0.iter().map(pack_booleans));
             self.bits(known).append_packed_range(0..results, &bits);
             self.packed = bits;
         }

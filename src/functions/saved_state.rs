@@ -11,7 +11,7 @@ use arrow_schema::{Field, Schema};
 use crate::error::{Error, Result};
 
 /// A number that a saved state holds, bit for bit.
-pub(crate) trait Saved: Sized {
+pub(crate) trait SavedValue: Sized {
     /// As a column of one row.
     fn write(self) -> Result<ArrayRef>;
     /// From such a column; `None` if it is none.
@@ -21,7 +21,7 @@ pub(crate) trait Saved: Sized {
 /// Numbers that have an Arrow type of their own.
 macro_rules! saved_as_primitive {
     ($($native:ty, $arrow:ty, $array:ty);*) => {$(
-        impl Saved for $native {
+        impl SavedValue for $native {
             fn write(self) -> Result<ArrayRef> {
                 Ok(Arc::new(<$array>::from(vec![self])))
             }
@@ -38,7 +38,7 @@ saved_as_primitive!(u64, UInt64Type, UInt64Array; i64, Int64Type, Int64Array; f6
 /// Integers wider than Arrow's decimals can be trusted with (38 and 76 digits): little-endian bytes.
 macro_rules! saved_as_bytes {
     ($($native:ty),*) => {$(
-        impl Saved for $native {
+        impl SavedValue for $native {
             fn write(self) -> Result<ArrayRef> {
                 let bytes = self.to_le_bytes();
                 Ok(Arc::new(FixedSizeBinaryArray::try_new(bytes.len() as i32, Buffer::from(bytes.to_vec()), None)?))
@@ -55,7 +55,7 @@ macro_rules! saved_as_bytes {
 saved_as_bytes!(i128, i256);
 
 /// One row of Arrow data from named columns.
-pub(crate) fn saved<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
+pub(crate) fn saved_row<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
     let fields: Vec<_> =
         columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
     let columns = columns.into_iter().map(|(_, column)| column).collect();
@@ -71,7 +71,7 @@ pub(crate) fn saved_column<'a>(saved: &'a RecordBatch, name: &str) -> Result<&'a
 }
 
 /// The number `name` of a saved state.
-pub(crate) fn saved_value<S: Saved>(saved: &RecordBatch, name: &str) -> Result<S> {
+pub(crate) fn saved_value<S: SavedValue>(saved: &RecordBatch, name: &str) -> Result<S> {
     let column = saved_column(saved, name)?;
     (!column.is_null(0)).then(|| S::read(column)).flatten().ok_or_else(|| {
         Error::internal(format!("the saved state's {name} is not what was saved: {}", column.data_type()))

@@ -18,99 +18,104 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use crate::error::Result;
-use crate::model::group_ids::{Groups, Run};
+use crate::model::group_ids::{GroupRun, RowGroups};
 use crate::permute::gather::gather_on;
-use crate::sort::adjacent::Neighbours;
-use crate::sort::key_layout::Layout;
-use crate::sort::normalized_key;
+use crate::sort::adjacent::Adjacent;
+use crate::sort::key_layout::KeyLayout;
+use crate::sort::normalized_key::{self, KEYS_PER_BLOCK};
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::{Arranged, arrange, rank_dictionaries, ranks};
-use crate::util::bitmap::WORD;
+use crate::sort::sort_to_indices::{SortedIndices, rank_dictionaries, ranks, sort_with_boundaries};
+use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
-use crate::util::parallel_fill::appended;
+use crate::util::parallel_fill::fill_chunks;
 use crate::util::threads::Threads;
 
 /// Up to so many numbers are given out whatever the rows.
-const FEW: usize = 1 << 12;
+const MIN_GROUP_IDS: usize = 1 << 12;
 
 /// Otherwise one for every so many rows: a state of 32 bytes then costs 16 bytes a row.
-const ROWS_PER_NUMBER: usize = 2;
-
-/// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
-const BLOCK: usize = 1024;
+const ROWS_PER_GROUP_ID: usize = 2;
 
 /// Runs with fewer rows than this on average are not worth being told from each other.
-const RUN: usize = 16;
+const MIN_MEAN_RUN_ROWS: usize = 16;
 
 /// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers, or fewer than `least`.
 ///
 /// # Errors
 /// A type without an order, cancellation.
-pub(crate) fn number(columns: &[ArrayRef], rows: usize, least: usize, threads: &Threads) -> Result<Option<Groups>> {
-    if let Some(groups) = by_runs(columns, rows, threads)? {
+pub(crate) fn assign_group_ids(
+    columns: &[ArrayRef],
+    rows: usize,
+    least: usize,
+    threads: &Threads,
+) -> Result<Option<RowGroups>> {
+    if let Some(groups) = assign_by_runs(columns, rows, threads)? {
         return Ok(Some(groups).filter(|groups| groups.count() >= least));
     }
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let layout = Layout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
-    let most = FEW.max(rows / ROWS_PER_NUMBER);
+    let layout = KeyLayout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
+    let most = MIN_GROUP_IDS.max(rows / ROWS_PER_GROUP_ID);
     if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
-    let share = threads.share(rows);
-    let of = appended(rows, share, threads, |number, of| {
+    let share = threads.chunk_rows(rows);
+    let of = fill_chunks(rows, share, threads, |number, of| {
         threads.cancel().check()?;
-        let mut words = [0_u64; BLOCK];
+        let mut words = [0_u64; KEYS_PER_BLOCK];
         for block in blocks(number * share..rows.min((number + 1) * share)) {
             let words = &mut words[..block.len()];
-            normalized_key::write(&layout.fields, block.start, words);
+            normalized_key::write_words(&layout.fields, block.start, words);
             of.append(words, |&word| word as u32);
         }
         Ok(())
     })?;
-    Ok(Some(Groups::of_rows(of, layout.count())))
+    Ok(Some(RowGroups::of_rows(of, layout.count())))
 }
 
 /// The groups by their runs, if these are long: the first row of each is numbered.
-fn by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<Groups>> {
+fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<RowGroups>> {
     if columns.is_empty() || rows == 0 {
-        return Ok(Some(Groups::of_runs(vec![Run { group: 0, end: rows }], 1)));
+        return Ok(Some(RowGroups::of_runs(vec![GroupRun { group: 0, end: rows }], 1)));
     }
     let neighbours =
-        |rows| columns.iter().map(|column| Neighbours::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
+        |rows| columns.iter().map(|column| Adjacent::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
     // Nothing is made of all rows where the first of them say that runs are short.
-    let few = rows.min(BLOCK);
-    if u32::try_from(rows).is_err() || begins(&neighbours(few)?, 0..few).is_none() {
+    let few = rows.min(KEYS_PER_BLOCK);
+    if u32::try_from(rows).is_err() || run_starts(&neighbours(few)?, 0..few).is_none() {
         return Ok(None);
     }
     let neighbours = neighbours(rows)?;
     let shares = threads.map(threads.ranges(&(0..rows)), |share| {
         threads.cancel().check()?;
-        Ok(begins(&neighbours, share))
+        Ok(run_starts(&neighbours, share))
     })?;
     let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let begins = begins.concat();
     let numbers = ranks(&gather_on(columns, &begins, threads)?, threads)?;
     let count = numbers.iter().max().map_or(0, |&most| most as usize + 1);
     let ends = begins[1..].iter().map(|&begin| begin as usize).chain([rows]);
-    Ok(Some(Groups::of_runs(numbers.into_iter().zip(ends).map(|(group, end)| Run { group, end }).collect(), count)))
+    Ok(Some(RowGroups::of_runs(
+        numbers.into_iter().zip(ends).map(|(group, end)| GroupRun { group, end }).collect(),
+        count,
+    )))
 }
 
 /// The rows of a share that differ from the row before, if they are few.
-fn begins(columns: &[Neighbours], share: Range<usize>) -> Option<Vec<u32>> {
+fn run_starts(columns: &[Adjacent], share: Range<usize>) -> Option<Vec<u32>> {
     let mut begins = Vec::new();
     for block in blocks(share.clone()) {
-        if block.start > 0 && columns.iter().all(|column| column.same(block.clone())) {
+        if block.start > 0 && columns.iter().all(|column| column.is_constant(block.clone())) {
             continue;
         }
-        for at in block.clone().step_by(WORD) {
-            let count = WORD.min(block.end - at);
-            let mut differ = columns.iter().fold(0, |differ, column| differ | column.differ(at, count));
+        for at in block.clone().step_by(WORD_BITS) {
+            let count = WORD_BITS.min(block.end - at);
+            let mut differ = columns.iter().fold(0, |differ, column| differ | column.differs(at, count));
             while differ != 0 {
                 begins.push(at as u32 + differ.trailing_zeros());
                 differ &= differ - 1;
             }
         }
-        if begins.len() > (block.end - share.start).max(BLOCK) / RUN {
+        if begins.len() > (block.end - share.start).max(KEYS_PER_BLOCK) / MIN_MEAN_RUN_ROWS {
             return None;
         }
     }
@@ -119,25 +124,25 @@ fn begins(columns: &[Neighbours], share: Range<usize>) -> Option<Vec<u32>> {
 
 /// `rows` cut into blocks.
 fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    rows.clone().step_by(BLOCK).map(move |begin| begin..rows.end.min(begin + BLOCK))
+    rows.clone().step_by(KEYS_PER_BLOCK).map(move |begin| begin..rows.end.min(begin + KEYS_PER_BLOCK))
 }
 
 /// Rows looked at to guess how many partitions there are.
-const SAMPLE: usize = 256;
+const SAMPLED_ROWS: usize = 256;
 
 /// Whether rows here and there are nearly all of different partitions, and these in no order.
 ///
 /// # Errors
 /// A type without an order.
-pub(crate) fn scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
-    if columns.is_empty() || rows < SAMPLE {
+pub(crate) fn is_scattered(columns: &[ArrayRef], rows: usize) -> Result<bool> {
+    if columns.is_empty() || rows < SAMPLED_ROWS {
         return Ok(false);
     }
     let threads = Threads::new(1, &Cancel::default());
-    let places: Vec<_> = (0..SAMPLE).map(|place| (place * rows / SAMPLE) as u32).collect();
+    let places: Vec<_> = (0..SAMPLED_ROWS).map(|place| (place * rows / SAMPLED_ROWS) as u32).collect();
     let keys: Vec<_> = gather_on(columns, &places, &threads)?.into_iter().map(SortColumn::ascending).collect();
-    let Arranged { order, starts } = arrange(&keys, &[keys.len()], &threads)?;
-    Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLE * 9 / 10))
+    let SortedIndices { order, starts } = sort_with_boundaries(&keys, &[keys.len()], &threads)?;
+    Ok(order.is_some() && starts.iter().all(|starts| starts.count_set_bits() > SAMPLED_ROWS * 9 / 10))
 }
 
 #[cfg(test)]
@@ -152,14 +157,14 @@ mod tests {
 
     use super::*;
 
-    fn groups(columns: &[ArrayRef], rows: usize) -> Option<Groups> {
-        number(columns, rows, 0, &Threads::new(2, &Cancel::default())).unwrap()
+    fn groups(columns: &[ArrayRef], rows: usize) -> Option<RowGroups> {
+        assign_group_ids(columns, rows, 0, &Threads::new(2, &Cancel::default())).unwrap()
     }
 
-    fn runs(groups: &Groups) -> Vec<(usize, Range<usize>)> {
+    fn runs(groups: &RowGroups) -> Vec<(usize, Range<usize>)> {
         let mut runs = Vec::new();
         groups
-            .each_run(0..groups.rows(), |group, run| {
+            .for_each_run(0..groups.rows(), |group, run| {
                 runs.push((group, run));
                 Ok(())
             })
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_have_one_number() {
+    fn equal_keys_share_a_group_id() {
         let k: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), Some(7), None, Some(5), None]));
         let t: ArrayRef = Arc::new(StringArray::from(vec!["a", "a", "b", "b", "b"]));
         let one = groups(std::slice::from_ref(&k), 5).unwrap();
@@ -193,7 +198,7 @@ mod tests {
 
     /// Runs are seen across blocks and threads, and given up where they are short.
     #[test]
-    fn runs_are_those_of_equal_keys() {
+    fn runs_match_equal_keys() {
         for (length, told) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
             let mut key = 0;
             let keys: Vec<_> = (0..200_000_u64)
@@ -206,19 +211,19 @@ mod tests {
             let groups = groups(&[column], keys.len()).unwrap();
             let expected: Vec<_> = keys.chunk_by(|a, b| a == b).map(<[u64]>::len).collect();
             assert_eq!(runs(&groups).iter().map(|(_, run)| run.len()).collect::<Vec<_>>(), expected, "{length}");
-            assert_eq!(groups.by_runs(), told, "{length}");
+            assert_eq!(groups.is_in_runs(), told, "{length}");
         }
     }
 
     #[test]
-    fn keys_far_apart_are_not_numbered() {
+    fn wide_key_ranges_get_no_group_ids() {
         let keys: Int64Array = (0..4000).map(|row| i64::MAX * (row % 2)).collect();
         assert!(groups(&[Arc::new(keys)], 4000).is_none());
     }
 
     /// Whatever keys are made of: texts with the same beginning, numbers far apart, NULLs, several columns.
     #[test]
-    fn runs_of_equal_keys_have_one_number() {
+    fn runs_of_equal_keys_share_a_group_id() {
         let rows = 100_000;
         // A key comes again, in no order.
         let key = |row: usize| (row / 333) * 7919 % 101;
@@ -229,7 +234,7 @@ mod tests {
         let codes = arrow_cast::cast(&texts, &DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into()));
         for columns in [vec![texts.clone(), numbers.clone()], vec![numbers, codes.unwrap()], vec![texts]] {
             let groups = groups(&columns, rows).unwrap();
-            assert!(groups.by_runs());
+            assert!(groups.is_in_runs());
             let mut of = std::collections::HashMap::new();
             for (group, run) in runs(&groups) {
                 let of_row = |row: usize| (text(row), (columns.len() > 1).then(|| number(row)));
@@ -242,24 +247,25 @@ mod tests {
     }
 
     #[test]
-    fn partitions_are_counted_and_guessed() {
+    fn largest_partition_and_scatter_are_found() {
         let keys = |partitions: i64| -> ArrayRef {
             Arc::new((0..200_000).map(|row| row * row % partitions).collect::<Int64Array>())
         };
         let threads = Threads::new(2, &Cancel::default());
         let (few, many) = (keys(11), keys(99_991));
-        let rows = |column: &ArrayRef| number(std::slice::from_ref(column), 200_000, 0, &threads).unwrap().unwrap();
+        let rows =
+            |column: &ArrayRef| assign_group_ids(std::slice::from_ref(column), 200_000, 0, &threads).unwrap().unwrap();
         let most = |column: &ArrayRef| {
             let mut counts = std::collections::HashMap::new();
             column.as_primitive::<Int64Type>().values().iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
             counts.into_values().max().unwrap()
         };
-        assert_eq!(rows(&few).longest(&threads).unwrap(), most(&few));
-        assert_eq!(rows(&many).longest(&threads).unwrap(), most(&many));
-        assert!(!scattered(&[few], 200_000).unwrap());
-        assert!(scattered(std::slice::from_ref(&many), 200_000).unwrap());
-        assert!(!scattered(&[], 200_000).unwrap());
-        assert!(!scattered(&[Arc::new(Int64Array::from_iter_values(0..200_000))], 200_000).unwrap());
-        assert!(number(&[many], 200_000, 150_000, &threads).unwrap().is_none());
+        assert_eq!(rows(&few).largest_group(&threads).unwrap(), most(&few));
+        assert_eq!(rows(&many).largest_group(&threads).unwrap(), most(&many));
+        assert!(!is_scattered(&[few], 200_000).unwrap());
+        assert!(is_scattered(std::slice::from_ref(&many), 200_000).unwrap());
+        assert!(!is_scattered(&[], 200_000).unwrap());
+        assert!(!is_scattered(&[Arc::new(Int64Array::from_iter_values(0..200_000))], 200_000).unwrap());
+        assert!(assign_group_ids(&[many], 200_000, 150_000, &threads).unwrap().is_none());
     }
 }

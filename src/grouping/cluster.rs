@@ -14,9 +14,9 @@ use arrow_array::ArrayRef;
 
 use crate::error::{Error, Result};
 use crate::permute::gather::gather_on;
-use crate::sort::boundaries::starts;
+use crate::sort::boundaries::find_boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::{arrange, check_rows};
+use crate::sort::sort_to_indices::{check_rows, sort_with_boundaries};
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
@@ -34,18 +34,18 @@ use crate::util::threads::Threads;
 ///
 /// # Errors
 /// As [`sort`](crate::sort::sort_to_indices::sort()).
-pub fn group(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+pub fn cluster(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     let rows = columns.first().map_or(0, |column| column.len());
-    group_on(columns, &Threads::new(threads, cancel).at_most_for(rows))
+    cluster_on(columns, &Threads::new(threads, cancel).limited_to_rows(rows))
 }
 
-/// As [`group`], on threads that may be there already.
-pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
-    let sort = |columns: &[SortColumn]| Ok::<_, Error>(arrange(columns, &[], threads)?.order);
+/// As [`cluster`], on threads that may be there already.
+pub(crate) fn cluster_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
+    let sort = |columns: &[SortColumn]| Ok::<_, Error>(sort_with_boundaries(columns, &[], threads)?.order);
     let ascending = |columns: &[ArrayRef]| -> Vec<_> { columns.iter().cloned().map(SortColumn::ascending).collect() };
     let rows = columns.first().map_or(0, |column| column.len());
     check_rows(rows)?;
-    let run_starts = starts(columns, rows, None)?;
+    let run_starts = find_boundaries(columns, rows, None)?;
     let runs = run_starts.count_set_bits();
     if runs > rows / 2 {
         // Runs this short save less than the gathering of their first rows costs.
@@ -57,7 +57,7 @@ pub(crate) fn group_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option
         return Ok(None);
     };
     let sorted = gather_on(&firsts, &order, threads)?;
-    if starts(&sorted, runs, None)?.count_set_bits() == runs {
+    if find_boundaries(&sorted, runs, None)?.count_set_bits() == runs {
         return Ok(None);
     }
     let mut grouped = reserve::with_capacity(rows)?;

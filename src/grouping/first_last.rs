@@ -12,84 +12,82 @@
 use std::vec::IntoIter;
 
 use crate::error::Result;
-use crate::model::group_ids::{Groups, Share};
-use crate::sort::key_layout::Layout;
-use crate::sort::normalized_key::{self, Word};
+use crate::model::group_ids::{GroupShare, RowGroups};
+use crate::sort::key_layout::KeyLayout;
+use crate::sort::normalized_key::{self, KEYS_PER_BLOCK, SortWord};
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{check_rows, rank_dictionaries};
 use crate::util::threads::Threads;
 
-/// Rows whose words are made at a time: they stay in the first level cache.
-const BLOCK: usize = 1024;
-
-/// A group's row so far; [`NONE`] before the first.
+/// A group's row so far; [`NO_ROW`] before the first.
 #[derive(Clone, Copy)]
-struct End<W> {
+struct Candidate<W> {
     word: W,
     row: u32,
 }
 
 /// No row has this number.
-const NONE: u32 = u32::MAX;
+const NO_ROW: u32 = u32::MAX;
 
 /// Of each group its first row in the order of `keys`, or its last one, of those that `included` lets take part; ties are
 /// in input order. `None` if the keys are too wide.
 ///
 /// # Errors
 /// A type without an order, more than `u32::MAX` rows, cancellation.
-pub(crate) fn ends(
-    groups: &Groups,
+pub(crate) fn first_or_last(
+    groups: &RowGroups,
     keys: &[SortColumn],
     last: bool,
     included: impl Fn(usize) -> bool + Send + Sync,
     threads: &Threads,
 ) -> Result<Option<Vec<Option<u32>>>> {
     check_rows(groups.rows())?;
-    let layout = Layout::new(&rank_dictionaries(keys, threads)?, groups.rows(), threads)?;
+    let layout = KeyLayout::new(&rank_dictionaries(keys, threads)?, groups.rows(), threads)?;
     let found = match (layout.unsure.is_some(), layout.bits <= u64::BITS) {
         (true, _) => return Ok(None),
-        (_, true) => ends_of::<u64>(groups, &layout, last, included, threads)?,
-        (_, false) => ends_of::<u128>(groups, &layout, last, included, threads)?,
+        (_, true) => first_or_last_of::<u64>(groups, &layout, last, included, threads)?,
+        (_, false) => first_or_last_of::<u128>(groups, &layout, last, included, threads)?,
     };
     Ok(Some(found))
 }
 
-fn ends_of<W: Word>(
-    groups: &Groups,
-    layout: &Layout,
+fn first_or_last_of<W: SortWord>(
+    groups: &RowGroups,
+    layout: &KeyLayout,
     last: bool,
     included: impl Fn(usize) -> bool + Send + Sync,
     threads: &Threads,
 ) -> Result<Vec<Option<u32>>> {
     // Of two rows of the same words the first is first and the later one last.
-    let comes = |word: W, end: &End<W>| end.row == NONE || if last { word >= end.word } else { word < end.word };
-    let none = End { word: W::default(), row: NONE };
-    let fill = |share: &Share, ends: &mut [End<W>]| {
+    let comes =
+        |word: W, end: &Candidate<W>| end.row == NO_ROW || if last { word >= end.word } else { word < end.word };
+    let none = Candidate { word: W::default(), row: NO_ROW };
+    let fill = |share: &GroupShare, ends: &mut [Candidate<W>]| {
         let first = share.groups.start;
-        let mut words = [W::default(); BLOCK];
-        for begin in share.rows.clone().step_by(BLOCK) {
+        let mut words = [W::default(); KEYS_PER_BLOCK];
+        for begin in share.rows.clone().step_by(KEYS_PER_BLOCK) {
             threads.cancel().check()?;
-            let block = begin..share.rows.end.min(begin + BLOCK);
-            normalized_key::write(&layout.fields, begin, &mut words[..block.len()]);
-            groups.each_row(block, |group, row| {
+            let block = begin..share.rows.end.min(begin + KEYS_PER_BLOCK);
+            normalized_key::write_words(&layout.fields, begin, &mut words[..block.len()]);
+            groups.for_each_row(block, |group, row| {
                 let (word, end) = (words[row - begin], &mut ends[group - first]);
                 if comes(word, end) && included(row) {
-                    *end = End { word, row: row as u32 };
+                    *end = Candidate { word, row: row as u32 };
                 }
             });
         }
         Ok(())
     };
-    let mut merge = |ends: &mut [End<W>], later: &mut IntoIter<End<W>>| {
+    let mut merge = |ends: &mut [Candidate<W>], later: &mut IntoIter<Candidate<W>>| {
         for (end, later) in ends.iter_mut().zip(later) {
-            if later.row != NONE && comes(later.word, end) {
+            if later.row != NO_ROW && comes(later.word, end) {
                 *end = later;
             }
         }
         Ok(())
     };
     let ends = groups.fold(groups.shares(true, threads)?, &none, &fill, &mut merge, threads)?;
-    Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NONE)).collect())
+    Ok(ends.into_iter().map(|end| Some(end.row).filter(|&row| row != NO_ROW)).collect())
 }
 
 #[cfg(test)]
@@ -101,13 +99,13 @@ mod tests {
     use arrow_schema::SortOptions;
 
     use super::*;
-    use crate::grouping::assign::number;
+    use crate::grouping::assign::assign_group_ids;
     use crate::sort::sort_to_indices::sort;
     use crate::util::cancel::Cancel;
 
     /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.
     #[test]
-    fn ends_are_those_of_the_rows_in_order() {
+    fn first_and_last_match_sorted_rows() {
         let cancel = Cancel::default();
         for rows in [0, 1, 7, 1000, 300_000] {
             let mut seed = 3_u64;
@@ -132,7 +130,7 @@ mod tests {
             ];
             for (keys, keep) in orders.iter().flat_map(|keys| [(keys, 1), (keys, 7)]) {
                 let threads = Threads::new(2, &cancel);
-                let numbered = number(std::slice::from_ref(&groups), rows, 0, &threads).unwrap().unwrap();
+                let numbered = assign_group_ids(std::slice::from_ref(&groups), rows, 0, &threads).unwrap().unwrap();
                 let mut sorted = vec![SortColumn::ascending(groups.clone())];
                 sorted.extend(keys.iter().cloned());
                 let order = sort(&sorted, 1, &cancel).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
@@ -140,11 +138,13 @@ mod tests {
                     let mut expected = vec![None; numbered.count()];
                     let taking_part = order.iter().filter(|&&row| (row as usize).is_multiple_of(keep));
                     for &row in taking_part {
-                        numbered.each_row(row as usize..row as usize + 1, |group, _| {
+                        numbered.for_each_row(row as usize..row as usize + 1, |group, _| {
                             expected[group] = expected[group].filter(|_| !last).or(Some(row));
                         });
                     }
-                    let found = ends(&numbered, keys, last, |row| row.is_multiple_of(keep), &threads).unwrap().unwrap();
+                    let found = first_or_last(&numbered, keys, last, |row| row.is_multiple_of(keep), &threads)
+                        .unwrap()
+                        .unwrap();
                     assert_eq!(found, expected, "{rows} rows, {} keys, last: {last}", keys.len());
                 }
             }
@@ -152,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_too_wide_are_left_to_the_sort() {
+    fn too_wide_keys_need_the_sort() {
         let threads = Threads::new(1, &Cancel::default());
         let texts = ["b", "a"].map(|text| text.repeat(40));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
-        let groups = number(&[], 2, 0, &threads).unwrap().unwrap();
-        assert!(ends(&groups, &[SortColumn::ascending(texts)], false, |_| true, &threads).unwrap().is_none());
+        let groups = assign_group_ids(&[], 2, 0, &threads).unwrap().unwrap();
+        assert!(first_or_last(&groups, &[SortColumn::ascending(texts)], false, |_| true, &threads).unwrap().is_none());
     }
 }

@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::group_ids::Groups;
+use super::group_ids::RowGroups;
 use crate::error::{Error, Result};
 
-/// What [`Accumulator::accumulate`] and [`Accumulator::prepend_all`] keep where no state begins anew.
+/// What [`Accumulator::append_scan`] and [`Accumulator::prepend_scan`] keep where no state begins anew.
 ///
 /// A closure that knows nothing is a constant to compilers, where `repeat` is a field that is read.
-pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
+pub(crate) fn keep_all() -> impl Iterator<Item = u64> {
     repeat_with(|| u64::MAX)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn all_kept() -> impl Iterator<Item = u64> {
 ///
 /// Laws, held by `tests/rust/functions/laws.rs`: `merge` is associative and `init` its neutral element, left comes
 /// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `accumulate` writes the states that `append` makes, `prepend_all` those of `prepend`; `merged` reads as `merge` does.
+/// `append_scan` writes the states that `append` makes, `prepend_scan` those of `prepend`; `merged` reads as `merge` does.
 pub trait Accumulator: Send + Sync {
     /// What a run of rows came to.
     type State: Clone + Send + Sync;
@@ -51,8 +51,14 @@ pub trait Accumulator: Send + Sync {
     /// # Errors
     /// As for `update`.
     #[inline(always)]
-    fn append_each(&self, states: &mut [Self::State], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        groups.try_each_row(rows, |group, row| self.append(&mut states[group - first], row))
+    fn append_grouped(
+        &self,
+        states: &mut [Self::State],
+        first: usize,
+        groups: &RowGroups,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        groups.try_for_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
     /// Appends `rows` one by one, and writes the state after each of them to its place in `out`. `kept` has all bits set for
@@ -60,7 +66,7 @@ pub trait Accumulator: Send + Sync {
     ///
     /// # Errors
     /// As for `update`.
-    fn accumulate(
+    fn append_scan(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
@@ -91,11 +97,11 @@ pub trait Accumulator: Send + Sync {
     }
 
     /// Puts `rows` to the left one by one, from the last to the first, and writes the state after each of them to its place
-    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Accumulator::accumulate`].
+    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Accumulator::append_scan`].
     ///
     /// # Errors
     /// As for `update`.
-    fn prepend_all(
+    fn prepend_scan(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
@@ -143,7 +149,7 @@ pub trait Accumulator: Send + Sync {
 }
 
 /// The half of an aggregate that turns states into a column. It leaves states as they were.
-pub trait Readout<S>: Send + Sync {
+pub trait ResultReader<S>: Send + Sync {
     /// Where results gather.
     type Builder;
 
@@ -161,7 +167,7 @@ pub trait Readout<S>: Send + Sync {
     /// # Errors
     /// As for `evaluate`, and the first error among the states.
     #[inline]
-    fn evaluate_all(
+    fn evaluate_block(
         &self,
         mut states: impl ExactSizeIterator<Item = Result<S>>,
         out: &mut Self::Builder,
@@ -193,20 +199,20 @@ pub trait Aggregate: Send + Sync {
     /// What makes the states.
     type Accumulator: Accumulator<State = Self::State>;
     /// What reads them.
-    type Readout: Readout<Self::State, Builder = Self::Builder>;
+    type Reader: ResultReader<Self::State, Builder = Self::Builder>;
 
     /// What makes the states.
     fn accumulator(&self) -> &Self::Accumulator;
 
     /// What reads them.
-    fn readout(&self) -> &Self::Readout;
+    fn reader(&self) -> &Self::Reader;
 }
 
-impl<A: Accumulator + Readout<<A as Accumulator>::State>> Aggregate for A {
+impl<A: Accumulator + ResultReader<<A as Accumulator>::State>> Aggregate for A {
     type State = <A as Accumulator>::State;
-    type Builder = <A as Readout<<A as Accumulator>::State>>::Builder;
+    type Builder = <A as ResultReader<<A as Accumulator>::State>>::Builder;
     type Accumulator = A;
-    type Readout = A;
+    type Reader = A;
 
     #[inline]
     fn accumulator(&self) -> &A {
@@ -214,7 +220,7 @@ impl<A: Accumulator + Readout<<A as Accumulator>::State>> Aggregate for A {
     }
 
     #[inline]
-    fn readout(&self) -> &A {
+    fn reader(&self) -> &A {
         self
     }
 }
@@ -254,11 +260,11 @@ pub trait Retractable: Accumulator {
 /// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
 pub(crate) trait Removable: Accumulator {
     /// States that are merged are those of all their rows to the last digit, however these were shared out.
-    const EXACT: bool = false;
+    const MERGE_IS_EXACT: bool = false;
 
     /// `state` without the rows of `gone`, which are its first; always `None` where states cannot be subtracted.
     #[inline]
-    fn without(&self, _state: &Self::State, _gone: &Self::State) -> Option<Self::State> {
+    fn subtract(&self, _state: &Self::State, _gone: &Self::State) -> Option<Self::State> {
         None
     }
 
@@ -266,7 +272,7 @@ pub(crate) trait Removable: Accumulator {
     ///
     /// # Errors
     /// As for `update`.
-    fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
+    fn retract_rows(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
 
     /// As [`Retractable::slide`].
     ///
@@ -285,17 +291,17 @@ pub(crate) trait Removable: Accumulator {
 }
 
 impl<A: Retractable> Removable for A {
-    const EXACT: bool = true;
+    const MERGE_IS_EXACT: bool = true;
 
     #[inline(always)]
-    fn without(&self, state: &A::State, gone: &A::State) -> Option<A::State> {
+    fn subtract(&self, state: &A::State, gone: &A::State) -> Option<A::State> {
         let mut state = state.clone();
         self.retract(&mut state, gone);
         Some(state)
     }
 
     #[inline]
-    fn remove(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
+    fn retract_rows(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
         let mut gone = self.init();
         if rows.len() == 1 {
             self.append(&mut gone, rows.start)?;
@@ -324,5 +330,5 @@ pub trait Selective: Accumulator {
     fn includes(&self, row: usize) -> bool;
 
     /// Whether `old` is still the choice when `new`, a later row, has come; of ties, the one that `update` keeps.
-    fn keeps(&self, old: usize, new: usize) -> bool;
+    fn prefers_old(&self, old: usize, new: usize) -> bool;
 }

@@ -10,30 +10,30 @@ use std::vec::IntoIter;
 
 use crate::error::Result;
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// So many rows at least are a share, and so many for each of its states.
-const SHARE: usize = 64 * 1024;
-const SHARE_PER_STATE: usize = 16;
+const MIN_SHARE_ROWS: usize = 64 * 1024;
+const SHARE_ROWS_PER_STATE: usize = 16;
 
 /// Two shares are worth it with so many, where there are threads for them: the states of one are all that is merged. A sum of
 /// each of 200 thousand groups, a million rows in no order, takes two threads 8.8 ms with one share and 6.4 with two, and one
 /// thread 8.4 and 9.8.
-const TWO_SHARES_PER_STATE: usize = 4;
+const TWO_SHARES_ROWS_PER_STATE: usize = 4;
 
 /// More shares are merged for longer than they save.
-const SHARES: usize = 16;
+const MAX_SHARES: usize = 16;
 
 /// Shares of rows in order have few groups in common: no more than one of so many.
-const APART: usize = 8;
+const SHARED_GROUPS_FRACTION: usize = 8;
 
 /// A share begins where a group does, if one does within so many rows: shares of rows in order then have none in common.
-const NEAR: usize = SHARE / 16;
+const SPLIT_SEARCH_ROWS: usize = MIN_SHARE_ROWS / 16;
 
 /// Each row's partition, by number.
 #[derive(Debug)]
-pub struct Groups {
+pub struct RowGroups {
     rows: usize,
     count: usize,
     of: GroupIds,
@@ -45,12 +45,12 @@ pub(crate) enum GroupIds {
     /// One by one.
     Rows(Vec<u32>),
     /// By runs, from the first row to the last.
-    Runs(Vec<Run>),
+    Runs(Vec<GroupRun>),
 }
 
 /// Rows of one group side by side, from the end of the run before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct GroupRun {
     /// The group's number.
     pub(crate) group: u32,
     /// The row behind the last one.
@@ -59,15 +59,15 @@ pub(crate) struct Run {
 
 /// A share of the rows, and groups of which it has all that its rows are of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct GroupShare {
     pub(crate) rows: Range<usize>,
     pub(crate) groups: Range<usize>,
 }
 
 /// Puts the states of groups in later rows behind those of as many groups in earlier ones.
-type Merge<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
+type MergeGroups<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
 
-impl Groups {
+impl RowGroups {
     /// The rows' numbers.
     pub(crate) fn ids(&self) -> &GroupIds {
         &self.of
@@ -79,7 +79,7 @@ impl Groups {
     }
 
     /// The rows of these runs, whose numbers are below `count`.
-    pub(crate) fn of_runs(runs: Vec<Run>, count: usize) -> Self {
+    pub(crate) fn of_runs(runs: Vec<GroupRun>, count: usize) -> Self {
         Self { rows: runs.last().map_or(0, |run| run.end), count, of: GroupIds::Runs(runs) }
     }
 
@@ -94,7 +94,7 @@ impl Groups {
     }
 
     /// Whether the rows of one group side by side are told as one.
-    pub(crate) fn by_runs(&self) -> bool {
+    pub(crate) fn is_in_runs(&self) -> bool {
         matches!(self.of, GroupIds::Runs(_))
     }
 
@@ -102,13 +102,15 @@ impl Groups {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn longest(&self, threads: &Threads) -> Result<usize> {
-        let count = |share: &Share, counts: &mut [usize]| {
+    pub(crate) fn largest_group(&self, threads: &Threads) -> Result<usize> {
+        let count = |share: &GroupShare, counts: &mut [usize]| {
             threads.cancel().check()?;
             let (rows, first) = (share.rows.clone(), share.groups.start);
             match &self.of {
                 GroupIds::Rows(of) => of[rows].iter().for_each(|&group| counts[group as usize - first] += 1),
-                GroupIds::Runs(runs) => within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len()),
+                GroupIds::Runs(runs) => {
+                    runs_within(runs, rows).for_each(|(group, run)| counts[group - first] += run.len());
+                }
             }
             Ok(())
         };
@@ -128,13 +130,13 @@ impl Groups {
     /// The first error of `fill` or `merge`.
     pub(crate) fn fold<S: Clone + Send + Sync>(
         &self,
-        shares: Vec<Share>,
+        shares: Vec<GroupShare>,
         init: &S,
-        fill: &(dyn Fn(&Share, &mut [S]) -> Result<()> + Send + Sync),
-        merge: Merge<S>,
+        fill: &(dyn Fn(&GroupShare, &mut [S]) -> Result<()> + Send + Sync),
+        merge: MergeGroups<S>,
         threads: &Threads,
     ) -> Result<Vec<S>> {
-        let filled = threads.map(shares, |share: Share| {
+        let filled = threads.map(shares, |share: GroupShare| {
             let mut states = reserve::repeated(init.clone(), share.groups.len())?;
             fill(&share, &mut states)?;
             Ok((share.groups.start, states))
@@ -162,17 +164,17 @@ impl Groups {
     }
 
     /// The shares, if none has rows of a group that another has rows of: each then has its groups alone, those without rows too.
-    pub(crate) fn apart(&self, shares: &[Share]) -> Option<Vec<Share>> {
+    pub(crate) fn disjoint_shares(&self, shares: &[GroupShare]) -> Option<Vec<GroupShare>> {
         let mut end = 0;
         let mut apart = Vec::with_capacity(shares.len());
-        for Share { rows, groups } in shares {
+        for GroupShare { rows, groups } in shares {
             if groups.start < end {
                 return None;
             }
             let last = apart.len() + 1 == shares.len();
             let groups = end..if last { self.count } else { groups.end };
             end = groups.end;
-            apart.push(Share { rows: rows.clone(), groups });
+            apart.push(GroupShare { rows: rows.clone(), groups });
         }
         Some(apart)
     }
@@ -182,65 +184,69 @@ impl Groups {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn shares(&self, exact: bool, threads: &Threads) -> Result<Vec<Share>> {
-        let most = (self.rows / SHARE).clamp(1, SHARES);
+    pub(crate) fn shares(&self, exact: bool, threads: &Threads) -> Result<Vec<GroupShare>> {
+        let most = (self.rows / MIN_SHARE_ROWS).clamp(1, MAX_SHARES);
         // So many are worth it though each has the states of all groups.
         let per_state = self.rows / self.count.max(1);
-        let shares = (per_state / SHARE_PER_STATE).clamp(1, most);
+        let shares = (per_state / SHARE_ROWS_PER_STATE).clamp(1, most);
         let cut =
             |count: usize| (0..count).map(move |share| self.rows * share / count..self.rows * (share + 1) / count);
         if shares < most {
-            let near = |Range { start, end }| self.begin_near(start)..self.begin_near(end);
+            let near = |Range { start, end }| self.next_group_start(start)..self.next_group_start(end);
             let found = threads.map(cut(most).map(near).collect(), |rows| {
                 threads.cancel().check()?;
-                Ok(Share { groups: self.span(rows.clone()), rows })
+                Ok(GroupShare { groups: self.group_range(rows.clone()), rows })
             })?;
-            if found.iter().map(|share| share.groups.len()).sum::<usize>() <= self.count + self.count / APART {
+            if found.iter().map(|share| share.groups.len()).sum::<usize>()
+                <= self.count + self.count / SHARED_GROUPS_FRACTION
+            {
                 return Ok(found);
             }
         }
         let shares = match threads.ranges(&(0..self.rows)).len() {
             _ if !exact => shares,
             1 => 1,
-            _ if per_state < TWO_SHARES_PER_STATE => shares,
+            _ if per_state < TWO_SHARES_ROWS_PER_STATE => shares,
             _ => shares.max(most.min(2)),
         };
-        Ok(cut(shares).map(|rows| Share { rows, groups: 0..self.count }).collect())
+        Ok(cut(shares).map(|rows| GroupShare { rows, groups: 0..self.count }).collect())
     }
 
     /// Where a group begins soon from `row` on, or else `row`.
-    fn begin_near(&self, row: usize) -> usize {
+    fn next_group_start(&self, row: usize) -> usize {
         let Some(before) = row.checked_sub(1) else { return row };
         let same = match &self.of {
-            GroupIds::Rows(of) => of[row..].iter().take(NEAR).take_while(|&&group| group == of[before]).count(),
+            GroupIds::Rows(of) => {
+                of[row..].iter().take(SPLIT_SEARCH_ROWS).take_while(|&&group| group == of[before]).count()
+            }
             GroupIds::Runs(runs) => runs[runs.partition_point(|run| run.end <= before)].end - row,
         };
-        if same < NEAR { row + same } else { row }
+        if same < SPLIT_SEARCH_ROWS { row + same } else { row }
     }
 
     /// Groups of which those of `rows` are.
-    fn span(&self, rows: Range<usize>) -> Range<usize> {
+    fn group_range(&self, rows: Range<usize>) -> Range<usize> {
         let ends = |(least, most): (u32, u32), &group: &u32| (least.min(group), most.max(group));
         let (least, most) = match &self.of {
             GroupIds::Rows(of) => {
                 let of = &of[rows];
-                widest(
+                with_widest_vectors(
                     #[inline(always)]
                     || of.iter().fold((u32::MAX, 0), ends),
                 )
             }
             GroupIds::Runs(runs) => {
-                within(runs, rows).fold((u32::MAX, 0), |found, (group, _)| ends(found, &(group as u32)))
+                runs_within(runs, rows).fold((u32::MAX, 0), |found, (group, _)| ends(found, &(group as u32)))
             }
         };
         if least > most { 0..0 } else { least as usize..most as usize + 1 }
     }
 
     /// How many runs of rows of one group there are among `rows`.
-    pub(crate) fn runs(&self, rows: &Range<usize>) -> usize {
+    pub(crate) fn count_runs(&self, rows: &Range<usize>) -> usize {
         match &self.of {
             GroupIds::Rows(of) => 1 + of[rows.clone()].windows(2).filter(|pair| pair[0] != pair[1]).count(),
-            GroupIds::Runs(runs) => within(runs, rows.clone()).count(),
+            GroupIds::Runs(runs) => runs_within(runs, rows.clone()).count(),
         }
     }
 
@@ -249,23 +255,27 @@ impl Groups {
     /// # Errors
     /// The first error of `f`.
     #[inline(always)]
-    pub(crate) fn try_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+    pub(crate) fn try_for_each_row(
+        &self,
+        rows: Range<usize>,
+        mut f: impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<()> {
         match &self.of {
             GroupIds::Rows(of) => {
                 of[rows.clone()].iter().zip(rows).try_for_each(|(&group, row)| f(group as usize, row))
             }
             GroupIds::Runs(runs) => {
-                within(runs, rows).try_for_each(|(group, run)| run.into_iter().try_for_each(|row| f(group, row)))
+                runs_within(runs, rows).try_for_each(|(group, run)| run.into_iter().try_for_each(|row| f(group, row)))
             }
         }
     }
 
-    /// As [`Groups::try_each_row`], for what cannot fail.
+    /// As [`RowGroups::try_for_each_row`], for what cannot fail.
     #[inline(always)]
-    pub(crate) fn each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize)) {
+    pub(crate) fn for_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize)) {
         match &self.of {
             GroupIds::Rows(of) => of[rows.clone()].iter().zip(rows).for_each(|(&group, row)| f(group as usize, row)),
-            GroupIds::Runs(runs) => within(runs, rows).for_each(|(group, run)| run.for_each(|row| f(group, row))),
+            GroupIds::Runs(runs) => runs_within(runs, rows).for_each(|(group, run)| run.for_each(|row| f(group, row))),
         }
     }
 
@@ -274,14 +284,14 @@ impl Groups {
     /// # Errors
     /// The first error of `f`.
     #[inline]
-    pub(crate) fn each_run(
+    pub(crate) fn for_each_run(
         &self,
         rows: Range<usize>,
         mut f: impl FnMut(usize, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let of = match &self.of {
             GroupIds::Rows(of) => of,
-            GroupIds::Runs(runs) => return within(runs, rows).try_for_each(|(group, run)| f(group, run)),
+            GroupIds::Runs(runs) => return runs_within(runs, rows).try_for_each(|(group, run)| f(group, run)),
         };
         let mut begin = rows.start;
         while begin < rows.end {
@@ -295,7 +305,10 @@ impl Groups {
 }
 
 /// The runs of `rows`, with their groups.
-pub(crate) fn within(runs: &[Run], rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
+pub(crate) fn runs_within(
+    runs: &[GroupRun],
+    rows: Range<usize>,
+) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
     let first = runs.partition_point(|run| run.end <= rows.start);
     let mut begin = rows.start;
     runs[first..].iter().map_while(move |run| {
@@ -313,69 +326,69 @@ mod tests {
     use crate::util::cancel::Cancel;
 
     /// Ten rows of group 2, one of 0, none of 1, and so on.
-    fn both() -> [Groups; 2] {
+    fn both() -> [RowGroups; 2] {
         let mut runs = Vec::new();
         let mut rows = Vec::new();
         for (group, times) in [(2, 10), (0, 1), (3, 140_000), (0, 64), (4, 1), (2, 3)] {
             rows.resize(rows.len() + times, group);
-            runs.push(Run { group, end: rows.len() });
+            runs.push(GroupRun { group, end: rows.len() });
         }
-        [Groups::of_rows(rows, 5), Groups::of_runs(runs, 5)]
+        [RowGroups::of_rows(rows, 5), RowGroups::of_runs(runs, 5)]
     }
 
     #[test]
-    fn runs_tell_what_rows_tell() {
+    fn runs_match_row_ids() {
         let threads = Threads::new(2, &Cancel::default());
         let [by_rows, by_runs] = both();
         let all = by_rows.rows();
         assert_eq!((by_runs.rows(), by_runs.count()), (all, 5));
-        assert_eq!(by_rows.longest(&threads).unwrap(), 140_000);
-        assert_eq!(by_runs.longest(&threads).unwrap(), 140_000);
+        assert_eq!(by_rows.largest_group(&threads).unwrap(), 140_000);
+        assert_eq!(by_runs.largest_group(&threads).unwrap(), 140_000);
         assert_eq!(by_rows.shares(false, &threads).unwrap(), by_runs.shares(false, &threads).unwrap());
         for rows in [0..all, 0..1, 5..5, 9..11, 10..11, 11..12, 3..80_000, 70_000..140_060, all - 3..all, all..all] {
-            let runs_of = |groups: &Groups| {
+            let runs_of = |groups: &RowGroups| {
                 let mut runs = Vec::new();
                 groups
-                    .each_run(rows.clone(), |group, run| {
+                    .for_each_run(rows.clone(), |group, run| {
                         runs.push((group, run));
                         Ok(())
                     })
                     .unwrap();
                 runs
             };
-            let rows_of = |groups: &Groups| {
+            let mask_of = |groups: &RowGroups| {
                 let mut of = Vec::new();
-                groups.each_row(rows.clone(), |group, row| of.push((group, row)));
+                groups.for_each_row(rows.clone(), |group, row| of.push((group, row)));
                 of
             };
             assert_eq!(runs_of(&by_rows), runs_of(&by_runs), "{rows:?}");
-            assert_eq!(rows_of(&by_rows), rows_of(&by_runs), "{rows:?}");
-            assert_eq!(runs_of(&by_runs).len(), by_runs.runs(&rows), "{rows:?}");
+            assert_eq!(mask_of(&by_rows), mask_of(&by_runs), "{rows:?}");
+            assert_eq!(runs_of(&by_runs).len(), by_runs.count_runs(&rows), "{rows:?}");
             if !rows.is_empty() {
-                assert_eq!(by_rows.runs(&rows), by_runs.runs(&rows), "{rows:?}");
+                assert_eq!(by_rows.count_runs(&rows), by_runs.count_runs(&rows), "{rows:?}");
             }
         }
     }
 
     /// Rows in order, the other way round, in no order, and all of few groups; some groups have no rows.
     #[test]
-    fn shares_are_put_together_in_the_rows_order() {
-        let rows = 5 * SHARE as u32;
+    fn shares_merge_in_row_order() {
+        let rows = 5 * MIN_SHARE_ROWS as u32;
         let threads = Threads::new(2, &Cancel::default());
         let all = |of: fn(u32) -> u32| (0..rows).map(of).collect::<Vec<_>>();
         let orders = [
             ("in order", all(|row| row / 5 * 2), true),
-            ("backwards", all(|row| 5 * SHARE as u32 - row), true),
+            ("backwards", all(|row| 5 * MIN_SHARE_ROWS as u32 - row), true),
             ("scattered", all(|row| row.wrapping_mul(2_654_435_761) >> 14), false),
             ("few", all(|row| (row % 9).pow(2) % 7), true),
             ("one", all(|_| 0), true),
         ];
         for (order, of, shared) in orders {
             let count = of.iter().max().map_or(0, |most| *most as usize + 3);
-            let groups = Groups::of_rows(of.clone(), count);
+            let groups = RowGroups::of_rows(of.clone(), count);
             assert_eq!(groups.shares(false, &threads).unwrap().len() > 1, shared, "{order}");
-            let fill = |share: &Share, states: &mut [Vec<usize>]| {
-                groups.each_row(share.rows.clone(), |group, row| states[group - share.groups.start].push(row));
+            let fill = |share: &GroupShare, states: &mut [Vec<usize>]| {
+                groups.for_each_row(share.rows.clone(), |group, row| states[group - share.groups.start].push(row));
                 Ok(())
             };
             let mut merge = |rows: &mut [Vec<usize>], later: &mut IntoIter<Vec<usize>>| {
@@ -389,15 +402,15 @@ mod tests {
                 expected,
                 "{order}"
             );
-            let apart = groups.apart(&groups.shares(false, &threads).unwrap());
+            let apart = groups.disjoint_shares(&groups.shares(false, &threads).unwrap());
             assert_eq!(apart.is_some(), matches!(order, "in order" | "scattered"), "{order}");
             for share in apart.into_iter().flatten() {
                 let of_share = share.rows.clone().all(|row| share.groups.contains(&(of[row] as usize)));
                 assert!(of_share, "{order}: {share:?}");
             }
-            assert_eq!(groups.longest(&threads).unwrap(), expected.iter().map(Vec::len).max().unwrap());
+            assert_eq!(groups.largest_group(&threads).unwrap(), expected.iter().map(Vec::len).max().unwrap());
         }
-        let none = Groups::of_rows(vec![], 0);
-        assert_eq!(none.longest(&threads).unwrap(), 0);
+        let none = RowGroups::of_rows(vec![], 0);
+        assert_eq!(none.largest_group(&threads).unwrap(), 0);
     }
 }

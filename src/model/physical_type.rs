@@ -4,7 +4,7 @@ use arrow_schema::{DataType, IntervalUnit};
 
 /// The native values a kernel runs over; dispatch matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Native {
+pub(crate) enum PhysicalType {
     /// [`arrow_array::types::Int32Type`]
     I32,
     /// [`arrow_array::types::Int64Type`]
@@ -19,7 +19,7 @@ pub(crate) enum Native {
     I256,
 }
 
-impl Native {
+impl PhysicalType {
     /// The narrowest native that holds all values of `data_type` in their order; `None` for what is not a number
     /// or a moment (text, bytes, booleans, intervals of several units, nested types).
     #[must_use]

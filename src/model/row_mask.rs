@@ -11,18 +11,18 @@ use crate::util::bitmap::{count_set, word};
 
 /// The rows that take part.
 #[derive(Debug, Clone)]
-pub enum Inclusion {
+pub enum RowMask {
     /// Every row.
     All,
     /// The rows whose bit is set.
     Mask(BooleanBuffer),
 }
 
-impl Inclusion {
+impl RowMask {
     /// Rows where no argument is null and the filter, if any, is true.
     #[must_use]
     pub fn new(args: &[ArrayRef], filter: Option<&BooleanArray>) -> Self {
-        let mut mask = filter.map(passing);
+        let mut mask = filter.map(true_rows);
         for arg in args {
             if let Some(nulls) = arg.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
                 mask = Some(match mask {
@@ -53,7 +53,7 @@ impl Inclusion {
         }
     }
 
-    /// Which of the [`WORD`](crate::util::bitmap::WORD) rows from `row` on take part, as bits.
+    /// Which of the [`WORD_BITS`](crate::util::bitmap::WORD_BITS) rows from `row` on take part, as bits.
     #[inline(always)]
     pub(crate) fn word(&self, row: usize) -> u64 {
         match self {
@@ -76,7 +76,7 @@ impl Inclusion {
     /// # Errors
     /// The first error of `f`.
     #[inline]
-    pub fn try_each(&self, rows: Range<usize>, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
+    pub fn try_for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
         match self {
             Self::All => {
                 for row in rows {
@@ -98,11 +98,11 @@ impl Inclusion {
         Ok(())
     }
 
-    /// As [`Inclusion::try_each`], for what cannot fail.
+    /// As [`RowMask::try_for_each`], for what cannot fail.
     #[inline]
-    pub fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
+    pub fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
         // The closure never fails, so neither does the walk.
-        let _ = self.try_each(rows, |row| {
+        let _ = self.try_for_each(rows, |row| {
             f(row);
             Ok(())
         });
@@ -110,7 +110,7 @@ impl Inclusion {
 }
 
 /// The rows where a filter is true; NULL is not.
-fn passing(filter: &BooleanArray) -> BooleanBuffer {
+fn true_rows(filter: &BooleanArray) -> BooleanBuffer {
     match filter.nulls().map(NullBuffer::inner) {
         Some(valid) => filter.values() & valid,
         None => filter.values().clone(),

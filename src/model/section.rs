@@ -14,7 +14,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 
 use crate::error::{Error, Remedy, Result};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 
 /// Sorted rows with their edges and columns.
 #[derive(Debug, Clone)]
@@ -24,9 +24,9 @@ pub struct Section {
     /// The rows that are answered here.
     pub own: Range<usize>,
     /// Where partitions begin. Row 0 has no bit where its partition began in an earlier section.
-    pub partitions: Edges,
+    pub partitions: Boundaries,
     /// Where peer groups begin (each partition's first row too).
-    pub peers: Edges,
+    pub peers: Boundaries,
     /// The columns the calls read, by the plan's column numbers, each `rows` long.
     pub columns: Vec<ArrayRef>,
     /// The last partition goes on in a later section: its end here is not its end.
@@ -40,7 +40,7 @@ impl Section {
     ///
     /// # Errors
     /// More than `u32::MAX` rows.
-    pub fn whole(partitions: Edges, peers: Edges, columns: Vec<ArrayRef>) -> Result<Self> {
+    pub fn whole(partitions: Boundaries, peers: Boundaries, columns: Vec<ArrayRef>) -> Result<Self> {
         let rows = partitions.len();
         if u32::try_from(rows).is_err() {
             return Err(Error::unsupported(format!(
@@ -61,13 +61,13 @@ impl Section {
     /// The row behind the partition that a carry speaks of: the first, if it began in an earlier section.
     #[must_use]
     pub fn first_partition_end(&self) -> usize {
-        if self.continues() { self.partitions.end(0) } else { 0 }
+        if self.continues() { self.partitions.run_end(0) } else { 0 }
     }
 
     /// Where the partition begins that a carry's `after` speaks of: that of the last own row.
     #[must_use]
     pub fn last_partition_begin(&self) -> usize {
-        if self.own.is_empty() { self.own.end } else { self.partitions.begin(self.own.end - 1) }
+        if self.own.is_empty() { self.own.end } else { self.partitions.run_start(self.own.end - 1) }
     }
 
     /// The column of this number.

@@ -9,8 +9,8 @@ use arrow_select::take::take;
 
 use super::gather::gather_on;
 use crate::error::{Error, Result};
-use crate::model::group_ids::{GroupIds, Groups, Run, within};
-use crate::util::parallel_fill::appended;
+use crate::model::group_ids::{GroupIds, GroupRun, RowGroups, runs_within};
+use crate::util::parallel_fill::fill_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -18,9 +18,9 @@ use crate::util::threads::Threads;
 ///
 /// # Errors
 /// Text that outgrows its offsets; cancellation.
-pub(crate) fn broadcast(groups: &Groups, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
+pub(crate) fn broadcast(groups: &RowGroups, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
     match groups.ids() {
-        GroupIds::Runs(runs) => copies(&values, runs, threads),
+        GroupIds::Runs(runs) => broadcast_runs(&values, runs, threads),
         GroupIds::Rows(of) => {
             let spread = gather_on(&[values], of, threads)?;
             spread.into_iter().next().ok_or_else(|| Error::internal("a column was not gathered"))
@@ -32,17 +32,17 @@ pub(crate) fn broadcast(groups: &Groups, values: ArrayRef, threads: &Threads) ->
 ///
 /// # Errors
 /// The copies do not fit the type's offsets; cancellation.
-pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Result<ArrayRef> {
+pub(crate) fn broadcast_runs(values: &ArrayRef, runs: &[GroupRun], threads: &Threads) -> Result<ArrayRef> {
     let rows = runs.last().map_or(0, |run| run.end);
     // A number for each row, for `take` to look it up, would cost more than the copies.
     macro_rules! copies {
         ($type:ty) => {{
             let values = values.as_primitive::<$type>();
-            let share = threads.share(rows);
-            let copies = appended(rows, share, threads, |number, copies| {
+            let share = threads.chunk_rows(rows);
+            let copies = fill_chunks(rows, share, threads, |number, copies| {
                 threads.cancel().check()?;
                 let share = number * share..rows.min((number + 1) * share);
-                within(runs, share).for_each(|(group, run)| copies.repeat(values.value(group), run.len()));
+                runs_within(runs, share).for_each(|(group, run)| copies.repeat(values.value(group), run.len()));
                 Ok(())
             })?;
             let copies = PrimitiveArray::<$type>::new(copies.into(), nulls(values, runs, rows));
@@ -54,7 +54,7 @@ pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Resu
         _ => {}
     }
     let mut places = reserve::with_capacity(rows)?;
-    for (group, run) in within(runs, 0..rows) {
+    for (group, run) in runs_within(runs, 0..rows) {
         places.resize(places.len() + run.len(), group as u32);
     }
     reserve::probe_rows(values, rows)?;
@@ -62,10 +62,10 @@ pub(crate) fn copies(values: &ArrayRef, runs: &[Run], threads: &Threads) -> Resu
 }
 
 /// Which of the copies are null; `None` if none of the values is.
-fn nulls(values: &dyn Array, runs: &[Run], rows: usize) -> Option<NullBuffer> {
+fn nulls(values: &dyn Array, runs: &[GroupRun], rows: usize) -> Option<NullBuffer> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
     let mut valid = BooleanBufferBuilder::new(rows);
-    for (group, run) in within(runs, 0..rows) {
+    for (group, run) in runs_within(runs, 0..rows) {
         valid.append_n(run.len(), nulls.is_valid(group));
     }
     Some(NullBuffer::new(valid.finish()))
@@ -82,15 +82,15 @@ mod tests {
 
     /// Of all kinds of types, with a null that some row has and without.
     #[test]
-    fn values_are_spread_alike() {
+    fn broadcast_matches_take() {
         let threads = Threads::new(2, &Cancel::default());
         let mut runs = Vec::new();
         let mut rows = Vec::new();
         for (group, times) in [(2, 10), (0, 1), (3, 140_000), (0, 64), (4, 1), (2, 3)] {
             rows.resize(rows.len() + times, group);
-            runs.push(Run { group, end: rows.len() });
+            runs.push(GroupRun { group, end: rows.len() });
         }
-        let (by_rows, by_runs) = (Groups::of_rows(rows, 5), Groups::of_runs(runs, 5));
+        let (by_rows, by_runs) = (RowGroups::of_rows(rows, 5), RowGroups::of_runs(runs, 5));
         let ints = Int32Array::from(vec![Some(7), Some(8), None, Some(-1), Some(0)]);
         let doubles = Float64Array::from(vec![-0.0, 1.0, f64::NAN, f64::INFINITY, 2.5]);
         let moments = DataType::Timestamp(TimeUnit::Second, Some("UTC".into()));
@@ -107,7 +107,7 @@ mod tests {
             let spread = broadcast(&by_runs, column.clone(), &threads).unwrap();
             assert_eq!(&spread, &broadcast(&by_rows, column.clone(), &threads).unwrap());
             assert_eq!(spread.data_type(), column.data_type());
-            let none = copies(&column.slice(2, 1), &[Run { group: 0, end: 0 }], &threads).unwrap();
+            let none = broadcast_runs(&column.slice(2, 1), &[GroupRun { group: 0, end: 0 }], &threads).unwrap();
             assert_eq!(&none, &column.slice(0, 0));
         }
     }

@@ -4,23 +4,23 @@ use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use super::decluster_tiles::Tiles;
-use super::fixed_width::{fixed_column, values_of};
+use super::fixed_width::{fixed_width_column, fixed_width_values};
 use super::gather::{gather_nulls, gather_on};
 use crate::error::Result;
 use crate::util::threads::Threads;
 
 /// Columns, and how they are read: as they come, by the row numbers of an order, or by the route to that order.
-pub(crate) struct Source<'a> {
+pub(crate) struct ColumnReader<'a> {
     columns: Vec<ArrayRef>,
     order: Option<&'a [u32]>,
-    route: Option<&'a Route>,
+    route: Option<&'a DeclusterPlan>,
     /// Of each column the values as the route deals them, if it goes by it.
     dealt: Vec<Option<Tiles>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ColumnReader<'a> {
     /// Columns of fixed width go by the route, if there is one, as long as they take no more than `room` bytes a row.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
     pub(crate) fn new(
         columns: Vec<ArrayRef>,
         order: Option<&'a [u32]>,
-        route: Option<&'a Route>,
+        route: Option<&'a DeclusterPlan>,
         mut room: usize,
         threads: &Threads,
     ) -> Result<Self> {
@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
             for (dealt, column) in dealt.iter_mut().zip(&columns) {
                 let width = column.data_type().primitive_width();
                 if let Some((width, left)) = width.and_then(|width| Some((width, room.checked_sub(width)?))) {
-                    *dealt = Some(Tiles::deal(width, &values_of(column, width), route, threads)?);
+                    *dealt = Some(Tiles::scatter_to_tiles(width, &fixed_width_values(column, width), route, threads)?);
                     room = left;
                 }
             }
@@ -49,7 +49,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// Text or bytes that outgrow their offsets; cancellation.
-    pub(crate) fn rows(&self, positions: &Range<usize>, threads: &Threads) -> Result<Vec<ArrayRef>> {
+    pub(crate) fn read(&self, positions: &Range<usize>, threads: &Threads) -> Result<Vec<ArrayRef>> {
         let Some(order) = self.order else {
             return Ok(self.columns.iter().map(|column| column.slice(positions.start, positions.len())).collect());
         };
@@ -59,9 +59,9 @@ impl<'a> Source<'a> {
         let direct: Vec<_> = direct.collect();
         let mut direct = gather_on(&direct, order, threads)?.into_iter();
         let found = columns.filter_map(|(column, dealt)| match (self.route, dealt) {
-            (Some(route), Some(dealt)) => Some(dealt.pick_up(positions, route, threads).and_then(|values| {
+            (Some(route), Some(dealt)) => Some(dealt.gather_from_tiles(positions, route, threads).and_then(|values| {
                 let nulls = gather_nulls(column, order, threads)?;
-                fixed_column(column.data_type(), order.len(), values, nulls)
+                fixed_width_column(column.data_type(), order.len(), values, nulls)
             })),
             _ => direct.next().map(Ok),
         });

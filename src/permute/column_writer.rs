@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `Route` values are dealt
+//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `DeclusterPlan` values are dealt
 //! first (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place
 //! (`ordered_buffer.rs`). Text, bytes and nested values wait, and are gathered in the end. Memory: the column itself;
 //! of values that wait or are dealt, twice.
@@ -19,17 +19,17 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use super::decluster_tiles::Tiles;
-use super::fixed_width::{fixed_column, values_of};
+use super::fixed_width::{fixed_width_column, fixed_width_values};
 use super::gather::gather_on;
-use super::ordered_buffer::Pieces;
-use super::scatter::{self, Cells};
+use super::ordered_buffer::OrderedBuffer;
+use super::scatter::{self, ScatterBuffer};
 use crate::error::{Error, Result};
-use crate::util::bitmap::{WORD, word};
+use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::streaming_store::Writes;
+use crate::util::streaming_store::StoreMode;
 use crate::util::threads::Threads;
 
 /// A column in the order of the row numbers `order`, back in the order of the rows.
@@ -38,18 +38,18 @@ use crate::util::threads::Threads;
 /// An order of another length than the column.
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     let threads = Threads::new(1, &Cancel::default());
-    let restored = Restored::new(column.data_type(), order.len(), Some(order), None, &threads)?;
-    restored.put(0, column.clone())?;
+    let restored = ColumnWriter::new(column.data_type(), order.len(), Some(order), None, &threads)?;
+    restored.write(0, column.clone())?;
     restored.finish(&threads)
 }
 
 /// A column that is put together from pieces, by several threads at once.
-pub(crate) struct Restored<'a> {
+pub(crate) struct ColumnWriter<'a> {
     data_type: DataType,
     rows: usize,
     /// The rows' numbers; `None`: they come in order.
     order: Option<&'a [u32]>,
-    room: Room<'a>,
+    room: Destination<'a>,
     /// Bits of values of fixed width, once one is null.
     validity: OnceLock<Vec<AtomicU64>>,
     /// Values of no fixed width, and the only piece of rows in order, which is the column; each with its first row.
@@ -59,18 +59,18 @@ pub(crate) struct Restored<'a> {
 }
 
 /// Where values go.
-enum Room<'a> {
+enum Destination<'a> {
     /// Values of fixed width to their rows.
-    Cells(Box<dyn Cells>),
+    Scattered(Box<dyn ScatterBuffer>),
     /// To where the route deals them, until all have come.
-    Tiles(&'a Route, Tiles),
+    Tiles(&'a DeclusterPlan, Tiles),
     /// Those of rows in order side by side, if they come in several pieces.
-    Pieces(OnceLock<Pieces>),
+    Ordered(OnceLock<OrderedBuffer>),
     /// All others wait.
-    None,
+    Deferred,
 }
 
-impl<'a> Restored<'a> {
+impl<'a> ColumnWriter<'a> {
     /// Room for so many rows, made by all threads.
     ///
     /// # Errors
@@ -79,14 +79,14 @@ impl<'a> Restored<'a> {
         data_type: &DataType,
         rows: usize,
         order: Option<&'a [u32]>,
-        route: Option<&'a Route>,
+        route: Option<&'a DeclusterPlan>,
         threads: &Threads,
     ) -> Result<Self> {
         let room = match (data_type.primitive_width(), order, route) {
-            (None, ..) => Room::None,
-            (Some(_), None, _) => Room::Pieces(OnceLock::new()),
-            (Some(width), Some(_), None) => Room::Cells(scatter::room(width, rows, threads)?),
-            (Some(width), Some(_), Some(route)) => Room::Tiles(route, Tiles::room(width, route)?),
+            (None, ..) => Destination::Deferred,
+            (Some(_), None, _) => Destination::Ordered(OnceLock::new()),
+            (Some(width), Some(_), None) => Destination::Scattered(scatter::allocate(width, rows, threads)?),
+            (Some(width), Some(_), Some(route)) => Destination::Tiles(route, Tiles::allocate(width, route)?),
         };
         Ok(Self {
             data_type: data_type.clone(),
@@ -104,18 +104,18 @@ impl<'a> Restored<'a> {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn expect_pieces(&self, bytes: usize) -> Result<()> {
-        if let (Room::Pieces(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
+    pub(crate) fn expect_chunks(&self, bytes: usize) -> Result<()> {
+        if let (Destination::Ordered(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
             && pieces.get().is_none()
         {
             // If another thread has made room meanwhile, this one's goes.
-            let _ = pieces.set(Pieces::new(self.rows * width, Writes::of(bytes))?);
+            let _ = pieces.set(OrderedBuffer::new(self.rows * width, StoreMode::for_bytes(bytes))?);
         }
         Ok(())
     }
 
     /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
-    pub(crate) fn put(&self, begin: usize, piece: ArrayRef) -> Result<()> {
+    pub(crate) fn write(&self, begin: usize, piece: ArrayRef) -> Result<()> {
         let rows = begin..begin + piece.len();
         if rows.end > self.rows || *piece.data_type() != self.data_type {
             return Err(Error::internal(format!(
@@ -128,42 +128,44 @@ impl<'a> Restored<'a> {
         self.come.fetch_add(rows.len(), Relaxed);
         let width = self.data_type.primitive_width().unwrap_or(0);
         match &self.room {
-            Room::Cells(cells) => cells.store(&values_of(&piece, width), self.order.map_or(&[], |order| &order[rows])),
-            Room::Tiles(route, tiles) => tiles.put(&values_of(&piece, width), begin, route),
-            Room::Pieces(pieces) if rows.len() < self.rows => {
-                self.expect_pieces(self.rows * width)?;
-                let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
-                pieces.put(begin * width, &values_of(&piece, width))?;
+            Destination::Scattered(cells) => {
+                cells.store(&fixed_width_values(&piece, width), self.order.map_or(&[], |order| &order[rows]));
             }
-            Room::Pieces(_) | Room::None => {
+            Destination::Tiles(route, tiles) => tiles.write(&fixed_width_values(&piece, width), begin, route),
+            Destination::Ordered(pieces) if rows.len() < self.rows => {
+                self.expect_chunks(self.rows * width)?;
+                let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
+                pieces.write(begin * width, &fixed_width_values(&piece, width))?;
+            }
+            Destination::Ordered(_) | Destination::Deferred => {
                 self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
                 return Ok(());
             }
         }
-        self.put_nulls(begin, piece.nulls());
+        self.write_nulls(begin, piece.nulls());
         Ok(())
     }
 
     /// Writes which of the rows from the one at position `begin` on are null.
-    fn put_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
+    fn write_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return };
-        let all_valid = || (0..self.rows.div_ceil(WORD)).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let all_valid = || (0..self.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(u64::MAX)).collect();
         let validity = self.validity.get_or_init(all_valid);
         if let Some(order) = self.order {
             for position in (!nulls.inner()).set_indices() {
                 let row = order[begin + position] as usize;
-                validity[row / WORD].fetch_and(!(1 << (row % WORD)), Relaxed);
+                validity[row / WORD_BITS].fetch_and(!(1 << (row % WORD_BITS)), Relaxed);
             }
             return;
         }
         let mut row = begin;
         while row < begin + nulls.len() {
-            let at = row % WORD;
-            let bits = (WORD - at).min(begin + nulls.len() - row);
-            let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD - bits));
+            let at = row % WORD_BITS;
+            let bits = (WORD_BITS - at).min(begin + nulls.len() - row);
+            let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD_BITS - bits));
             if null != 0 {
                 // Another thread may have rows of the same word.
-                validity[row / WORD].fetch_and(!(null << at), Relaxed);
+                validity[row / WORD_BITS].fetch_and(!(null << at), Relaxed);
             }
             row += bits;
         }
@@ -177,15 +179,15 @@ impl<'a> Restored<'a> {
             return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
         }
         let values = match room {
-            Room::Cells(cells) => Some(cells.into_buffer()),
-            Room::Tiles(route, tiles) => Some(tiles.deliver(route, threads)?),
-            Room::Pieces(pieces) => pieces.into_inner().map(Pieces::finish).transpose()?,
-            Room::None => None,
+            Destination::Scattered(cells) => Some(cells.into_buffer()),
+            Destination::Tiles(route, tiles) => Some(tiles.write_back(route, threads)?),
+            Destination::Ordered(pieces) => pieces.into_inner().map(OrderedBuffer::finish).transpose()?,
+            Destination::Deferred => None,
         };
         if let Some(values) = values {
             let validity = validity.into_inner().map(|words| words.into_iter().map(AtomicU64::into_inner).collect());
             let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
-            return fixed_column(&data_type, rows, values, nulls);
+            return fixed_width_column(&data_type, rows, values, nulls);
         }
         let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
         pieces.sort_unstable_by_key(|(begin, _)| *begin);
@@ -201,7 +203,7 @@ impl<'a> Restored<'a> {
         };
         drop(pieces);
         let Some(order) = order else { return Ok(column) };
-        let inverse = scatter::room(size_of::<u32>(), rows, threads)?;
+        let inverse = scatter::allocate(size_of::<u32>(), rows, threads)?;
         threads.map(threads.ranges(&(0..rows)), |share| {
             let mut positions = reserve::with_capacity(share.len())?;
             positions.extend(share.start as u32..share.end as u32);
@@ -225,15 +227,15 @@ mod tests {
     /// Pieces that begin and end within a word of bits, and behind an offset of their own, make the column they were cut
     /// from.
     #[test]
-    fn pieces_in_order_make_the_column() {
+    fn ordered_chunks_make_the_column() {
         for nulls in [2, 3, 64, 1000] {
             let column: ArrayRef =
                 Arc::new((0..900).map(|row| (row % nulls != nulls - 1).then_some(row)).collect::<Int32Array>());
             let threads = Threads::new(1, &Cancel::default());
-            let restored = Restored::new(column.data_type(), 900, None, None, &threads).unwrap();
+            let restored = ColumnWriter::new(column.data_type(), 900, None, None, &threads).unwrap();
             let mut begin = 0;
             for rows in [1, 63, 64, 65, 7, 300, 128, 200, 72] {
-                restored.put(begin, column.slice(begin, rows)).unwrap();
+                restored.write(begin, column.slice(begin, rows)).unwrap();
                 begin += rows;
             }
             assert_eq!(&restored.finish(&threads).unwrap(), &column);

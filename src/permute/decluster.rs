@@ -21,35 +21,35 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::util::reserve;
-use crate::util::slices::pieces;
+use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
-use crate::util::unrolled::{count, deal};
+use crate::util::unrolled::{count_by_bucket, scatter_by_bucket};
 
 /// The most positions of a tile: their numbers within it take two bytes, and longs a quarter of a megabyte.
-const TILE: usize = 1 << 15;
+const MAX_TILE_POSITIONS: usize = 1 << 15;
 
 /// The rows of a strip: longs take an eighth of a megabyte. Of more rows than so many a tile would have runs of few, and their
 /// strips have as many rows as two bytes can number.
-const STRIP: usize = 1 << 14;
-const MANY: usize = 1 << 24;
-const LONG_STRIP: usize = 1 << 16;
+const STRIP_ROWS: usize = 1 << 14;
+const LONG_STRIP_MIN_ROWS: usize = 1 << 24;
+const LONG_STRIP_ROWS: usize = 1 << 16;
 
 /// Columns that take so many bytes together are beyond the caches.
-const BEYOND_CACHES: usize = 24 << 20;
+const MIN_COLUMN_BYTES: usize = 24 << 20;
 
 /// The most rows: with more, runs have few.
-const MOST: usize = 1 << 28;
+const MAX_ROWS: usize = 1 << 28;
 
 /// How many tiles are looked at for whether their rows are far apart, and how many positions of each.
 const SAMPLED_TILES: usize = 16;
 const SAMPLED_POSITIONS: usize = 128;
 
 /// Tiles whose rows are of no more strips than this stay in the cache.
-const NEAR: usize = 8;
+const LOCAL_STRIPS: usize = 8;
 
 /// The way of rows to their order.
 #[derive(Debug)]
-pub(crate) struct Route {
+pub(crate) struct DeclusterPlan {
     /// Where each tile begins, and the last ends.
     tiles: Vec<usize>,
     /// Of all that is dealt its position within the tile, then of all its row within the strip. In one piece, it fits what the
@@ -61,26 +61,27 @@ pub(crate) struct Route {
     runs: Vec<u32>,
 }
 
-impl Route {
+impl DeclusterPlan {
     /// The route to the row numbers `order`, if columns of so many bytes, all together, are the faster for it; for whoever
     /// asks for the positions of one of the `blocks` after the other.
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn worth(
+    pub(crate) fn if_faster(
         order: &[u32],
         blocks: &[Range<usize>],
         bytes: usize,
         threads: &Threads,
     ) -> Result<Option<Self>> {
-        let worth = bytes > BEYOND_CACHES && order.len() <= MOST && far_apart(order);
+        let worth = bytes > MIN_COLUMN_BYTES && order.len() <= MAX_ROWS && is_scattered(order);
         worth.then(|| Self::new(order, blocks, threads)).transpose()
     }
 
     /// The route to the row numbers `order`, each of which is there once. The blocks have all positions, in order.
     pub(crate) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
-        let tiles: Vec<_> = blocks.iter().flat_map(|block| block.clone().step_by(TILE)).chain([order.len()]).collect();
-        let strip = if order.len() > MANY { LONG_STRIP } else { STRIP };
+        let tiles: Vec<_> =
+            blocks.iter().flat_map(|block| block.clone().step_by(MAX_TILE_POSITIONS)).chain([order.len()]).collect();
+        let strip = if order.len() > LONG_STRIP_MIN_ROWS { LONG_STRIP_ROWS } else { STRIP_ROWS };
         let strips = order.len().div_ceil(strip);
         // A power of two: a row is divided by a shift.
         let (strip_bits, within) = (strip.ilog2(), strip - 1);
@@ -88,18 +89,19 @@ impl Route {
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
         let ranges = || tiles.windows(2).map(|ends| ends[0]..ends[1]);
-        let dealt = pieces(positions, ranges()).zip(pieces(rows, ranges())).zip(runs.chunks_mut(strips + 1));
+        let dealt =
+            split_at_ranges(positions, ranges()).zip(split_at_ranges(rows, ranges())).zip(runs.chunks_mut(strips + 1));
         threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
             let order = &order[tile];
             let strip_of = |row: u32| row as usize >> strip_bits;
-            count(order, &mut runs[1..], strip_of);
+            count_by_bucket(order, &mut runs[1..], strip_of);
             for number in 0..strips {
                 runs[number + 1] += runs[number];
             }
             let mut ends = runs.to_vec();
             let mut position = 0_usize;
-            deal(
+            scatter_by_bucket(
                 order,
                 &mut ends,
                 strip_of,
@@ -116,7 +118,7 @@ impl Route {
     }
 
     /// The rows of a strip, of which the last may have fewer.
-    pub(crate) fn strip(&self) -> usize {
+    pub(crate) fn strip_rows(&self) -> usize {
         self.strip
     }
 
@@ -126,7 +128,7 @@ impl Route {
     }
 
     /// Where each tile begins.
-    pub(crate) fn begins(&self) -> impl DoubleEndedIterator<Item = usize> {
+    pub(crate) fn tile_starts(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.tiles[..self.tiles.len() - 1].iter().copied()
     }
 
@@ -148,7 +150,7 @@ impl Route {
     }
 
     /// Of each tile the run of a strip, as a range of what is dealt there, and its rows within the strip.
-    pub(crate) fn runs_of(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
+    pub(crate) fn strip_runs(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
         let rows = &self.numbers[self.len()..];
         self.runs.chunks(self.strips + 1).zip(&self.tiles).map(move |(runs, begin)| {
             let run = runs[strip] as usize..runs[strip + 1] as usize;
@@ -158,15 +160,18 @@ impl Route {
 }
 
 /// Whether the rows of most tiles are of many strips. Some tiles are looked at, and some positions of each.
-fn far_apart(order: &[u32]) -> bool {
-    let tiles = order.len().div_ceil(TILE);
-    let sampled = || order.chunks(TILE).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
+fn is_scattered(order: &[u32]) -> bool {
+    let tiles = order.len().div_ceil(MAX_TILE_POSITIONS);
+    let sampled = || order.chunks(MAX_TILE_POSITIONS).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
     let far = sampled().filter(|tile| {
-        let mut strips: Vec<_> =
-            tile.iter().step_by(TILE / SAMPLED_POSITIONS).map(|&row| row as usize / LONG_STRIP).collect();
+        let mut strips: Vec<_> = tile
+            .iter()
+            .step_by(MAX_TILE_POSITIONS / SAMPLED_POSITIONS)
+            .map(|&row| row as usize / LONG_STRIP_ROWS)
+            .collect();
         strips.sort_unstable();
         strips.dedup();
-        strips.len() > NEAR
+        strips.len() > LOCAL_STRIPS
     });
     2 * far.count() > sampled().count()
 }
@@ -181,16 +186,16 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rows_are_far_apart_or_near() {
-        let rows = 40 * LONG_STRIP + 3;
-        assert!(far_apart(&order(rows)));
-        assert!(!far_apart(&(0..rows as u32).collect::<Vec<_>>()));
-        assert!(!far_apart(&[]));
+    fn scattered_orders_are_detected() {
+        let rows = 40 * LONG_STRIP_ROWS + 3;
+        assert!(is_scattered(&order(rows)));
+        assert!(!is_scattered(&(0..rows as u32).collect::<Vec<_>>()));
+        assert!(!is_scattered(&[]));
         // A hundred partitions, whose rows come in turns, and partitions whose rows are near each other.
         let turns: Vec<_> = (0..100_u32).flat_map(|first| (first..rows as u32).step_by(100)).collect();
-        assert!(far_apart(&turns));
+        assert!(is_scattered(&turns));
         let mut near: Vec<_> = (0..rows as u32).collect();
         near.chunks_mut(10_000).for_each(<[u32]>::reverse);
-        assert!(!far_apart(&near));
+        assert!(!is_scattered(&near));
     }
 }

@@ -1,4 +1,4 @@
-//! The values of a column between its rows and their order, dealt by a [`Route`].
+//! The values of a column between its rows and their order, dealt by a [`DeclusterPlan`].
 //!
 //! ```text
 //!   column -> deal -> tiles -> pick_up -> rows in order     what is read
@@ -15,15 +15,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_buffer::Buffer;
 use bytes::{Bytes, BytesMut};
 
-use super::decluster::Route;
+use super::decluster::DeclusterPlan;
 use crate::error::Result;
-use crate::util::parallel_fill::{appended, in_chunks};
+use crate::util::parallel_fill::{fill_chunks, fill_zeroed_chunks};
 use crate::util::reserve;
-use crate::util::slices::pieces;
+use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
 /// Bytes of values that are put together before they go to their tile.
-const TOGETHER: usize = 16 << 10;
+const STAGED_BYTES: usize = 16 << 10;
 
 /// Dealt values of fixed width, or room for them.
 #[derive(Debug)]
@@ -52,45 +52,56 @@ impl Tiles {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn room(width: usize, route: &Route) -> Result<Self> {
+    pub(crate) fn allocate(width: usize, route: &DeclusterPlan) -> Result<Self> {
         reserve::probe(width * route.len())?;
-        Ok(Self::cut(width, BytesMut::with_capacity(width * route.len()), route))
+        Ok(Self::split(width, BytesMut::with_capacity(width * route.len()), route))
     }
 
     /// A column's `values`, dealt.
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn deal(width: usize, values: &[u8], route: &Route, threads: &Threads) -> Result<Self> {
-        let dealt = of_width!(width, deal(values, route, threads))?;
-        Ok(Self::cut(width, Bytes::from(dealt).into(), route))
+    pub(crate) fn scatter_to_tiles(
+        width: usize,
+        values: &[u8],
+        route: &DeclusterPlan,
+        threads: &Threads,
+    ) -> Result<Self> {
+        let dealt = of_width!(width, scatter_to_tiles(values, route, threads))?;
+        Ok(Self::split(width, Bytes::from(dealt).into(), route))
     }
 
-    fn cut(width: usize, mut all: BytesMut, route: &Route) -> Self {
-        let mut tiles: Vec<_> = route.begins().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
+    fn split(width: usize, mut all: BytesMut, route: &DeclusterPlan) -> Self {
+        let mut tiles: Vec<_> =
+            route.tile_starts().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
         tiles.reverse();
         Self { width, tiles }
     }
 
     /// Takes the values of the positions from `begin` on; those of a position come once.
-    pub(crate) fn put(&self, values: &[u8], begin: usize, route: &Route) {
-        of_width!(self.width, put(&self.tiles, values, begin, route));
+    pub(crate) fn write(&self, values: &[u8], begin: usize, route: &DeclusterPlan) {
+        of_width!(self.width, write(&self.tiles, values, begin, route));
     }
 
     /// The values at these positions.
     ///
     /// # Errors
     /// The system has no threads left.
-    pub(crate) fn pick_up(&self, positions: &Range<usize>, route: &Route, threads: &Threads) -> Result<Buffer> {
-        of_width!(self.width, pick_up(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
+    pub(crate) fn gather_from_tiles(
+        &self,
+        positions: &Range<usize>,
+        route: &DeclusterPlan,
+        threads: &Threads,
+    ) -> Result<Buffer> {
+        of_width!(self.width, gather_from_tiles(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
     }
 
     /// The values, all of which have come, each at its row.
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn deliver(&self, route: &Route, threads: &Threads) -> Result<Buffer> {
-        of_width!(self.width, deliver(&self.tiles, route, threads)).map(Buffer::from_vec)
+    pub(crate) fn write_back(&self, route: &DeclusterPlan, threads: &Threads) -> Result<Buffer> {
+        of_width!(self.width, write_back(&self.tiles, route, threads)).map(Buffer::from_vec)
     }
 }
 
@@ -98,15 +109,15 @@ fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
     tile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
+fn scatter_to_tiles<const WIDTH: usize>(values: &[u8], route: &DeclusterPlan, threads: &Threads) -> Result<Vec<u8>> {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
-    let share = threads.share(values.len()) * WIDTH;
-    let mut dealt = appended(values.len() * WIDTH, share, threads, |_, dealt| {
-        dealt.repeat(0, dealt.left());
+    let share = threads.chunk_rows(values.len()) * WIDTH;
+    let mut dealt = fill_chunks(values.len() * WIDTH, share, threads, |_, dealt| {
+        dealt.repeat(0, dealt.remaining());
         Ok(())
     })?;
-    let mut strips: Vec<_> = values.chunks(route.strip()).map(|values| (values, Vec::new())).collect();
-    for (number, run) in pieces(dealt.as_chunks_mut().0, route.runs()).enumerate() {
+    let mut strips: Vec<_> = values.chunks(route.strip_rows()).map(|values| (values, Vec::new())).collect();
+    for (number, run) in split_at_ranges(dealt.as_chunks_mut().0, route.runs()).enumerate() {
         let strip = number % strips.len();
         strips[strip].1.push(run);
     }
@@ -114,7 +125,7 @@ fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> 
         threads.cancel().check()?;
         // A copy is made from one end to the other, and then is in the cache.
         let values = values.to_vec();
-        for (run, (_, rows)) in runs.into_iter().zip(route.runs_of(strip)) {
+        for (run, (_, rows)) in runs.into_iter().zip(route.strip_runs(strip)) {
             for (value, &row) in run.iter_mut().zip(rows) {
                 *value = values[usize::from(row)];
             }
@@ -124,10 +135,10 @@ fn deal<const WIDTH: usize>(values: &[u8], route: &Route, threads: &Threads) -> 
     Ok(dealt)
 }
 
-fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &Route) {
+fn write<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &DeclusterPlan) {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
-    let mut together = [0; TOGETHER];
+    let mut together = [0; STAGED_BYTES];
     let together = together.as_chunks_mut::<WIDTH>().0;
     for (number, tile, positions) in route.tiles(begin..end) {
         let mut room = lock(&tiles[number]);
@@ -152,17 +163,17 @@ fn put<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usiz
     }
 }
 
-fn pick_up<const WIDTH: usize>(
+fn gather_from_tiles<const WIDTH: usize>(
     tiles: &[Mutex<BytesMut>],
     positions: &Range<usize>,
-    route: &Route,
+    route: &DeclusterPlan,
     threads: &Threads,
 ) -> Result<Vec<u8>>
 where
     [u8; WIDTH]: Default,
 {
-    let share = threads.share(positions.len());
-    let values = in_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
+    let share = threads.chunk_rows(positions.len());
+    let values = fill_zeroed_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
         let begin = positions.start + chunk * share;
         for (number, tile, positions) in route.tiles(begin..begin + values.len()) {
             for (&value, &position) in lock(&tiles[number]).as_chunks().0.iter().zip(positions) {
@@ -177,14 +188,18 @@ where
     values.map(Vec::into_flattened)
 }
 
-fn deliver<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], route: &Route, threads: &Threads) -> Result<Vec<u8>> {
+fn write_back<const WIDTH: usize>(
+    tiles: &[Mutex<BytesMut>],
+    route: &DeclusterPlan,
+    threads: &Threads,
+) -> Result<Vec<u8>> {
     let tiles: Vec<_> = tiles.iter().map(lock).collect();
     let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    appended(route.len() * WIDTH, route.strip() * WIDTH, threads, |strip, column| {
+    fill_chunks(route.len() * WIDTH, route.strip_rows() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
         // What is written in any order is in the cache, and goes to the column from one end to the other.
-        let mut values = vec![[0; WIDTH]; column.left() / WIDTH];
-        for (tile, (run, rows)) in tiles.iter().zip(route.runs_of(strip)) {
+        let mut values = vec![[0; WIDTH]; column.remaining() / WIDTH];
+        for (tile, (run, rows)) in tiles.iter().zip(route.strip_runs(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
                 values[usize::from(row)] = value;
             }
@@ -203,30 +218,30 @@ mod tests {
 
     /// Values of each width, which are read and answered in pieces that end where a tile does and where none does.
     #[test]
-    fn values_go_to_their_order_and_back() {
+    fn declustering_round_trips() {
         for (threads, width) in [(1, 1), (3, 2), (1, 4), (3, 8), (1, 16), (3, 32)] {
             let threads = Threads::new(threads, &Cancel::default());
             for rows in [0, 1, 5, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, (5 << 16) + 12_346] {
                 let order = order(rows);
                 let blocks = [0..rows / 7, rows / 7..rows / 2, rows / 2..rows / 2, rows / 2..rows];
-                let route = Route::new(&order, &blocks, &threads).unwrap();
+                let route = DeclusterPlan::new(&order, &blocks, &threads).unwrap();
                 let value = |row: usize| (0..width).map(move |byte| (row * 3 + byte * 7) as u8 ^ (row >> 8) as u8);
                 let column: Vec<_> = (0..rows).flat_map(value).collect();
-                let dealt = Tiles::deal(width, &column, &route, &threads).unwrap();
+                let dealt = Tiles::scatter_to_tiles(width, &column, &route, &threads).unwrap();
                 let of = |positions: Range<usize>| -> Vec<u8> {
                     order[positions].iter().flat_map(|&row| value(row as usize)).collect()
                 };
                 for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
-                    let found = dealt.pick_up(&positions, &route, &threads).unwrap();
+                    let found = dealt.gather_from_tiles(&positions, &route, &threads).unwrap();
                     assert!(found.as_slice() == of(positions), "{rows} rows of {width} bytes");
                 }
-                for room in [dealt, Tiles::room(width, &route).unwrap()] {
+                for room in [dealt, Tiles::allocate(width, &route).unwrap()] {
                     for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
                         // From the end on, so that tiles are entered from either side.
                         let (begin, end) = (rows - ends[1], rows - ends[0]);
-                        room.put(&of(begin..end), begin, &route);
+                        room.write(&of(begin..end), begin, &route);
                     }
-                    let found = room.deliver(&route, &threads).unwrap();
+                    let found = room.write_back(&route, &threads).unwrap();
                     assert!(found.as_slice() == column, "{rows} rows of {width} bytes");
                 }
             }

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use crate::error::Result;
 
 /// The values of a column of this width.
-pub(crate) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
+pub(crate) fn fixed_width_values(column: &ArrayRef, width: usize) -> Buffer {
     let data = column.to_data();
     let values = data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
     // Others may have made them for two words of four bytes, as intervals are, where `Cells` has longs.
@@ -17,7 +17,7 @@ pub(crate) fn values_of(column: &ArrayRef, width: usize) -> Buffer {
 }
 
 /// A column of values of fixed width.
-pub(crate) fn fixed_column(
+pub(crate) fn fixed_width_column(
     data_type: &DataType,
     rows: usize,
     values: Buffer,

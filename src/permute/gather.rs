@@ -18,7 +18,7 @@ use arrow_select::take::take;
 use super::gather_bits::gather_bits;
 use crate::error::Result;
 use crate::util::cancel::Cancel;
-use crate::util::parallel_fill::appended;
+use crate::util::parallel_fill::fill_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -39,7 +39,7 @@ use crate::util::threads::Threads;
 /// # Errors
 /// Text or bytes that outgrow their offsets; cancellation.
 pub fn gather(columns: &[ArrayRef], order: &[u32], threads: usize, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-    gather_on(columns, order, &Threads::new(threads, cancel).at_most_for(order.len()))
+    gather_on(columns, order, &Threads::new(threads, cancel).limited_to_rows(order.len()))
 }
 
 /// As [`gather`], on threads that may be there already.
@@ -55,7 +55,7 @@ pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) 
         gathered.push(fixed.unwrap_or_else(|| column.slice(0, 0)));
     }
     if !others.is_empty() {
-        let indices = UInt32Array::from(reserve::collected(order.iter().copied())?);
+        let indices = UInt32Array::from(reserve::collect(order.iter().copied())?);
         others.iter().try_for_each(|(_, column)| reserve::probe_rows(column, order.len()))?;
         let taken = threads.map(others, |(place, column)| {
             threads.cancel().check()?;
@@ -87,8 +87,8 @@ fn gather_primitive<T: ArrowPrimitiveType>(
     threads: &Threads,
 ) -> Result<ArrayRef> {
     let values = &column.values()[..];
-    let share = threads.share(order.len());
-    let gathered = appended(order.len(), share, threads, |number, gathered| {
+    let share = threads.chunk_rows(order.len());
+    let gathered = fill_chunks(order.len(), share, threads, |number, gathered| {
         let end = order.len().min((number + 1) * share);
         gathered.append(&order[number * share..end], |&row| values[row as usize]);
         Ok(())

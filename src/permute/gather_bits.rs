@@ -10,24 +10,24 @@
 use arrow_buffer::BooleanBuffer;
 
 use crate::error::Result;
-use crate::util::bitmap::{WORD, packed, word};
+use crate::util::bitmap::{WORD_BITS, pack_booleans, word};
 use crate::util::threads::Threads;
 
 /// `bits` in the order of the row numbers `order`.
 pub(crate) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
-    let words: Vec<_> = (0..bits.len()).step_by(WORD).map(|begin| word(bits, begin)).collect();
-    let mut gathered = vec![0; order.len().div_ceil(WORD)];
+    let words: Vec<_> = (0..bits.len()).step_by(WORD_BITS).map(|begin| word(bits, begin)).collect();
+    let mut gathered = vec![0; order.len().div_ceil(WORD_BITS)];
     // Shares begin where a word does.
-    let share = threads.share(order.len()).next_multiple_of(WORD);
-    threads.map(gathered.chunks_mut(share / WORD).zip(order.chunks(share)).collect(), |(gathered, order)| {
-        fill(&words, order, gathered);
+    let share = threads.chunk_rows(order.len()).next_multiple_of(WORD_BITS);
+    threads.map(gathered.chunks_mut(share / WORD_BITS).zip(order.chunks(share)).collect(), |(gathered, order)| {
+        gather_words(&words, order, gathered);
         Ok(())
     })?;
     Ok(BooleanBuffer::new(gathered.into(), 0, order.len()))
 }
 
 /// Fills `gathered` with the bits of the rows `order`.
-fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
+fn gather_words(words: &[u64], order: &[u32], gathered: &mut [u64]) {
     let (blocks, rest) = order.as_chunks();
     let (full, last) = gathered.split_at_mut(blocks.len());
     if let Some(last) = last.first_mut() {
@@ -35,7 +35,7 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
         *last = bits.fold(0, |word, (bit, &row)| word | u64::from(bit_of(words, row)) << bit);
     }
     for (word, rows) in full.iter_mut().zip(blocks) {
-        *word = of_block(words, rows);
+        *word = gather_word(words, rows);
     }
 }
 
@@ -43,13 +43,13 @@ fn fill(words: &[u64], order: &[u32], gathered: &mut [u64]) {
 #[inline(always)]
 fn bit_of(words: &[u64], row: u32) -> bool {
     let row = row as usize;
-    (words[row / WORD] >> (row % WORD)) & 1 != 0
+    (words[row / WORD_BITS] >> (row % WORD_BITS)) & 1 != 0
 }
 
 /// The bits of a block of rows.
 #[inline(always)]
-fn of_block(words: &[u64], rows: &[u32; WORD]) -> u64 {
-    let eights = rows.as_chunks::<8>().0.iter().map(|rows| packed(&rows.map(|row| bit_of(words, row))));
+fn gather_word(words: &[u64], rows: &[u32; WORD_BITS]) -> u64 {
+    let eights = rows.as_chunks::<8>().0.iter().map(|rows| pack_booleans(&rows.map(|row| bit_of(words, row))));
     eights.zip((0..).step_by(8)).fold(0, |word, (bits, at)| word | u64::from(bits) << at)
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     /// Of bits that begin anywhere in a byte, blocks and what is left of them.
     #[test]
-    fn bits_are_those_of_their_rows() {
+    fn gathered_bits_match_rows() {
         let threads = Threads::new(1, &Cancel::default());
         let all = BooleanBuffer::collect_bool(2003, |bit| bit * bit % 7 > 2);
         for (offset, len) in [(0, 2003), (3, 2000), (64, 65), (1, 64), (7, 1)] {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_there_is_not_read() {
-        std::panic::catch_unwind(|| fill(&[u64::MAX; 2], &[128; WORD], &mut [0])).unwrap_err();
+    fn out_of_bounds_rows_are_not_read() {
+        std::panic::catch_unwind(|| gather_words(&[u64::MAX; 2], &[128; WORD_BITS], &mut [0])).unwrap_err();
     }
 }

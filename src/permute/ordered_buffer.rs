@@ -17,36 +17,36 @@ use bytes::BytesMut;
 
 use crate::error::{Error, Result};
 use crate::util::reserve;
-use crate::util::streaming_store::Writes;
+use crate::util::streaming_store::StoreMode;
 
 /// Room for a buffer, filled piece by piece.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct OrderedBuffer {
     length: usize,
-    writes: Writes,
-    rooms: Mutex<Rooms>,
+    writes: StoreMode,
+    rooms: Mutex<Parts>,
 }
 
 /// Parts of the buffer, by where they begin.
 #[derive(Debug, Default)]
-struct Rooms {
+struct Parts {
     free: BTreeMap<usize, BytesMut>,
     filled: BTreeMap<usize, BytesMut>,
 }
 
-impl Pieces {
+impl OrderedBuffer {
     /// Room for so many bytes, filled by these writes.
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(crate) fn new(length: usize, writes: Writes) -> Result<Self> {
+    pub(crate) fn new(length: usize, writes: StoreMode) -> Result<Self> {
         reserve::probe(length)?;
-        let rooms = Rooms { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Rooms::default() };
+        let rooms = Parts { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Parts::default() };
         Ok(Self { length, writes, rooms: Mutex::new(rooms) })
     }
 
     /// Puts `bytes` at `begin`, where nobody has put any.
-    pub(crate) fn put(&self, begin: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, begin: usize, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Pieces {
 
     /// The buffer, all of which has been filled.
     pub(crate) fn finish(self) -> Result<Buffer> {
-        let Rooms { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Parts { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
         for piece in filled.into_values() {
             all.unsplit(piece);
@@ -69,12 +69,12 @@ impl Pieces {
         Ok(Buffer::from(all.freeze()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Rooms> {
+    fn lock(&self) -> MutexGuard<'_, Parts> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Rooms {
+impl Parts {
     /// The room of `length` bytes at `begin`; what is around it stays free.
     fn take(&mut self, begin: usize, length: usize) -> Result<BytesMut> {
         let around = self.free.range_mut(..=begin).next_back();
@@ -98,23 +98,23 @@ impl Rooms {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::util::streaming_store::BOTH;
+    use crate::util::streaming_store::BOTH_MODES;
 
     /// In whatever order they come, from several threads, and however they are written.
     #[test]
-    fn pieces_make_the_buffer() {
+    fn chunks_make_the_buffer() {
         let bytes: Vec<u8> = (0..1000_u32).map(|at| (at % 251) as u8).collect();
         let cuts = [0, 1, 1, 8, 72, 400, 401, 999, 1000];
         let ranges: Vec<_> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
-        for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH.map(|writes| (step, writes))) {
-            let pieces = Pieces::new(bytes.len(), writes).unwrap();
+        for (step, writes) in [1, 3, 5, 7].into_iter().flat_map(|step| BOTH_MODES.map(|writes| (step, writes))) {
+            let pieces = OrderedBuffer::new(bytes.len(), writes).unwrap();
             let at = |number: usize| &ranges[number * step % ranges.len()];
             std::thread::scope(|scope| {
                 for thread in 0..2 {
                     let (pieces, bytes) = (&pieces, &bytes);
                     scope.spawn(move || {
                         for range in (thread..8).step_by(2).map(at) {
-                            pieces.put(range.start, &bytes[range.clone()]).unwrap();
+                            pieces.write(range.start, &bytes[range.clone()]).unwrap();
                         }
                     });
                 }
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_twice_or_left_out() {
-        let pieces = Pieces::new(10, BOTH[0]).unwrap();
-        pieces.put(2, &[1; 5]).unwrap();
+    fn overlaps_and_gaps_are_errors() {
+        let pieces = OrderedBuffer::new(10, BOTH_MODES[0]).unwrap();
+        pieces.write(2, &[1; 5]).unwrap();
         for (begin, length) in [(2, 1), (0, 3), (6, 1), (6, 4), (8, 3), (11, 1)] {
-            assert!(pieces.put(begin, &vec![2; length]).is_err(), "{begin}, {length}");
+            assert!(pieces.write(begin, &vec![2; length]).is_err(), "{begin}, {length}");
         }
         assert!(pieces.finish().is_err());
-        assert!(Pieces::new(0, BOTH[0]).unwrap().finish().unwrap().is_empty());
+        assert!(OrderedBuffer::new(0, BOTH_MODES[0]).unwrap().finish().unwrap().is_empty());
     }
 }

@@ -13,7 +13,7 @@ use crate::util::parallel_fill::zeros;
 use crate::util::threads::Threads;
 
 /// Room for the values of some rows.
-pub(crate) trait Cells: Send + Sync {
+pub(crate) trait ScatterBuffer: Send + Sync {
     /// Writes values to these rows.
     fn store(&self, values: &Buffer, rows: &[u32]);
 
@@ -38,18 +38,18 @@ macro_rules! of_width {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(crate) fn room(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
-    of_width!(width, room_of(rows, threads))
+pub(crate) fn allocate(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
+    of_width!(width, allocate_cells(rows, threads))
 }
 
-fn room_of<C: Cell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn Cells>> {
+fn allocate_cells<C: AtomicCell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
     let zeros: Vec<C::Value> = zeros(rows, threads)?;
     // Collected in place: nothing moves.
     Ok(Box::new(zeros.into_iter().map(C::new).collect::<Vec<_>>()))
 }
 
 /// Room for one value.
-trait Cell: Send + Sync {
+trait AtomicCell: Send + Sync {
     type Value: Copy + Default + Send + Sync;
 
     fn new(value: Self::Value) -> Self;
@@ -67,7 +67,7 @@ trait Cell: Send + Sync {
 
 macro_rules! cell {
     ($($atomic:ty, $value:ty;)*) => {$(
-        impl Cell for $atomic {
+        impl AtomicCell for $atomic {
             type Value = $value;
 
             fn new(value: $value) -> Self {
@@ -96,7 +96,7 @@ macro_rules! cell {
 
 cell! { AtomicU8, u8; AtomicU16, u16; AtomicU32, u32; AtomicU64, u64; }
 
-impl<const N: usize> Cell for [AtomicU64; N]
+impl<const N: usize> AtomicCell for [AtomicU64; N]
 where
     [u64; N]: Default,
 {
@@ -124,7 +124,7 @@ where
     }
 }
 
-impl<C: Cell> Cells for Vec<C> {
+impl<C: AtomicCell> ScatterBuffer for Vec<C> {
     fn store(&self, values: &Buffer, rows: &[u32]) {
         C::values(values).iter().zip(rows).for_each(|(&value, &row)| self[row as usize].store(value));
     }

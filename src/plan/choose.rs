@@ -1,11 +1,11 @@
 //! The choice: which strategy answers a call, and how far it looks.
 
-use super::planned::{Digits, Order, Plan, PlannedArg, PlannedCall, offset_of};
+use super::planned::{OrderStability, Plan, PlannedArg, PlannedCall, PlannedOrder, lag_lead_offset};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, FrameEnd, Function, Looks};
 use crate::catalog::shared_state::SharedState;
-use crate::model::physical_type::Native;
+use crate::model::physical_type::PhysicalType;
 use crate::model::reach::Reach;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Bound, Exclude, Shape};
@@ -16,11 +16,11 @@ use crate::spec::strategy::Strategy;
 const TINY_FRAME: i128 = 4;
 
 /// The strategies that can answer the call.
-pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
+pub(super) fn applicable(order: &PlannedOrder, call: &PlannedCall) -> Vec<Strategy> {
     let algebra = call.signature.algebra;
     let excludes = call.frame.frame().exclude != Exclude::NoOthers;
     let applies = |strategy: Strategy| match strategy {
-        Strategy::Grouped => has_one_answer(order, call),
+        Strategy::Grouped => has_one_result_per_partition(order, call),
         // Of what EXCLUDE leaves there may be several pieces.
         Strategy::Sweep => !excludes,
         Strategy::Prefix if algebra == Algebra::Sliding => !excludes,
@@ -33,8 +33,8 @@ pub(super) fn able(order: &Order, call: &PlannedCall) -> Vec<Strategy> {
 }
 
 /// The strategy that costs least, and why.
-pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static str) {
-    if has_one_answer(order, call) {
+pub(super) fn choose(order: &PlannedOrder, call: &PlannedCall) -> (Strategy, &'static str) {
+    if has_one_result_per_partition(order, call) {
         return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
     }
     choose_sorted(call)
@@ -44,7 +44,7 @@ pub(super) fn choose(order: &Order, call: &PlannedCall) -> (Strategy, &'static s
 fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
     let PlannedCall { function, signature, frame, .. } = call;
     // A value that is chosen by itself.
-    let native = matches!(signature.inputs.as_slice(), [input] if Native::of(input).is_some());
+    let native = matches!(signature.inputs.as_slice(), [input] if PhysicalType::of(input).is_some());
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let grows = frame.shape() == Shape::Growing && !excludes && frame.monotone();
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
@@ -64,24 +64,24 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
         (Algebra::Distinct, _) if !frame.monotone() && !excludes => {
             (Strategy::Sweep, "frames may jump: each value's last place is swept along their ends")
         }
-        (Algebra::Counted | Algebra::Distinct, _) if !frame.monotone() => {
+        (Algebra::Multiset | Algebra::Distinct, _) if !frame.monotone() => {
             (Strategy::Codes, "frames may jump: how often each value is there is kept from one frame to a near one")
         }
-        (Algebra::Counted | Algebra::Distinct, _) => {
+        (Algebra::Multiset | Algebra::Distinct, _) => {
             (Strategy::Codes, "how often each value is in the frame is kept as rows come and go")
         }
-        (Algebra::Blocks, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
-        (Algebra::Foldable { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
+        (Algebra::Vectorized, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
+        (Algebra::UpdateOnly { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
             (Strategy::Refold, "every row of a partition has the same frame, which is folded once")
         }
-        (Algebra::Foldable { .. } | Algebra::Sliding, _) if grows => {
+        (Algebra::UpdateOnly { .. } | Algebra::Sliding, _) if grows => {
             (Strategy::Refold, "rows only enter the frame, and the fold goes on")
         }
-        (Algebra::Foldable { ordered: true }, _) => (
+        (Algebra::UpdateOnly { ordered: true }, _) => (
             Strategy::Refold,
             "rows are read in an order of their own: a moving frame is folded anew, an update per row",
         ),
-        (Algebra::Foldable { ordered: false }, _) => {
+        (Algebra::UpdateOnly { ordered: false }, _) => {
             (Strategy::Refold, "there is no merge: a moving frame is folded anew, an update for every row in it")
         }
         (Algebra::Sliding, _) if excludes || !frame.monotone() => {
@@ -104,15 +104,15 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
 }
 
 /// Whether each partition has one answer, for which its rows need not be brought together.
-fn has_one_answer(order: &Order, call: &PlannedCall) -> bool {
+fn has_one_result_per_partition(order: &PlannedOrder, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire;
     let answers = match (call.signature.algebra, call.function.picks) {
         (Algebra::Mergeable | Algebra::Retractable | Algebra::Selective, _) if entire => {
-            order.order_by.is_empty() || call.takes_any_order() == Some(Digits::All)
+            order.order_by.is_empty() || call.order_stability() == Some(OrderStability::Exact)
         }
-        (Algebra::Positional, Some(FrameEnd::First)) => entire || has_one_end(call, Shape::Growing),
-        (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_one_end(call, Shape::Shrinking),
+        (Algebra::Positional, Some(FrameEnd::First)) => entire || has_fixed_end(call, Shape::Growing),
+        (Algebra::Positional, Some(FrameEnd::Last)) => entire || has_fixed_end(call, Shape::Shrinking),
         _ => false,
     };
     let plain = frame.exclude == Exclude::NoOthers && call.min_rows.is_none() && call.user.is_none();
@@ -120,7 +120,7 @@ fn has_one_answer(order: &Order, call: &PlannedCall) -> bool {
 }
 
 /// Whether all frames of a partition have the same row at the end that they share with the partition.
-fn has_one_end(call: &PlannedCall, shape: Shape) -> bool {
+fn has_fixed_end(call: &PlannedCall, shape: Shape) -> bool {
     let frame = call.frame.frame();
     // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
     let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
@@ -148,7 +148,7 @@ pub(super) fn reach(
         Looks::Before => (Reach::State, Reach::Nothing),
         Looks::AllCounted => (Reach::State, Reach::State),
         Looks::Distance { before } => {
-            let Some(offset) = offset_of(before, args) else {
+            let Some(offset) = lag_lead_offset(before, args) else {
                 return (Reach::Everything, Reach::Everything);
             };
             match (call.nulls == Nulls::Ignore, offset) {
@@ -167,10 +167,10 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
     match algebra {
         Algebra::Ordered
         | Algebra::Quantile
-        | Algebra::Counted
+        | Algebra::Multiset
         | Algebra::Distinct
-        | Algebra::Blocks
-        | Algebra::Foldable { ordered: true } => false,
+        | Algebra::Vectorized
+        | Algebra::UpdateOnly { ordered: true } => false,
         Algebra::Positional => {
             let per_row = matches!(args.get(1), Some(PlannedArg::Column(_)));
             function.family == Family::Value && call.argument_order.is_empty() && !per_row
@@ -179,7 +179,7 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
         | Algebra::Retractable
         | Algebra::Selective
         | Algebra::Sliding
-        | Algebra::Foldable { ordered: false } => true,
+        | Algebra::UpdateOnly { ordered: false } => true,
     }
 }
 
@@ -187,7 +187,7 @@ impl Plan {
     /// The strategies that can answer the call of this number.
     #[must_use]
     pub fn strategies(&self, call: usize) -> Vec<Strategy> {
-        self.calls.get(call).map_or_else(Vec::new, |call| able(&self.orders[call.order], call))
+        self.calls.get(call).map_or_else(Vec::new, |call| applicable(&self.orders[call.order], call))
     }
 
     /// The plan for rows that come sorted: there is none to be spared a sort.
@@ -205,9 +205,9 @@ impl Plan {
     }
 
     /// Rows that are sorted for one call are so for all calls of its order, and those that need no sort go along.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn share_sorts(&mut self) {
         let sorted = |&order: &usize| {
-            let mut leaders = self.passes.iter().map(|pass| self.leader(pass)).filter(|call| call.order == order);
+            let mut leaders = self.passes.iter().map(|pass| self.first_call(pass)).filter(|call| call.order == order);
             !self.orders[order].order_by.is_empty() && leaders.any(|call| call.strategy != Strategy::Grouped)
         };
         let sorted: Vec<_> = (0..self.orders.len()).filter(sorted).collect();
@@ -216,19 +216,19 @@ impl Plan {
 
     /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
     /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
-    pub(crate) fn widened(&self) -> Option<Self> {
+    pub(crate) fn with_entire_frames(&self) -> Option<Self> {
         if self.options.strategy.is_some() {
             return None;
         }
         let mut plan = self.clone();
         let mut any = false;
         for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
-            if let Some((frame, _)) = call.frame.widened() {
+            if let Some((frame, _)) = call.frame.with_entire_frame() {
                 (call.frame, any) = (frame, true);
             }
             (call.strategy, call.reason) = choose(&plan.orders[call.order], call);
         }
-        plan.settle();
+        plan.share_sorts();
         any.then_some(plan)
     }
 }

@@ -56,7 +56,7 @@ impl Plan {
     /// How each call will be answered over a batch.
     #[must_use]
     pub fn explain(&self) -> Vec<Explanation> {
-        explain(self, self.widened().as_ref())
+        explain(self, self.with_entire_frames().as_ref())
     }
 
     /// How each call will be answered over rows that come sorted, as those of a stream do.
@@ -71,7 +71,8 @@ fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
     let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns
         .map(|(number, (field, call))| {
-            let leader = plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.leader(pass));
+            let first_call =
+                plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.first_call(pass));
             let order = &plan.orders[call.order];
             let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
             let framed = call.function.takes_frame(!call.argument_order.is_empty());
@@ -82,9 +83,10 @@ fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
                 order_by: order.order_by.iter().map(|key| order_key(&key.name, key.options)).collect(),
                 frame: framed.then(|| frame(call.frame.frame())),
                 shape: framed.then(|| call.frame.shape()),
-                strategy: leader.unwrap_or(call).strategy,
-                reason: match (leader, wide.map(|wide| wide.calls[number].strategy), call.frame.widened()) {
-                    (Some(leader), ..) => format!("read off the states of {}", leader.display),
+                strategy: first_call.unwrap_or(call).strategy,
+                reason: match (first_call, wide.map(|wide| wide.calls[number].strategy), call.frame.with_entire_frame())
+                {
+                    (Some(first_call), ..) => format!("read off the states of {}", first_call.display),
                     (None, Some(other), Some((_, most))) if other != call.strategy => {
                         format!("{}; partitions of up to {most} rows by {other}", call.reason)
                     }

@@ -46,11 +46,11 @@ pub(crate) struct PlannedCall {
 
 /// How much of an answer does not depend on the order of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Digits {
+pub(crate) enum OrderStability {
     /// All of it.
-    All,
+    Exact,
     /// All but what is rounded: sums of floats.
-    ButTheLast,
+    UpToRounding,
 }
 
 /// An argument: a column's place, or one row to repeat.
@@ -68,18 +68,20 @@ impl PlannedCall {
     }
 
     /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
-    pub(crate) fn takes_any_order(&self) -> Option<Digits> {
+    pub(crate) fn order_stability(&self) -> Option<OrderStability> {
         use DataType as D;
         let output = &self.signature.output;
         match (self.function.order_sensitivity, self.signature.algebra) {
             (OrderSensitivity::None | OrderSensitivity::Rounding, Algebra::Retractable)
-            | (OrderSensitivity::None, Algebra::Mergeable) => Some(Digits::All),
-            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(Digits::ButTheLast),
+            | (OrderSensitivity::None, Algebra::Mergeable) => Some(OrderStability::Exact),
+            (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(OrderStability::UpToRounding),
             (OrderSensitivity::EqualValues, Algebra::Selective) => match output {
                 // Both zeros compare equal, and the order says which is met first.
                 _ if output.is_floating() => None,
-                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => Some(Digits::All),
-                _ => output.primitive_width().map(|_| Digits::All),
+                D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => {
+                    Some(OrderStability::Exact)
+                }
+                _ => output.primitive_width().map(|_| OrderStability::Exact),
             },
             _ => None,
         }
@@ -97,9 +99,9 @@ impl PlannedCall {
                 // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
                 let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
                 let by_value =
-                    matches!(self.signature.algebra, Algebra::Counted | Algebra::Distinct | Algebra::Quantile)
+                    matches!(self.signature.algebra, Algebra::Multiset | Algebra::Distinct | Algebra::Quantile)
                         && self.function.order_sensitivity != OrderSensitivity::Rows;
-                whole_peers && (by_value || self.takes_any_order().is_some())
+                whole_peers && (by_value || self.order_stability().is_some())
             }
             Family::Value | Family::Offset | Family::Running => false,
         }
@@ -107,13 +109,13 @@ impl PlannedCall {
 }
 
 /// How many rows after its row lag (`before`) or lead looks, negative: before it; `None` where each row has an offset.
-pub(crate) fn offset_of(before: bool, args: &[PlannedArg]) -> Option<i64> {
+pub(crate) fn lag_lead_offset(before: bool, args: &[PlannedArg]) -> Option<i64> {
     let Some(PlannedArg::Literal(value)) = args.get(1) else { return None };
-    integer(value).map(|offset| if before { offset.saturating_neg() } else { offset })
+    literal_i64(value).map(|offset| if before { offset.saturating_neg() } else { offset })
 }
 
 /// The whole number that a one-row array holds.
-pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
+pub(crate) fn literal_i64(value: &ArrayRef) -> Option<i64> {
     let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
     (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
 }
@@ -143,7 +145,7 @@ pub(crate) fn integer(value: &ArrayRef) -> Option<i64> {
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(crate) schema: SchemaRef,
-    pub(crate) orders: Vec<Order>,
+    pub(crate) orders: Vec<PlannedOrder>,
     pub(crate) calls: Vec<PlannedCall>,
     /// The numbers of the calls, those together that one evaluation answers.
     pub(crate) passes: Vec<Vec<usize>>,
@@ -153,9 +155,8 @@ pub struct Plan {
 }
 
 /// One way to partition and order the rows, and the columns that the calls over it read.
-#[expect(clippy::struct_field_names, reason = "PARTITION BY and ORDER BY are SQL's names")]
 #[derive(Debug, Clone)]
-pub(crate) struct Order {
+pub(crate) struct PlannedOrder {
     /// The partition keys' places in `columns`.
     pub(crate) partition_by: Vec<usize>,
     /// The order keys.
@@ -208,12 +209,12 @@ impl Plan {
     }
 
     /// The call that says how a pass is answered.
-    pub(crate) fn leader(&self, pass: &[usize]) -> &PlannedCall {
+    pub(crate) fn first_call(&self, pass: &[usize]) -> &PlannedCall {
         &self.calls[pass[0]]
     }
 }
 
-impl Order {
+impl PlannedOrder {
     /// Whether rows are partitioned or ordered by the column at this place.
     pub(crate) fn is_key(&self, place: usize) -> bool {
         self.partition_by.contains(&place) || self.order_by.iter().any(|key| key.number == place)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::planned::{Order, Plan, PlannedArg, PlannedCall};
+use super::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use super::shared_passes::passes;
 use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
@@ -55,7 +55,7 @@ impl Plan {
         }
         plan.output = Arc::new(Schema::new(fields));
         plan.passes = passes(&plan);
-        plan.settle();
+        plan.share_sorts();
         Ok(plan)
     }
 
@@ -87,7 +87,7 @@ impl Plan {
         signature.nullable |= call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
-        validate::line(function, &self.orders[order].order_by)?;
+        validate::linear_order(function, &self.orders[order].order_by)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         let mut planned = PlannedCall {
             order,
@@ -123,7 +123,7 @@ impl Plan {
             }
         }
         let keys = self.keys(&spec.order_by)?;
-        let same = |order: &Order| {
+        let same = |order: &PlannedOrder| {
             order.partition_by.len() == partition.len()
                 && order.partition_by.iter().all(|&place| partition.contains(&order.columns[place]))
                 && order.order_by.len() == keys.len()
@@ -134,7 +134,7 @@ impl Plan {
         if let Some(known) = self.orders.iter().position(same) {
             return Ok(known);
         }
-        let mut order = Order { partition_by: Vec::new(), order_by: Vec::new(), columns: Vec::new() };
+        let mut order = PlannedOrder { partition_by: Vec::new(), order_by: Vec::new(), columns: Vec::new() };
         order.partition_by = partition.iter().map(|&number| order.place(number)).collect();
         let order_by = keys.into_iter().map(|(number, key)| order.order_column(&self.schema, number, key)).collect();
         order.order_by = order_by;
@@ -156,7 +156,7 @@ impl Plan {
     fn argument_order(&mut self, order: usize, function: &Function, call: &Call) -> Result<Vec<OrderColumn>> {
         let keys = self.keys(&call.argument_order)?;
         match function.argument_order {
-            ArgumentOrder::Refused | ArgumentOrder::Idle => Ok(Vec::new()),
+            ArgumentOrder::Refused | ArgumentOrder::NoEffect => Ok(Vec::new()),
             ArgumentOrder::Values | ArgumentOrder::Rows => {
                 validate::within_group(function, call)?;
                 let Self { schema, orders, .. } = self;
@@ -199,7 +199,7 @@ impl Plan {
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
-                            literal_array::one_row_as(value, target)?
+                            literal_array::to_one_row_as(value, target)?
                         }
                         _ => literal_array::natural(value)?,
                     };
@@ -288,7 +288,7 @@ impl Plan {
         let Some(forced) = self.options.strategy else {
             return Ok(choose::choose(order, call));
         };
-        let able = choose::able(order, call);
+        let able = choose::applicable(order, call);
         if able.contains(&forced) {
             return Ok((forced, "asked for by the strategy option"));
         }
@@ -302,7 +302,7 @@ impl Plan {
     }
 }
 
-impl Order {
+impl PlannedOrder {
     /// The schema's column `number` as a key, added if it is new.
     fn order_column(&mut self, schema: &Schema, number: usize, key: &OrderKey) -> OrderColumn {
         OrderColumn {

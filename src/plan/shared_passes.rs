@@ -2,7 +2,7 @@
 
 use super::planned::{Plan, PlannedArg, PlannedCall};
 use crate::catalog::shared_state::SharedState;
-use crate::model::physical_type::Native;
+use crate::model::physical_type::PhysicalType;
 
 /// What a call's answers are read off, if other calls may read theirs off it too.
 fn shared_state(call: &PlannedCall) -> Option<SharedState> {
@@ -40,7 +40,7 @@ pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
 fn only_counts(plan: &Plan, call: &PlannedCall) -> bool {
     let [PlannedArg::Column(place)] = call.args.as_slice() else { return false };
     let column = plan.orders[call.order].columns[*place];
-    shared_state(call) == Some(SharedState::Count) && Native::of(plan.schema.field(column).data_type()).is_some()
+    shared_state(call) == Some(SharedState::Count) && PhysicalType::of(plan.schema.field(column).data_type()).is_some()
 }
 
 /// Whether two calls read the same columns over the same frames of the same rows.

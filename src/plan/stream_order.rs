@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use arrow_schema::SortOptions;
 
-use super::planned::{Order, Plan};
+use super::planned::{Plan, PlannedOrder};
 use crate::error::{Error, Remedy, Result};
 use crate::model::order_column::OrderColumn;
 
@@ -19,15 +19,15 @@ pub struct SharedSort {
 }
 
 /// An order's keys by the schema's numbers.
-struct Keys {
+struct OrderKeys {
     /// Those of PARTITION BY, sorted.
     partition_by: Vec<usize>,
     /// Those of ORDER BY.
     order_by: Vec<(usize, SortOptions)>,
 }
 
-impl Keys {
-    fn of(order: &Order) -> Self {
+impl OrderKeys {
+    fn of(order: &PlannedOrder) -> Self {
         let mut partition_by: Vec<_> = order.partition_by.iter().map(|&place| order.columns[place]).collect();
         partition_by.sort_unstable();
         partition_by.dedup();
@@ -52,7 +52,7 @@ impl Plan {
     /// the longer one serves calls of the shorter only where that cannot change their answers.
     #[must_use]
     pub fn sorts(&self) -> Vec<SharedSort> {
-        let keys: Vec<_> = self.orders.iter().map(Keys::of).collect();
+        let keys: Vec<_> = self.orders.iter().map(OrderKeys::of).collect();
         let length = |order: usize| keys[order].order_by.len();
         let (mut calls, mut by_ties) = (vec![Vec::new(); keys.len()], vec![false; keys.len()]);
         for (number, call) in self.calls.iter().enumerate() {
@@ -90,7 +90,7 @@ impl Plan {
 /// The order that all of the plan's orders are beginnings of.
 pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
     let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
-    let keys: Vec<_> = plan.orders.iter().map(Keys::of).collect();
+    let keys: Vec<_> = plan.orders.iter().map(OrderKeys::of).collect();
     if keys.iter().all(|order| keys[longest].begins_with(order)) {
         return Ok(longest);
     }

@@ -17,17 +17,17 @@ use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::Exclude;
 use crate::spec::literal::Literal;
 use crate::spec::{literal_array, sql_text};
-use crate::util::suggest::near;
+use crate::util::suggest::did_you_mean;
 
 /// How deep a column's types may be nested: pyarrow takes 64 from others, with a batch and a list around it.
-const DEEPEST: usize = 60;
+const MAX_TYPE_DEPTH: usize = 60;
 
 /// A column that Arrow's kernels can move.
 pub(super) fn column(field: &Field) -> Result<()> {
     let name = field.name();
-    if depth(field.data_type()) > DEEPEST {
+    if depth(field.data_type()) > MAX_TYPE_DEPTH {
         return Err(Error::unsupported(format!(
-            "column {name:?} nests more than {DEEPEST} types within each other; leave it out, or read a part of it"
+            "column {name:?} nests more than {MAX_TYPE_DEPTH} types within each other; leave it out, or read a part of it"
         )));
     }
     match no_width(field.data_type()) {
@@ -41,8 +41,11 @@ pub(super) fn column(field: &Field) -> Result<()> {
 
 /// A result that a host can take.
 pub(super) fn result(kind: &DataType) -> Result<()> {
-    if depth(kind) > DEEPEST + 1 {
-        return Err(Error::unsupported(format!("its result nests more than {} types within each other", DEEPEST + 1)));
+    if depth(kind) > MAX_TYPE_DEPTH + 1 {
+        return Err(Error::unsupported(format!(
+            "its result nests more than {} types within each other",
+            MAX_TYPE_DEPTH + 1
+        )));
     }
     Ok(())
 }
@@ -52,7 +55,7 @@ fn depth(kind: &DataType) -> usize {
     let (mut deepest, mut left) = (0, vec![(kind, 1)]);
     while let Some((kind, depth)) = left.pop() {
         deepest = deepest.max(depth);
-        if depth <= DEEPEST + 1 {
+        if depth <= MAX_TYPE_DEPTH + 1 {
             left.extend(inner_types(kind).into_iter().map(|inner| (inner, depth + 1)));
         }
     }
@@ -189,7 +192,7 @@ impl Setting<'_> {
     fn refuse(&self, wanted: &str) -> Result<()> {
         let found = match self.given {
             Arg::Column(name) => format!("the column {name:?}"),
-            Arg::Literal(value) => sql_text::show(value),
+            Arg::Literal(value) => sql_text::literal_sql(value),
         };
         Err(Error::spec(format!("the {} of {} is {wanted}, not {found}", self.argument.name, self.function.name)))
     }
@@ -248,7 +251,7 @@ impl Setting<'_> {
             Arg::Column(_) => &[],
         };
         for share in shares {
-            let value = literal_array::one_row_as(share, &DataType::Float64)?;
+            let value = literal_array::to_one_row_as(share, &DataType::Float64)?;
             let value = value.as_primitive::<Float64Type>();
             if value.is_null(0) || !(0.0..=1.0).contains(&value.value(0)) {
                 let Self { function, argument, data_type, .. } = *self;
@@ -299,7 +302,7 @@ impl Setting<'_> {
 }
 
 /// A window whose order the function draws lines over has one key that is a number.
-pub(super) fn line(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
+pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
     match order_by {
         _ if function.window_order != WindowOrder::Linear => Ok(()),
@@ -354,7 +357,7 @@ pub(super) fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a F
         }
         _ => {
             let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            Err(Error::spec(format!("there is no column {name:?}; {}", near(name, "columns", &names))))
+            Err(Error::spec(format!("there is no column {name:?}; {}", did_you_mean(name, "columns", &names))))
         }
     }
 }
@@ -366,5 +369,5 @@ pub(super) fn unknown_function(name: &str) -> Error {
         .flat_map(|function| std::iter::once(&function.name).chain(function.aliases))
         .copied()
         .collect();
-    Error::spec(format!("there is no window function {name:?}; {}", near(name, "functions", &names)))
+    Error::spec(format!("there is no window function {name:?}; {}", did_you_mean(name, "functions", &names)))
 }

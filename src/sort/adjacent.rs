@@ -19,52 +19,52 @@ use arrow_schema::{DataType, SortOptions};
 
 use super::key_order::{self, Coded, match_coded};
 use crate::error::Result;
-use crate::util::bitmap::{WORD, packed, word};
-use crate::util::simd::widest;
+use crate::util::bitmap::{WORD_BITS, pack_booleans, word};
+use crate::util::simd::with_widest_vectors;
 
 /// Bytes of a text that are compared as one number.
-const HEAD: usize = size_of::<u128>();
+const PREFIX_BYTES: usize = size_of::<u128>();
 
 /// A column that tells how each row stands to the row before.
-pub(crate) struct Neighbours {
-    values: Box<dyn Values>,
+pub(crate) struct Adjacent {
+    values: Box<dyn CompareAdjacent>,
     nulls: Option<NullBuffer>,
     options: SortOptions,
 }
 
 /// How values stand to the value before, ascending and without regard to nulls.
-trait Values: Send + Sync {
+trait CompareAdjacent: Send + Sync {
     /// Bit `i`: value `at + i` differs from value `at + i - 1`. `at` is at least 1, `count` at most 64.
-    fn differ(&self, at: usize, count: usize) -> u64;
+    fn differs(&self, at: usize, count: usize) -> u64;
 
     /// Bit `i`: value `at + i` is smaller than value `at + i - 1`.
-    fn descend(&self, at: usize, count: usize) -> u64;
+    fn descends(&self, at: usize, count: usize) -> u64;
 
     /// Both; the latter may be 0 where none of `asked` differ.
-    fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
-        let differ = self.differ(at, count);
-        (differ, if asked & differ == 0 { 0 } else { self.descend(at, count) })
+    fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+        let differ = self.differs(at, count);
+        (differ, if asked & differ == 0 { 0 } else { self.descends(at, count) })
     }
 
     /// Whether none of `rows` differs; `false` as well where that is not quickly said.
-    fn same(&self, _rows: Range<usize>) -> bool {
+    fn is_constant(&self, _rows: Range<usize>) -> bool {
         false
     }
 
     /// Whether none of `rows` is smaller, or greater if `descending`; `false` as well where that is not quickly said.
-    fn in_order(&self, _rows: Range<usize>, _descending: bool) -> bool {
+    fn is_sorted(&self, _rows: Range<usize>, _descending: bool) -> bool {
         false
     }
 }
 
-impl Neighbours {
+impl Adjacent {
     /// A column, ascending with nulls first.
     pub(crate) fn new(column: &ArrayRef) -> Result<Self> {
-        Self::directed(column, SortOptions::default())
+        Self::with_options(column, SortOptions::default())
     }
 
     /// A column in a direction.
-    pub(crate) fn directed(column: &ArrayRef, options: SortOptions) -> Result<Self> {
+    pub(crate) fn with_options(column: &ArrayRef, options: SortOptions) -> Result<Self> {
         let column = match column.data_type() {
             // Top level floats compare by code, without a copy.
             DataType::Float32 | DataType::Float64 => column.clone(),
@@ -74,56 +74,56 @@ impl Neighbours {
     }
 
     /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
-    pub(crate) fn differ(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn differs(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
-            return 1 | (self.differ(1, count - 1) << 1);
+            return 1 | (self.differs(1, count - 1) << 1);
         }
         if count == 0 {
             return 0;
         }
-        self.differing(self.values.differ(at, count), at, count)
+        self.differing_rows(self.values.differs(at, count), at, count)
     }
 
     /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
-    pub(crate) fn descend(&self, at: usize, count: usize) -> u64 {
+    pub(crate) fn descends(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
-            return self.descend(1, count - 1) << 1;
+            return self.descends(1, count - 1) << 1;
         }
         if count == 0 {
             return 0;
         }
-        let smaller = self.values.descend(at, count);
-        let differ = if self.options.descending { self.values.differ(at, count) } else { 0 };
-        self.descending(differ, smaller, at, count)
+        let smaller = self.values.descends(at, count);
+        let differ = if self.options.descending { self.values.differs(at, count) } else { 0 };
+        self.descending_rows(differ, smaller, at, count)
     }
 
     /// Both, at once where that costs less; the latter is right for the rows of `asked`.
-    pub(crate) fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+    pub(crate) fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         if at == 0 {
-            let (differ, descend) = self.both(1, count - 1, asked >> 1);
+            let (differ, descend) = self.differs_and_descends(1, count - 1, asked >> 1);
             return (1 | (differ << 1), descend << 1);
         }
         if count == 0 {
             return (0, 0);
         }
-        let (differ, smaller) = self.values.both(at, count, asked);
-        (self.differing(differ, at, count), self.descending(differ, smaller, at, count))
+        let (differ, smaller) = self.values.differs_and_descends(at, count, asked);
+        (self.differing_rows(differ, at, count), self.descending_rows(differ, smaller, at, count))
     }
 
     /// Whether none of `rows`, which do not begin with row 0, differs from the row before; `false` as well where that is not
     /// quickly said.
-    pub(crate) fn same(&self, rows: Range<usize>) -> bool {
-        self.nulls.is_none() && self.values.same(rows)
+    pub(crate) fn is_constant(&self, rows: Range<usize>) -> bool {
+        self.nulls.is_none() && self.values.is_constant(rows)
     }
 
     /// Whether none of `rows`, which do not begin with row 0, belongs before the row before it; `false` as well where that is
     /// not quickly said.
-    pub(crate) fn in_order(&self, rows: Range<usize>) -> bool {
-        self.nulls.is_none() && self.values.in_order(rows, self.options.descending)
+    pub(crate) fn is_sorted(&self, rows: Range<usize>) -> bool {
+        self.nulls.is_none() && self.values.is_sorted(rows, self.options.descending)
     }
 
     /// Where rows differ, of which `differ` says it of values.
-    fn differing(&self, differ: u64, at: usize, count: usize) -> u64 {
+    fn differing_rows(&self, differ: u64, at: usize, count: usize) -> u64 {
         match &self.nulls {
             None => differ,
             Some(nulls) => {
@@ -134,7 +134,7 @@ impl Neighbours {
     }
 
     /// Where rows belong before the row before; of values it is said where they differ, and where they are smaller.
-    fn descending(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
+    fn descending_rows(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
         let descend = if self.options.descending { differ & !smaller } else { smaller };
         match &self.nulls {
             None => descend,
@@ -149,65 +149,65 @@ impl Neighbours {
 
 /// The validity of rows `at..at + count`, at most 64.
 fn valid(nulls: &NullBuffer, at: usize, count: usize) -> u64 {
-    word(nulls.inner(), at) & (u64::MAX >> (WORD - count))
+    word(nulls.inner(), at) & (u64::MAX >> (WORD_BITS - count))
 }
 
-fn values(column: &ArrayRef) -> Result<Box<dyn Values>> {
+fn values(column: &ArrayRef) -> Result<Box<dyn CompareAdjacent>> {
     macro_rules! primitive {
         ($type:ty) => {
-            Box::new(Primitive(key_order::scalars::<$type>(column)))
+            Box::new(PrimitiveColumn(key_order::scalars::<$type>(column)))
         };
     }
     Ok(match_coded! {
         column.data_type(), primitive,
-        DataType::Null => Box::new(Equal),
-        DataType::Boolean => Box::new(Bits(column.as_boolean().values().clone())),
-        DataType::Utf8 => Box::new(Bytes(column.as_bytes::<Utf8Type>().clone())),
-        DataType::LargeUtf8 => Box::new(Bytes(column.as_bytes::<LargeUtf8Type>().clone())),
-        DataType::Binary => Box::new(Bytes(column.as_bytes::<BinaryType>().clone())),
-        DataType::LargeBinary => Box::new(Bytes(column.as_bytes::<LargeBinaryType>().clone())),
+        DataType::Null => Box::new(NullColumn),
+        DataType::Boolean => Box::new(BooleanColumn(column.as_boolean().values().clone())),
+        DataType::Utf8 => Box::new(ByteColumn(column.as_bytes::<Utf8Type>().clone())),
+        DataType::LargeUtf8 => Box::new(ByteColumn(column.as_bytes::<LargeUtf8Type>().clone())),
+        DataType::Binary => Box::new(ByteColumn(column.as_bytes::<BinaryType>().clone())),
+        DataType::LargeBinary => Box::new(ByteColumn(column.as_bytes::<LargeBinaryType>().clone())),
         DataType::Utf8View => views::<StringViewType>(column),
         DataType::BinaryView => views::<BinaryViewType>(column),
         _ => {
             let compare = key_order::comparator(column, column, SortOptions::default())?;
-            Box::new(Compared(move |row| compare(row, row - 1)))
+            Box::new(ComparedColumn(move |row| compare(row, row - 1)))
         }
     })
 }
 
 /// Fixed width values, by code.
-struct Primitive<T: Coded>(ScalarBuffer<T>);
+struct PrimitiveColumn<T: Coded>(ScalarBuffer<T>);
 
-impl<T: Coded> Values for Primitive<T> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+impl<T: Coded> CompareAdjacent for PrimitiveColumn<T> {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         pairs(&self.0, at, count, |before, now| before.code() != now.code())
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         pairs(&self.0, at, count, |before, now| now.code() < before.code())
     }
 
-    fn same(&self, rows: Range<usize>) -> bool {
-        none(&self.0, rows, |before, now| before.code() != now.code())
+    fn is_constant(&self, rows: Range<usize>) -> bool {
+        none_in(&self.0, rows, |before, now| before.code() != now.code())
     }
 
-    fn in_order(&self, rows: Range<usize>, descending: bool) -> bool {
+    fn is_sorted(&self, rows: Range<usize>, descending: bool) -> bool {
         if descending {
-            none(&self.0, rows, |before, now| now.code() > before.code())
+            none_in(&self.0, rows, |before, now| now.code() > before.code())
         } else {
-            none(&self.0, rows, |before, now| now.code() < before.code())
+            none_in(&self.0, rows, |before, now| now.code() < before.code())
         }
     }
 }
 
 /// Whether no value of `rows` and the one before it are so. Words of them are looked at as one, up to the first that is.
 #[inline]
-fn none<T: Copy>(values: &[T], rows: Range<usize>, is: impl Fn(T, T) -> bool) -> bool {
+fn none_in<T: Copy>(values: &[T], rows: Range<usize>, is: impl Fn(T, T) -> bool) -> bool {
     let (before, now) = (&values[rows.start - 1..rows.end - 1], &values[rows]);
-    widest(
+    with_widest_vectors(
         #[inline(always)]
         || {
-            let words = before.chunks(WORD).zip(now.chunks(WORD));
+            let words = before.chunks(WORD_BITS).zip(now.chunks(WORD_BITS));
             words
                 .into_iter()
                 .all(|(before, now)| !before.iter().zip(now).fold(false, |any, (&before, &now)| any | is(before, now)))
@@ -217,7 +217,7 @@ fn none<T: Copy>(values: &[T], rows: Range<usize>, is: impl Fn(T, T) -> bool) ->
 
 #[inline]
 fn pairs<T: Copy>(values: &[T], at: usize, count: usize, is: impl Fn(T, T) -> bool) -> u64 {
-    widest(
+    with_widest_vectors(
         #[inline(always)]
         || pairs_of(&values[at - 1..at - 1 + count], &values[at..at + count], is),
     )
@@ -225,15 +225,15 @@ fn pairs<T: Copy>(values: &[T], at: usize, count: usize, is: impl Fn(T, T) -> bo
 
 #[inline(always)]
 fn pairs_of<T: Copy>(before: &[T], now: &[T], is: impl Fn(T, T) -> bool) -> u64 {
-    if let (Some(before), Some(now)) = (before.first_chunk::<WORD>(), now.first_chunk::<WORD>()) {
+    if let (Some(before), Some(now)) = (before.first_chunk::<WORD_BITS>(), now.first_chunk::<WORD_BITS>()) {
         // Of known length, so that compilers compare several at once.
-        let mut booleans = [false; WORD];
+        let mut booleans = [false; WORD_BITS];
         for ((boolean, &before), &now) in booleans.iter_mut().zip(before).zip(now) {
             *boolean = is(before, now);
         }
         let mut word = 0;
         for (number, booleans) in booleans.as_chunks().0.iter().enumerate() {
-            word |= u64::from(packed(booleans)) << (8 * number);
+            word |= u64::from(pack_booleans(booleans)) << (8 * number);
         }
         return word;
     }
@@ -245,14 +245,14 @@ fn pairs_of<T: Copy>(before: &[T], now: &[T], is: impl Fn(T, T) -> bool) -> u64 
 }
 
 /// Booleans.
-struct Bits(BooleanBuffer);
+struct BooleanColumn(BooleanBuffer);
 
-impl Values for Bits {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+impl CompareAdjacent for BooleanColumn {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| self.0.value(row) != self.0.value(row - 1))
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| !self.0.value(row) & self.0.value(row - 1))
     }
 }
@@ -263,35 +263,35 @@ fn rows(at: usize, count: usize, mut is: impl FnMut(usize) -> bool) -> u64 {
 }
 
 /// Nulls only.
-struct Equal;
+struct NullColumn;
 
-impl Values for Equal {
-    fn differ(&self, _: usize, _: usize) -> u64 {
+impl CompareAdjacent for NullColumn {
+    fn differs(&self, _: usize, _: usize) -> u64 {
         0
     }
 
-    fn descend(&self, _: usize, _: usize) -> u64 {
+    fn descends(&self, _: usize, _: usize) -> u64 {
         0
     }
 }
 
 /// All others, by a comparison of a row with the row before.
-struct Compared<F>(F);
+struct ComparedColumn<F>(F);
 
-impl<F: Fn(usize) -> Ordering + Send + Sync> Values for Compared<F> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+impl<F: Fn(usize) -> Ordering + Send + Sync> CompareAdjacent for ComparedColumn<F> {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| (self.0)(row) != Ordering::Equal)
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         rows(at, count, |row| (self.0)(row) == Ordering::Less)
     }
 }
 
 /// Texts and bytes. Most are told apart by their first bytes, or have no others.
-struct Bytes<T: ByteArrayType>(GenericByteArray<T>);
+struct ByteColumn<T: ByteArrayType>(GenericByteArray<T>);
 
-impl<T: ByteArrayType> Bytes<T> {
+impl<T: ByteArrayType> ByteColumn<T> {
     /// Where values differ from the value before, and of those that are `asked` for, where they are smaller.
     ///
     /// All first bytes are read before any are compared, and no branch depends on them: where texts change is not to be
@@ -299,14 +299,14 @@ impl<T: ByteArrayType> Bytes<T> {
     /// numbers that order like them.
     fn compare(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         let (offsets, data) = (&self.0.value_offsets()[at - 1..=at + count], self.0.value_data());
-        if repeats(offsets, data) {
+        if all_equal(offsets, data) {
             return (0, 0);
         }
-        let mut heads = [(0, 0); WORD + 1];
+        let mut heads = [(0, 0); WORD_BITS + 1];
         let mut longest = 0;
         for (to, ends) in heads.iter_mut().zip(offsets.windows(2)) {
             let (begin, end) = (ends[0].as_usize(), ends[1].as_usize());
-            *to = (head(&data[begin..], end - begin), end - begin);
+            *to = (prefix(&data[begin..], end - begin), end - begin);
             longest = longest.max(end - begin);
         }
         let value = |bit: usize| -> &[u8] { self.0.value(at + bit - 1).as_ref() };
@@ -315,7 +315,7 @@ impl<T: ByteArrayType> Bytes<T> {
             let (before, now) = (pair[0], pair[1]);
             let other = (before.0 ^ now.0) | (before.1 ^ now.1) as u128;
             differ |= u64::from(other != 0) << bit;
-            if longest > HEAD && before.0 == now.0 {
+            if longest > PREFIX_BYTES && before.0 == now.0 {
                 differ = differ & !(1 << bit) | (u64::from(value(bit) != value(bit + 1)) << bit);
             }
         }
@@ -325,7 +325,7 @@ impl<T: ByteArrayType> Bytes<T> {
             left &= left - 1;
             let [before, now] = [heads[bit], heads[bit + 1]].map(|(head, length)| (head.swap_bytes(), length));
             let [less, equal, shorter] = [now.0 < before.0, now.0 == before.0, now.1 < before.1].map(u64::from);
-            let is = if longest > HEAD && equal == 1 {
+            let is = if longest > PREFIX_BYTES && equal == 1 {
                 u64::from(value(bit + 1) < value(bit))
             } else {
                 less | (equal & shorter)
@@ -339,7 +339,7 @@ impl<T: ByteArrayType> Bytes<T> {
 /// Whether all values are the same, as they are within a partition of rows in order: of one length, and then each byte is the
 /// one that stands a value's length behind it. `row_number` of a million rows in order by such texts, one thread: 5.9 ms when
 /// they were looked at one by one, 2.6 now.
-fn repeats<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
+fn all_equal<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return true };
     let (begin, end, values) = (first.as_usize(), last.as_usize(), offsets.len() - 1);
     let length = (end - begin) / values.max(1);
@@ -347,7 +347,7 @@ fn repeats<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
     if length * values != end - begin || data[begin..begin + length] != data[end - length..end] {
         return false;
     }
-    let alike = widest(
+    let alike = with_widest_vectors(
         #[inline(always)]
         || {
             let places = offsets.iter().enumerate();
@@ -359,42 +359,42 @@ fn repeats<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
 
 /// The first bytes of so many as a number, the first one lowest, and zeros behind what is shorter; others may follow.
 #[inline(always)]
-fn head(bytes: &[u8], length: usize) -> u128 {
-    let head = match bytes.first_chunk::<HEAD>() {
+fn prefix(bytes: &[u8], length: usize) -> u128 {
+    let head = match bytes.first_chunk::<PREFIX_BYTES>() {
         Some(head) => *head,
         None => std::array::from_fn(|at| bytes.get(at).copied().unwrap_or_default()),
     };
-    u128::from_le_bytes(head) & OWN[length.min(HEAD)]
+    u128::from_le_bytes(head) & PREFIX_MASKS[length.min(PREFIX_BYTES)]
 }
 
 /// The bits of a head that are a value's own, by its length.
-const OWN: [u128; HEAD + 1] = {
-    let mut own = [u128::MAX; HEAD + 1];
+const PREFIX_MASKS: [u128; PREFIX_BYTES + 1] = {
+    let mut own = [u128::MAX; PREFIX_BYTES + 1];
     let mut length = 0;
-    while length < HEAD {
+    while length < PREFIX_BYTES {
         own[length] = (1 << (8 * length)) - 1;
         length += 1;
     }
     own
 };
 
-impl<T: ByteArrayType> Values for Bytes<T> {
-    fn differ(&self, at: usize, count: usize) -> u64 {
+impl<T: ByteArrayType> CompareAdjacent for ByteColumn<T> {
+    fn differs(&self, at: usize, count: usize) -> u64 {
         self.compare(at, count, 0).0
     }
 
-    fn descend(&self, at: usize, count: usize) -> u64 {
+    fn descends(&self, at: usize, count: usize) -> u64 {
         self.compare(at, count, u64::MAX).1
     }
 
-    fn both(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
+    fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         self.compare(at, count, asked)
     }
 }
 
-fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn Values> {
+fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn CompareAdjacent> {
     let column = column.as_byte_view::<T>().clone();
-    Box::new(Compared(move |row| {
+    Box::new(ComparedColumn(move |row| {
         // Bytes that lie at the same place are the same, and so are as few as lie in the view itself.
         if column.views()[row] == column.views()[row - 1] {
             return Ordering::Equal;
@@ -414,11 +414,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::util::simd::both;
+    use crate::util::simd::portable_and_widest;
 
     /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
     #[test]
-    fn bytes_stand_as_they_order() {
+    fn byte_comparison_matches_ordering() {
         let mut values: Vec<Vec<u8>> = vec![vec![], vec![0], vec![0, 0], vec![0xff], b"a".to_vec(), b"a\0".to_vec()];
         for length in [1, 14, 15, 16, 17, 33] {
             for last in [0, 1, 0x7f, 0x80, 0xff] {
@@ -429,35 +429,35 @@ mod tests {
         let column = BinaryArray::from_iter_values(pairs.iter().flatten());
         for skipped in [0, 2] {
             let column: ArrayRef = Arc::new(column.slice(skipped, column.len() - skipped));
-            let neighbours = Neighbours::new(&column).unwrap();
+            let neighbours = Adjacent::new(&column).unwrap();
             for (number, [before, now]) in pairs[skipped / 2..].iter().enumerate() {
                 let bit = |word: u64| word == 1;
-                assert_eq!(bit(neighbours.differ(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
-                assert_eq!(bit(neighbours.descend(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
+                assert_eq!(bit(neighbours.differs(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
+                assert_eq!(bit(neighbours.descends(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
             }
         }
     }
 
     /// By words of many rows as by single ones, in either direction.
     #[test]
-    fn words_say_what_rows_say() {
+    fn word_bits_match_rows() {
         let texts: Vec<_> = (0..300_usize).map(|row| "abc".repeat(row * row % 7) + &"z".repeat(row % 3)).collect();
         let texts = texts.iter().enumerate().map(|(row, text)| (row % 11 > 0).then_some(text));
         let column: ArrayRef = Arc::new(texts.collect::<StringArray>());
         for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
-            let neighbours = Neighbours::directed(&column, SortOptions::new(descending, nulls_first)).unwrap();
+            let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, nulls_first)).unwrap();
             for at in [0, 1, 64, 100] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
-                assert_eq!((neighbours.differ(at, 64), neighbours.descend(at, 64)), single);
-                assert_eq!(neighbours.both(at, 64, u64::MAX), single);
+                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
+                assert_eq!((neighbours.differs(at, 64), neighbours.descends(at, 64)), single);
+                assert_eq!(neighbours.differs_and_descends(at, 64, u64::MAX), single);
             }
         }
     }
 
     /// The same text again and again, but for one row: of its length, longer, shorter or NULL; in arrays and views.
     #[test]
-    fn texts_repeat_or_not() {
+    fn repeated_texts_are_detected() {
         for text in ["", "a", "abcdefgh", "longer than a head of sixteen bytes"] {
             for odd in [Some(text), Some("b"), Some("abcdefgi"), Some("abcdefg"), Some(""), None] {
                 for place in [0, 1, 40, 63, 64, 65, 127, 128] {
@@ -468,14 +468,14 @@ mod tests {
                         Arc::new(texts().skip(1).collect::<StringArray>().slice(3, 140)),
                     ];
                     for column in columns {
-                        let neighbours = Neighbours::new(&column).unwrap();
+                        let neighbours = Adjacent::new(&column).unwrap();
                         for at in [0, 1, 64, 70] {
                             let each =
                                 |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                            let differ = each(&|row| neighbours.differ(row, 1));
-                            let descend = each(&|row| neighbours.descend(row, 1));
+                            let differ = each(&|row| neighbours.differs(row, 1));
+                            let descend = each(&|row| neighbours.descends(row, 1));
                             assert_eq!(
-                                neighbours.both(at, 64, u64::MAX),
+                                neighbours.differs_and_descends(at, 64, u64::MAX),
                                 (differ, descend),
                                 "{text:?} {odd:?} {place}"
                             );
@@ -491,7 +491,7 @@ mod tests {
 
     /// As values compare one by one, however many a processor compares at once.
     #[test]
-    fn numbers_stand_as_they_order() {
+    fn number_comparison_matches_ordering() {
         let near = |row: i64| [0, 1, -1, i64::MIN, i64::MAX, 7][(row * row % 11 % 6) as usize];
         let longs: Vec<_> = (0..200).map(near).collect();
         let columns: [ArrayRef; 4] = [
@@ -503,27 +503,27 @@ mod tests {
             )),
         ];
         for column in columns {
-            let neighbours = Neighbours::new(&column).unwrap();
+            let neighbours = Adjacent::new(&column).unwrap();
             for at in [1, 64, 130] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differ(row, 1)), each(&|row| neighbours.descend(row, 1)));
-                let found = both(|| (neighbours.differ(at, 64), neighbours.descend(at, 64)));
+                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
+                let found = portable_and_widest(|| (neighbours.differs(at, 64), neighbours.descends(at, 64)));
                 assert_eq!(found, [single; 2], "{column:?}");
             }
         }
     }
 
     #[test]
-    fn a_null_is_no_text() {
+    fn null_differs_from_empty_text() {
         let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, None, Some(""), Some("a")]));
-        let neighbours = Neighbours::new(&column).unwrap();
-        assert_eq!(neighbours.differ(0, 5), 0b1_1011);
-        assert_eq!(neighbours.descend(0, 5), 0b0_0010);
+        let neighbours = Adjacent::new(&column).unwrap();
+        assert_eq!(neighbours.differs(0, 5), 0b1_1011);
+        assert_eq!(neighbours.descends(0, 5), 0b0_0010);
     }
 
     /// What is said of many rows is what is said of each of them, or nothing.
     #[test]
-    fn many_rows_are_alike_where_each_is() {
+    fn range_checks_match_row_checks() {
         // Runs of 100 rows, up, and the other way round.
         let up = |row: i64| row / 100;
         let columns: [(ArrayRef, bool); 4] = [
@@ -534,18 +534,20 @@ mod tests {
         ];
         for (column, told) in columns {
             for descending in [false, true] {
-                let neighbours = Neighbours::directed(&column, SortOptions::new(descending, true)).unwrap();
+                let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, true)).unwrap();
                 for rows in [1..2, 1..100, 1..101, 64..128, 101..199, 300..900, 401..500, 500..600, 1..1000] {
                     let none = |said: &dyn Fn(usize) -> u64| rows.clone().all(|row| said(row) == 0);
-                    let same = none(&|row| neighbours.differ(row, 1));
-                    let in_order = none(&|row| neighbours.descend(row, 1));
-                    let found = both(|| (neighbours.same(rows.clone()), neighbours.in_order(rows.clone())));
+                    let same = none(&|row| neighbours.differs(row, 1));
+                    let in_order = none(&|row| neighbours.descends(row, 1));
+                    let found = portable_and_widest(|| {
+                        (neighbours.is_constant(rows.clone()), neighbours.is_sorted(rows.clone()))
+                    });
                     assert_eq!(found, [(told && same, told && in_order); 2], "{rows:?} of {column:?}");
                 }
             }
         }
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"; 10]));
-        let neighbours = Neighbours::new(&texts).unwrap();
-        assert!(!neighbours.same(1..10) && !neighbours.in_order(1..10));
+        let neighbours = Adjacent::new(&texts).unwrap();
+        assert!(!neighbours.is_constant(1..10) && !neighbours.is_sorted(1..10));
     }
 }

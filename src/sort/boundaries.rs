@@ -15,21 +15,21 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 
-use super::adjacent::Neighbours;
+use super::adjacent::Adjacent;
 use super::sort_column::SortColumn;
 use crate::error::{Error, Result};
-use crate::util::bitmap::{WORD, next_set};
-use crate::util::boundaries::Edges;
+use crate::util::bitmap::{WORD_BITS, next_set};
+use crate::util::boundaries::Boundaries;
 use crate::util::threads::Threads;
 
 /// So many rows are looked at before the others are.
-const PROBE: usize = 4096;
+const PROBE_ROWS: usize = 4096;
 
 /// Every so many words of rows it is asked whether to go on.
-const CHECK: usize = 256;
+const WORDS_PER_CANCEL_CHECK: usize = 256;
 
 /// So many words of rows are looked at all at once before they are one by one: most are within a partition.
-const BLOCK: usize = 16;
+const WORDS_PER_BLOCK: usize = 16;
 
 /// A bit where a row differs from the row before it in any of `columns`, which are `rows` long.
 ///
@@ -47,14 +47,14 @@ const BLOCK: usize = 16;
 ///
 /// # Errors
 /// A type without an order; columns of other lengths.
-pub fn starts(columns: &[ArrayRef], rows: usize, previous: Option<&[ArrayRef]>) -> Result<BooleanBuffer> {
+pub fn find_boundaries(columns: &[ArrayRef], rows: usize, previous: Option<&[ArrayRef]>) -> Result<BooleanBuffer> {
     check_lengths(columns.iter(), rows)?;
-    let mut words = vec![0_u64; rows.div_ceil(WORD)];
+    let mut words = vec![0_u64; rows.div_ceil(WORD_BITS)];
     for column in columns {
-        let column = Neighbours::new(column)?;
+        let column = Adjacent::new(column)?;
         for (number, word) in words.iter_mut().enumerate() {
-            let at = number * WORD;
-            *word |= column.differ(at, WORD.min(rows - at));
+            let at = number * WORD_BITS;
+            *word |= column.differs(at, WORD_BITS.min(rows - at));
         }
     }
     if let Some(first) = words.first_mut() {
@@ -77,7 +77,7 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
             return Ok(true);
         };
         let pair = concat(&[previous.slice(last, 1).as_ref(), column.slice(0, 1).as_ref()])?;
-        if Neighbours::new(&pair)?.differ(1, 1) != 0 {
+        if Adjacent::new(&pair)?.differs(1, 1) != 0 {
             return Ok(true);
         }
     }
@@ -90,15 +90,15 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
 ///
 /// # Errors
 /// A type without an order; columns of other lengths than the partitions.
-pub fn first_descent(columns: &[SortColumn], partitions: &Edges) -> Result<Option<usize>> {
+pub fn first_descent(columns: &[SortColumn], partitions: &Boundaries) -> Result<Option<usize>> {
     let rows = partitions.len();
     check_lengths(columns.iter().map(|column| &column.values), rows)?;
-    let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+    let columns = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
     let mut at = 0;
     while at < rows {
-        let count = WORD.min(rows - at);
+        let count = WORD_BITS.min(rows - at);
         let begins = partitions.starts().slice(at, count);
-        let mut equal = rows_of(count);
+        let mut equal = mask_of(count);
         let mut begin = next_set(&begins, 0);
         while let Some(row) = begin {
             equal &= !(1 << row);
@@ -114,11 +114,11 @@ pub fn first_descent(columns: &[SortColumn], partitions: &Edges) -> Result<Optio
 }
 
 /// The first row that belongs before the row before it.
-pub(crate) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Option<usize> {
+pub(crate) fn first_descent_of_all(columns: &[Adjacent], rows: usize) -> Option<usize> {
     let mut at = 0;
     while at < rows {
-        let count = WORD.min(rows - at);
-        let descents = descents(columns, at, count, rows_of(count));
+        let count = WORD_BITS.min(rows - at);
+        let descents = descents(columns, at, count, mask_of(count));
         if descents != 0 {
             return Some(at + descents.trailing_zeros() as usize);
         }
@@ -128,19 +128,19 @@ pub(crate) fn first_descent_of_all(columns: &[Neighbours], rows: usize) -> Optio
 }
 
 /// For each of `leading`, where rows differ from the row before in so many columns, if the rows are in order.
-pub(crate) fn starts_in_order(
-    columns: &[Neighbours],
+pub(crate) fn boundaries_if_sorted(
+    columns: &[Adjacent],
     rows: usize,
     leading: &[usize],
     threads: &Threads,
 ) -> Result<Option<Vec<BooleanBuffer>>> {
     // Rows in no order say so at once, and no thread is started for them.
-    if first_descent_of_all(columns, rows.min(PROBE)).is_some() {
+    if first_descent_of_all(columns, rows.min(PROBE_ROWS)).is_some() {
         return Ok(None);
     }
-    let words = rows.div_ceil(WORD);
+    let words = rows.div_ceil(WORD_BITS);
     let mut starts = vec![vec![0_u64; words]; leading.len()];
-    let share = threads.share(rows).div_ceil(WORD);
+    let share = threads.chunk_rows(rows).div_ceil(WORD_BITS);
     let mut shares: Vec<_> = (0..words.div_ceil(share)).map(|number| (number * share, Vec::new())).collect();
     for starts in &mut starts {
         for ((_, shares), starts) in shares.iter_mut().zip(starts.chunks_mut(share)) {
@@ -150,35 +150,37 @@ pub(crate) fn starts_in_order(
     let misplaced = AtomicBool::new(false);
     threads.map(shares, |(first, mut starts)| {
         let last = words.min(first + share);
-        for block in (first..last).step_by(BLOCK) {
-            if (block - first).is_multiple_of(CHECK) {
+        for block in (first..last).step_by(WORDS_PER_BLOCK) {
+            if (block - first).is_multiple_of(WORDS_PER_CANCEL_CHECK) {
                 threads.cancel().check()?;
                 if misplaced.load(Relaxed) {
                     break;
                 }
             }
-            let block = block..last.min(block + BLOCK);
-            if block.start > 0 && go_on(columns, leading, block.start * WORD..rows.min(block.end * WORD)) {
+            let block = block..last.min(block + WORDS_PER_BLOCK);
+            if block.start > 0
+                && continues_run(columns, leading, block.start * WORD_BITS..rows.min(block.end * WORD_BITS))
+            {
                 continue;
             }
             for word in block {
-                let at = word * WORD;
-                let count = WORD.min(rows - at);
-                let (mut equal, mut descents) = (rows_of(count), 0);
+                let at = word * WORD_BITS;
+                let count = WORD_BITS.min(rows - at);
+                let (mut equal, mut descents) = (mask_of(count), 0);
                 for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == 0) {
                     starts.0[word - first] = u64::from(at == 0);
                 }
                 for (number, column) in columns.iter().enumerate() {
                     if number + 1 == columns.len() && !leading.contains(&columns.len()) {
                         // Whether equal rows differ here is nobody's question.
-                        descents |= equal & column.descend(at, count);
+                        descents |= equal & column.descends(at, count);
                         break;
                     }
-                    let (differ, descend) = column.both(at, count, equal);
+                    let (differ, descend) = column.differs_and_descends(at, count, equal);
                     descents |= equal & descend;
                     equal &= !differ;
                     for starts in starts.iter_mut().zip(leading).filter(|(_, leading)| **leading == number + 1) {
-                        starts.0[word - first] = (!equal & rows_of(count)) | u64::from(at == 0);
+                        starts.0[word - first] = (!equal & mask_of(count)) | u64::from(at == 0);
                     }
                 }
                 if descents != 0 {
@@ -195,28 +197,28 @@ pub(crate) fn starts_in_order(
 
 /// Whether `rows`, which do not begin with row 0, are in order, and none of them differs in so many columns as are asked for;
 /// `false` as well where that is not quickly said.
-fn go_on(columns: &[Neighbours], leading: &[usize], rows: Range<usize>) -> bool {
+fn continues_run(columns: &[Adjacent], leading: &[usize], rows: Range<usize>) -> bool {
     let Some((last, others)) = columns.split_last() else { return true };
-    let same = |columns: &[Neighbours]| columns.iter().rev().all(|column| column.same(rows.clone()));
-    if leading.contains(&columns.len()) { same(columns) } else { same(others) && last.in_order(rows.clone()) }
+    let same = |columns: &[Adjacent]| columns.iter().rev().all(|column| column.is_constant(rows.clone()));
+    if leading.contains(&columns.len()) { same(columns) } else { same(others) && last.is_sorted(rows.clone()) }
 }
 
 /// Bits of the rows that belong before the row before them, of those in `equal`.
-fn descents(columns: &[Neighbours], at: usize, count: usize, mut equal: u64) -> u64 {
+fn descents(columns: &[Adjacent], at: usize, count: usize, mut equal: u64) -> u64 {
     let mut descents = 0;
     for column in columns {
         if equal == 0 {
             break;
         }
-        let (differ, descend) = column.both(at, count, equal);
+        let (differ, descend) = column.differs_and_descends(at, count, equal);
         descents |= equal & descend;
         equal &= !differ;
     }
     descents
 }
 
-fn rows_of(count: usize) -> u64 {
-    if count == WORD { u64::MAX } else { (1 << count) - 1 }
+fn mask_of(count: usize) -> u64 {
+    if count == WORD_BITS { u64::MAX } else { (1 << count) - 1 }
 }
 
 fn check_lengths<'a>(mut columns: impl Iterator<Item = &'a ArrayRef>, rows: usize) -> Result<()> {
@@ -239,7 +241,7 @@ mod tests {
 
     /// Short runs and long ones, of one column or two, one of which may go down; and one row out of place.
     #[test]
-    fn runs_in_order_begin_where_rows_differ() {
+    fn boundaries_match_row_comparisons() {
         let rows = 40_000_i64;
         let threads = Threads::new(2, &Cancel::default());
         for length in [1, 5, 63, 64, 1000, 1024, 7000, rows] {
@@ -258,13 +260,13 @@ mod tests {
                         SortColumn::ascending(key.clone()),
                         SortColumn { values: order, options: SortOptions::new(descending, true) },
                     ];
-                    let columns = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>().unwrap();
-                    starts_in_order(&columns, rows as usize, leading, &threads).unwrap()
+                    let columns = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>().unwrap();
+                    boundaries_if_sorted(&columns, rows as usize, leading, &threads).unwrap()
                 };
                 let expected = [
-                    starts(&[], rows as usize, None).unwrap(),
-                    starts(std::slice::from_ref(&key), rows as usize, None).unwrap(),
-                    starts(&[key.clone(), order(-1)], rows as usize, None).unwrap(),
+                    find_boundaries(&[], rows as usize, None).unwrap(),
+                    find_boundaries(std::slice::from_ref(&key), rows as usize, None).unwrap(),
+                    find_boundaries(&[key.clone(), order(-1)], rows as usize, None).unwrap(),
                 ];
                 for leading in [vec![0], vec![1], vec![2], vec![0, 1], vec![1, 2]] {
                     let expected: Vec<_> = leading.iter().map(|&columns| expected[columns].clone()).collect();

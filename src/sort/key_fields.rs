@@ -19,12 +19,12 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 
 use super::key_order::{self, Coded, match_coded};
-use super::normalized_key::{Codes, Field, Push, Word};
+use super::normalized_key::{CodeTarget, Field, KeyEncoder, SortWord};
 use super::sort_column::SortColumn;
-use super::string_key::{self, Packed, Texts};
+use super::string_key::{self, ByteValues, PackedKeys};
 use crate::error::{Error, Result};
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// The fields of one column.
@@ -36,26 +36,26 @@ pub(super) struct Fields {
 }
 
 /// A code that can be counted from another.
-trait Step: Copy + Ord {
+trait CodeDistance: Copy + Ord {
     /// `self - low`, where that fits.
-    fn steps(self, low: Self) -> Option<u64>;
+    fn distance_from(self, low: Self) -> Option<u64>;
 
     /// `self - low`, known to fit; anything where `self` is the garbage below a null.
-    fn above(self, low: Self) -> u64;
+    fn wrapping_distance_from(self, low: Self) -> u64;
 }
 
 macro_rules! step {
     ($($type:ty),*) => {$(
-        impl Step for $type {
+        impl CodeDistance for $type {
             #[inline]
-            fn steps(self, low: Self) -> Option<u64> {
-                Some(self.above(low))
+            fn distance_from(self, low: Self) -> Option<u64> {
+                Some(self.wrapping_distance_from(low))
             }
 
-            // One text for all integers: `From` is not there for the signed ones.
+            // One text for all integers: `SummaryReader` is not there for the signed ones.
             #[allow(clippy::cast_lossless)]
             #[inline]
-            fn above(self, low: Self) -> u64 {
+            fn wrapping_distance_from(self, low: Self) -> u64 {
                 (self as u64).wrapping_sub(low as u64)
             }
         }
@@ -63,30 +63,30 @@ macro_rules! step {
 }
 step!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-impl Step for i128 {
-    fn steps(self, low: Self) -> Option<u64> {
+impl CodeDistance for i128 {
+    fn distance_from(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?).ok()
     }
 
     #[inline]
-    fn above(self, low: Self) -> u64 {
+    fn wrapping_distance_from(self, low: Self) -> u64 {
         self.wrapping_sub(low) as u64
     }
 }
 
-impl Step for i256 {
-    fn steps(self, low: Self) -> Option<u64> {
+impl CodeDistance for i256 {
+    fn distance_from(self, low: Self) -> Option<u64> {
         u64::try_from(self.checked_sub(low)?.to_i128()?).ok()
     }
 
     #[inline]
-    fn above(self, low: Self) -> u64 {
+    fn wrapping_distance_from(self, low: Self) -> u64 {
         self.wrapping_sub(low).as_i128() as u64
     }
 }
 
 /// Fixed width values between two codes.
-struct Ranged<T: Coded> {
+struct RangeCodes<T: Coded> {
     values: ScalarBuffer<T>,
     low: T::Code,
     span: u64,
@@ -96,22 +96,22 @@ struct Ranged<T: Coded> {
     nulls: Option<(NullBuffer, u64)>,
 }
 
-impl<T: Coded> Ranged<T>
+impl<T: Coded> RangeCodes<T>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
-    fn push<W: Word>(&self, push: Push, words: &mut [W]) {
+    fn push<W: SortWord>(&self, push: CodeTarget, words: &mut [W]) {
         let (low, gap) = (self.low, self.gap);
         if self.descending {
             let high = self.span.wrapping_add(gap);
-            self.push_values(push, words, move |value| high.wrapping_sub(value.code().above(low)));
+            self.push_values(push, words, move |value| high.wrapping_sub(value.code().wrapping_distance_from(low)));
         } else {
-            self.push_values(push, words, move |value| value.code().above(low).wrapping_add(gap));
+            self.push_values(push, words, move |value| value.code().wrapping_distance_from(low).wrapping_add(gap));
         }
     }
 
     #[inline]
-    fn push_values<W: Word>(&self, push: Push, words: &mut [W], code: impl Fn(T) -> u64 + Copy) {
+    fn push_values<W: SortWord>(&self, push: CodeTarget, words: &mut [W], code: impl Fn(T) -> u64 + Copy) {
         let values = &self.values[push.start..];
         match &self.nulls {
             None => push.all(words, values.iter().map(move |&value| code(value))),
@@ -124,31 +124,31 @@ where
     }
 }
 
-impl<T: Coded> Codes for Ranged<T>
+impl<T: Coded> KeyEncoder for RangeCodes<T>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
-    fn push_narrow(&self, to: Push, words: &mut [u64]) {
+    fn push_narrow(&self, to: CodeTarget, words: &mut [u64]) {
         self.push(to, words);
     }
 
-    fn push_wide(&self, to: Push, words: &mut [u128]) {
+    fn push_wide(&self, to: CodeTarget, words: &mut [u128]) {
         self.push(to, words);
     }
 }
 
 /// One bit: whether a row is null.
-struct IsNull {
+struct NullFlag {
     nulls: NullBuffer,
     first: bool,
 }
 
-impl Codes for IsNull {
-    fn push_narrow(&self, push: Push, words: &mut [u64]) {
+impl KeyEncoder for NullFlag {
+    fn push_narrow(&self, push: CodeTarget, words: &mut [u64]) {
         push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 
-    fn push_wide(&self, push: Push, words: &mut [u128]) {
+    fn push_wide(&self, push: CodeTarget, words: &mut [u128]) {
         push.all(words, (push.start..).map(|row| u64::from(self.nulls.is_null(row) != self.first)));
     }
 }
@@ -198,13 +198,13 @@ fn ranged<T: Coded>(
     threads: &Threads,
 ) -> Result<Option<Fields>>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
     let nulls = key_order::nulls(&column.values);
     let ranges = threads.map(threads.ranges(&(0..values.len())), |rows| {
         let begin = rows.start;
         Ok(match &nulls {
-            None => widest(
+            None => with_widest_vectors(
                 #[inline(always)]
                 || range(values[rows].iter().map(|value| value.code())),
             ),
@@ -219,22 +219,22 @@ where
     let Some((low, high)) = range else {
         return Ok(Some(Fields { fields: Vec::new(), exact: true }));
     };
-    let Some(span) = high.steps(low) else {
+    let Some(span) = high.distance_from(low) else {
         return Ok(None);
     };
     let mut fields = Vec::new();
-    let mut push = |top: u64, codes: Box<dyn Codes>| {
+    let mut push = |top: u64, codes: Box<dyn KeyEncoder>| {
         let bits = u64::BITS - top.leading_zeros();
         if bits > 0 {
             fields.push(Field { bits, codes, top, dropped: 0 });
         }
     };
-    let mut ranged = Ranged { values, low, span, descending: column.options.descending, gap: 0, nulls: None };
+    let mut ranged = RangeCodes { values, low, span, descending: column.options.descending, gap: 0, nulls: None };
     match nulls {
         None => push(span, Box::new(ranged)),
         Some(nulls) if span == u64::MAX => {
             // No code is left for null.
-            push(1, Box::new(IsNull { nulls: nulls.clone(), first: column.options.nulls_first }));
+            push(1, Box::new(NullFlag { nulls: nulls.clone(), first: column.options.nulls_first }));
             ranged.nulls = Some((nulls, 0));
             push(span, Box::new(ranged));
         }
@@ -256,14 +256,14 @@ fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
 /// Fields of values that stand for the column's, row by row.
 fn exact<T: Coded>(column: &SortColumn, values: Vec<T>, threads: &Threads) -> Result<Fields>
 where
-    T::Code: Step,
+    T::Code: CodeDistance,
 {
     ranged(column, values.into(), true, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
 /// Fields of bytes.
-fn packed(column: &SortColumn, texts: &impl Texts, threads: &Threads) -> Result<Fields> {
-    let Packed { codes, exact } = string_key::pack(texts, threads)?;
+fn packed(column: &SortColumn, texts: &impl ByteValues, threads: &Threads) -> Result<Fields> {
+    let PackedKeys { codes, exact } = string_key::pack(texts, threads)?;
     ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
@@ -277,5 +277,5 @@ fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let options = SortOptions::default();
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;
-    packed(column, &string_key::Encoded { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)
+    packed(column, &string_key::EncodedRows { rows: &rows, nulls: key_order::nulls(&column.values) }, threads)
 }

@@ -10,24 +10,24 @@
 
 use super::key_fields::{self, Fields};
 use super::normalized_key::Field;
-use super::radix::{self, DIGIT};
+use super::radix::{self, MAX_DIGIT_BITS};
 use super::sort_column::SortColumn;
 use crate::error::Result;
 use crate::util::threads::Threads;
 
 /// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
 /// data that crowds at one end of its range.
-const DROPPED: u32 = 24;
+const MAX_DROPPED_BITS: u32 = 24;
 
 /// As many bits of the last field are kept at least.
-const KEPT: u32 = 24;
+const MIN_KEPT_BITS: u32 = 24;
 
 /// The fields of the sort word, most significant first.
-pub(crate) struct Layout {
+pub(crate) struct KeyLayout {
     pub(crate) fields: Vec<Field>,
     /// All fields' bits.
     pub(crate) bits: u32,
-    pub(crate) unsure: Option<Unsure>,
+    pub(crate) unsure: Option<InexactColumn>,
     /// The bits through each column, of those that the word holds whole.
     through: Vec<u32>,
     /// The column that the last field is of.
@@ -36,7 +36,7 @@ pub(crate) struct Layout {
 
 /// The first column that the word holds the beginning of only.
 #[derive(Clone, Copy)]
-pub(crate) struct Unsure {
+pub(crate) struct InexactColumn {
     pub(crate) column: usize,
     /// The bits of the columns behind it.
     pub(crate) behind: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Unsure {
     pub(crate) complete: bool,
 }
 
-impl Layout {
+impl KeyLayout {
     pub(crate) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
         // The row number stands in the word too.
@@ -65,7 +65,7 @@ impl Layout {
                     break;
                 }
                 None if exact && fits => {}
-                None => layout.unsure = Some(Unsure { column: number, behind: 0, complete: true }),
+                None => layout.unsure = Some(InexactColumn { column: number, behind: 0, complete: true }),
             }
             if bits > 0 {
                 layout.last = number;
@@ -88,17 +88,17 @@ impl Layout {
     }
 
     /// Leaves out bits that make the word wide for little.
-    pub(crate) fn narrowed(mut self, rows: usize) -> Self {
+    pub(crate) fn truncated(mut self, rows: usize) -> Self {
         let row_bits = radix::row_bits(rows);
-        let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + DIGIT - row_bits));
+        let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + MAX_DIGIT_BITS - row_bits));
         let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
-        let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + KEPT);
-        if surplus == 0 || surplus > DROPPED || behind || !keeps {
+        let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + MIN_KEPT_BITS);
+        if surplus == 0 || surplus > MAX_DROPPED_BITS || behind || !keeps {
             return self;
         }
         self.drop_low(surplus);
         let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == self.last);
-        self.unsure = Some(Unsure { column: self.last, behind: 0, complete });
+        self.unsure = Some(InexactColumn { column: self.last, behind: 0, complete });
         self.through.truncate(self.last);
         self
     }
@@ -124,12 +124,12 @@ impl Layout {
     }
 
     /// How many columns the word holds whole, from the first on.
-    pub(crate) fn whole(&self) -> usize {
+    pub(crate) fn exact_columns(&self) -> usize {
         self.through.len()
     }
 
     /// The bits behind the first `columns` columns, which the word holds whole.
-    pub(crate) fn behind(&self, columns: usize) -> u32 {
+    pub(crate) fn bits_after(&self, columns: usize) -> u32 {
         self.bits - columns.checked_sub(1).map_or(0, |last| self.through[last])
     }
 
@@ -137,6 +137,6 @@ impl Layout {
     pub(crate) fn is_narrow(&self, rows: usize) -> bool {
         let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
         let behind = self.unsure.map_or(0, |unsure| unsure.behind);
-        self.bits <= u64::BITS && surplus <= DIGIT.min(self.bits - behind)
+        self.bits <= u64::BITS && surplus <= MAX_DIGIT_BITS.min(self.bits - behind)
     }
 }

@@ -6,13 +6,16 @@ use std::ops::{BitOr, BitOrAssign, BitXor, Shl, Shr};
 
 use arrow_buffer::ArrowNativeType;
 
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
+
+/// Rows whose fields are appended at a time: their words stay in the first-level cache between columns.
+pub(crate) const KEYS_PER_BLOCK: usize = 1024;
 
 /// Some bits of the sort word, and where they come from.
 pub(crate) struct Field {
     /// How many bits.
     pub(crate) bits: u32,
-    pub(crate) codes: Box<dyn Codes>,
+    pub(crate) codes: Box<dyn KeyEncoder>,
     /// The greatest code.
     pub(crate) top: u64,
     /// How many low bits of the code are left out.
@@ -20,7 +23,7 @@ pub(crate) struct Field {
 }
 
 /// Puts the fields of the rows from `start` on into their words.
-pub(crate) fn write<W: Word>(fields: &[Field], start: usize, words: &mut [W]) {
+pub(crate) fn write_words<W: SortWord>(fields: &[Field], start: usize, words: &mut [W]) {
     for (place, field) in fields.iter().enumerate() {
         field.push(start, place == 0, words);
     }
@@ -28,8 +31,8 @@ pub(crate) fn write<W: Word>(fields: &[Field], start: usize, words: &mut [W]) {
 
 impl Field {
     /// Appends this field to the words of the rows from `start` on.
-    fn push<W: Word>(&self, start: usize, first: bool, words: &mut [W]) {
-        W::push_codes(self.codes.as_ref(), Push { start, first, bits: self.bits, dropped: self.dropped }, words);
+    fn push<W: SortWord>(&self, start: usize, first: bool, words: &mut [W]) {
+        W::push_codes(self.codes.as_ref(), CodeTarget { start, first, bits: self.bits, dropped: self.dropped }, words);
     }
 
     /// Codes are below this.
@@ -46,20 +49,20 @@ impl Field {
 
 /// Where and how codes go into words.
 #[derive(Clone, Copy)]
-pub(crate) struct Push {
+pub(crate) struct CodeTarget {
     pub(crate) start: usize,
     pub(crate) first: bool,
     pub(crate) bits: u32,
     pub(crate) dropped: u32,
 }
 
-impl Push {
+impl CodeTarget {
     /// Appends the codes of the rows from `start` on.
     #[inline]
-    pub(crate) fn all<W: Word>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
+    pub(crate) fn all<W: SortWord>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
         let Self { first, bits, dropped, .. } = self;
         // All that is the same for each row is the loop's own: beside words that are written nothing else is read again.
-        widest(
+        with_widest_vectors(
             #[inline(always)]
             move || {
                 for (word, code) in words.iter_mut().zip(codes) {
@@ -73,13 +76,13 @@ impl Push {
 }
 
 /// A source of codes.
-pub(crate) trait Codes: Send + Sync {
-    fn push_narrow(&self, push: Push, words: &mut [u64]);
-    fn push_wide(&self, push: Push, words: &mut [u128]);
+pub(crate) trait KeyEncoder: Send + Sync {
+    fn push_narrow(&self, push: CodeTarget, words: &mut [u64]);
+    fn push_wide(&self, push: CodeTarget, words: &mut [u128]);
 }
 
 /// An unsigned integer that holds a key, or a key and a row number.
-pub(crate) trait Word:
+pub(crate) trait SortWord:
     ArrowNativeType
     + Ord
     + BitOr<Output = Self>
@@ -98,12 +101,12 @@ pub(crate) trait Word:
     fn row(self, bits: u32) -> u32;
     fn leading_zeros(self) -> u32;
     fn trailing_zeros(self) -> u32;
-    fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]);
+    fn push_codes(codes: &dyn KeyEncoder, to: CodeTarget, words: &mut [Self]);
 }
 
 macro_rules! word {
     ($type:ty, $push:ident) => {
-        impl Word for $type {
+        impl SortWord for $type {
             const BITS: u32 = <$type>::BITS;
 
             #[inline]
@@ -136,7 +139,7 @@ macro_rules! word {
                 self.trailing_zeros()
             }
 
-            fn push_codes(codes: &dyn Codes, to: Push, words: &mut [Self]) {
+            fn push_codes(codes: &dyn KeyEncoder, to: CodeTarget, words: &mut [Self]) {
                 codes.$push(to, words);
             }
         }

@@ -24,46 +24,43 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_buffer::BooleanBuffer;
 
-use super::normalized_key::{self, Field, Word};
+use super::normalized_key::{self, Field, KEYS_PER_BLOCK, SortWord};
 use crate::error::Result;
-use crate::util::bitmap::WORD;
-use crate::util::parallel_fill::filled;
+use crate::util::bitmap::WORD_BITS;
+use crate::util::parallel_fill::fill_sized_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
-use crate::util::unrolled::{count, deal, in_turns};
-
-/// Rows whose fields are appended at a time: their words stay in the first level cache between columns.
-const BLOCK: usize = 1024;
+use crate::util::unrolled::{count_by_bucket, for_each_unrolled, scatter_by_bucket};
 
 /// Bytes of keys that are dealt at a time: they and their words stay in the second level cache. Of 64 K rows in 2048 buckets a
 /// piece is four cache lines; half as many rows cost up to 1 % of `row_number`, a fourth 6 %.
-const CHUNK: usize = 512 * 1024;
+const CHUNK_BYTES: usize = 512 * 1024;
 
 /// Rows whose buckets a thread takes at a time: asking for each costs more, and room to sort into is theirs in turn.
-const GROUP: usize = 16 * 1024;
+const ROWS_PER_TASK: usize = 16 * 1024;
 
 /// The most bits of a digit: 2048 counters and as many open ends of buckets.
-pub(crate) const DIGIT: u32 = 11;
+pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 
 /// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into. At a million
 /// rows 2^9 to 2^12 differ by less than a loaded machine's noise.
-const BUCKET: u32 = 10;
+const BUCKET_BITS: u32 = 10;
 
 /// Up to so many words a comparison sort beats counting.
-const SMALL: usize = 64;
+const COMPARISON_SORT_WORDS: usize = 64;
 
 /// Digits of LSD passes: counters and open ends share the first level cache with a bucket. Where 9 bits need one pass more,
 /// they cost a quarter to two thirds more in the cases of `benches/sort.rs`; 11 are no better.
-const LSD_DIGIT: u32 = 10;
+const LSD_DIGIT_BITS: u32 = 10;
 
 /// With more passes than this it is cheaper to deal into smaller buckets first.
-const LSD_PASSES: u32 = 3;
+const MAX_LSD_PASSES: u32 = 3;
 
 /// Of evenly spread words that were sorted by so many bits more than their number has, one in 32 or fewer is out of order.
-const SPREAD: u32 = 5;
+const INSERTION_SORT_BITS: u32 = 5;
 
 /// What to sort by.
-pub(crate) struct Keys<'a> {
+pub(crate) struct RadixKeys<'a> {
     pub(crate) fields: &'a [Field],
     pub(crate) rows: usize,
     /// All fields' bits.
@@ -75,27 +72,27 @@ pub(crate) struct Keys<'a> {
 }
 
 /// Rows by their keys.
-pub(crate) struct Ordered {
+pub(crate) struct RadixSorted {
     /// The row numbers, ties in row order.
     pub(crate) order: Vec<u32>,
     /// The runs of several rows that were asked for.
     pub(crate) runs: Vec<Range<usize>>,
-    /// For each of [`Keys::behind`], a bit where a row differs from the row before; row 0 does.
+    /// For each of [`RadixKeys::behind`], a bit where a row differs from the row before; row 0 does.
     pub(crate) starts: Vec<BooleanBuffer>,
 }
 
 /// Where a bucket lies among the rows in order.
-struct Place {
+struct Bucket {
     begin: usize,
     rows: usize,
-    bucket: usize,
+    number: usize,
     /// The bucket with rows before it.
     before: Option<usize>,
 }
 
 /// Where rows differ from the row before in the upper bits of their keys. Buckets that share a word of the bitmap are
 /// worked on by several threads, so words are atomic.
-struct Mark {
+struct BoundaryMarks {
     /// The word's bits below those that are looked at.
     low: u32,
     /// The bits of a bucket's number below those that are looked at.
@@ -103,28 +100,28 @@ struct Mark {
     starts: Vec<AtomicU64>,
 }
 
-impl Mark {
-    fn new(behind: u32, row_bits: u32, keys: &Keys, top: u32) -> Self {
-        let starts = (0..keys.rows.div_ceil(WORD)).map(|_| AtomicU64::new(0)).collect();
+impl BoundaryMarks {
+    fn new(behind: u32, row_bits: u32, keys: &RadixKeys, top: u32) -> Self {
+        let starts = (0..keys.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(0)).collect();
         Self { low: row_bits + behind, low_of_bucket: (behind + top).saturating_sub(keys.bits), starts }
     }
 
     /// Looks at the words of one bucket, in order.
-    fn bucket<W: Word>(&self, words: &[W], place: &Place) {
-        let first = place.before.is_none_or(|before| (before ^ place.bucket) >> self.low_of_bucket != 0);
-        let mut bits = u64::from(first) << (place.begin % WORD);
+    fn bucket<W: SortWord>(&self, words: &[W], place: &Bucket) {
+        let first = place.before.is_none_or(|before| (before ^ place.number) >> self.low_of_bucket != 0);
+        let mut bits = u64::from(first) << (place.begin % WORD_BITS);
         let mut at = place.begin;
         for pair in words.windows(2) {
             at += 1;
-            if at.is_multiple_of(WORD) {
-                self.starts[at / WORD - 1].fetch_or(bits, Relaxed);
+            if at.is_multiple_of(WORD_BITS) {
+                self.starts[at / WORD_BITS - 1].fetch_or(bits, Relaxed);
                 bits = 0;
             }
             // What fell off the word is the bucket's, and equal in all of it.
             let differ = self.low < W::BITS && (pair[0] ^ pair[1]) >> self.low != W::default();
-            bits |= u64::from(differ) << (at % WORD);
+            bits |= u64::from(differ) << (at % WORD_BITS);
         }
-        self.starts[at / WORD].fetch_or(bits, Relaxed);
+        self.starts[at / WORD_BITS].fetch_or(bits, Relaxed);
     }
 
     fn finish(self, rows: usize) -> BooleanBuffer {
@@ -139,7 +136,7 @@ pub(crate) fn row_bits(rows: usize) -> u32 {
 }
 
 /// Rows of a share as words, chunk by chunk in buckets by their keys' top bits.
-struct Dealt<W> {
+struct Partitioned<W> {
     words: Vec<W>,
     /// The rows of each chunk but the last.
     chunk: usize,
@@ -148,7 +145,7 @@ struct Dealt<W> {
     buckets: usize,
 }
 
-impl<W> Dealt<W> {
+impl<W> Partitioned<W> {
     /// A bucket's pieces, in row order.
     fn bucket(&self, number: usize) -> impl Iterator<Item = &[W]> {
         self.words.chunks(self.chunk).zip(self.ends.chunks(self.buckets)).map(move |(words, ends)| {
@@ -158,25 +155,25 @@ impl<W> Dealt<W> {
     }
 }
 
-impl Keys<'_> {
-    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`DIGIT`] bits.
-    pub(crate) fn order<W: Word>(&self, threads: &Threads) -> Result<Ordered> {
+impl RadixKeys<'_> {
+    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`MAX_DIGIT_BITS`] bits.
+    pub(crate) fn order<W: SortWord>(&self, threads: &Threads) -> Result<RadixSorted> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
         // A run is in one bucket.
-        let most = DIGIT.min(self.bits - self.runs.unwrap_or(0));
-        let top = surplus.max(row_bits.saturating_sub(BUCKET)).min(most);
+        let most = MAX_DIGIT_BITS.min(self.bits - self.runs.unwrap_or(0));
+        let top = surplus.max(row_bits.saturating_sub(BUCKET_BITS)).min(most);
         let shares = threads.ranges(&(0..self.rows));
-        let shares = threads.map(shares, |rows| self.deal::<W>(rows, top, row_bits, threads))?;
-        let marks: Vec<_> = self.behind.iter().map(|&behind| Mark::new(behind, row_bits, self, top)).collect();
+        let shares = threads.map(shares, |rows| self.partition::<W>(rows, top, row_bits, threads))?;
+        let marks: Vec<_> = self.behind.iter().map(|&behind| BoundaryMarks::new(behind, row_bits, self, top)).collect();
         let (mut begin, mut before) = (0, None);
         let mut groups: Vec<(usize, Vec<_>)> = Vec::new();
         for bucket in 0..1 << top {
             let rows: usize = shares.iter().flat_map(|share| share.bucket(bucket)).map(<[W]>::len).sum();
             if rows > 0 {
-                let place = Place { begin, rows, bucket, before };
+                let place = Bucket { begin, rows, number: bucket, before };
                 match groups.last_mut() {
-                    Some((all, group)) if *all + rows <= GROUP => {
+                    Some((all, group)) if *all + rows <= ROWS_PER_TASK => {
                         *all += rows;
                         group.push(place);
                     }
@@ -185,14 +182,14 @@ impl Keys<'_> {
                 (begin, before) = (begin + rows, Some(bucket));
             }
         }
-        let (order, runs) = filled(groups, threads, |group, order| {
+        let (order, runs) = fill_sized_chunks(groups, threads, |group, order| {
             threads.cancel().check()?;
             let (mut words, mut scratch, mut runs) = (Vec::new(), Vec::new(), Vec::new());
             for place in group {
                 words.clear();
                 reserve::reserve(&mut words, place.rows)?;
                 // The shares follow each other in row order.
-                for piece in shares.iter().flat_map(|share| share.bucket(place.bucket)) {
+                for piece in shares.iter().flat_map(|share| share.bucket(place.number)) {
                     words.extend_from_slice(piece);
                 }
                 if scratch.len() < words.len() {
@@ -210,14 +207,20 @@ impl Keys<'_> {
             Ok(runs)
         })?;
         let starts = marks.into_iter().map(|mark| mark.finish(self.rows)).collect();
-        Ok(Ordered { order, runs: runs.into_iter().flatten().collect(), starts })
+        Ok(RadixSorted { order, runs: runs.into_iter().flatten().collect(), starts })
     }
 
     /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
-    fn deal<W: Word>(&self, rows: Range<usize>, top: u32, row_bits: u32, threads: &Threads) -> Result<Dealt<W>> {
+    fn partition<W: SortWord>(
+        &self,
+        rows: Range<usize>,
+        top: u32,
+        row_bits: u32,
+        threads: &Threads,
+    ) -> Result<Partitioned<W>> {
         let (shift, buckets) = (self.bits - top, 1 << top);
         let bucket = |key: W| key.digit(shift, buckets);
-        let chunk = (CHUNK / size_of::<W>()).min(rows.len()).max(1);
+        let chunk = (CHUNK_BYTES / size_of::<W>()).min(rows.len()).max(1);
         let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
         let mut words = reserve::with_capacity(rows.len())?;
         let mut ends = Vec::with_capacity(rows.len().div_ceil(chunk) * buckets);
@@ -225,14 +228,14 @@ impl Keys<'_> {
             threads.cancel().check()?;
             let keys = &mut keys[..chunk.min(rows.end - begin)];
             let mut next = vec![0_u32; buckets];
-            for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                normalized_key::write(self.fields, begin + block * BLOCK, keys);
-                count(keys, &mut next, bucket);
+            for (block, keys) in keys.chunks_mut(KEYS_PER_BLOCK).enumerate() {
+                normalized_key::write_words(self.fields, begin + block * KEYS_PER_BLOCK, keys);
+                count_by_bucket(keys, &mut next, bucket);
             }
-            begins(&mut next);
+            counts_to_starts(&mut next);
             let dealt = &mut dealt[..keys.len()];
             let mut row = begin;
-            deal(
+            scatter_by_bucket(
                 keys,
                 &mut next,
                 bucket,
@@ -246,12 +249,12 @@ impl Keys<'_> {
             words.extend_from_slice(dealt);
             ends.extend_from_slice(&next);
         }
-        Ok(Dealt { words, chunk, ends, buckets })
+        Ok(Partitioned { words, chunk, ends, buckets })
     }
 }
 
 /// Makes of how many each bucket holds where it begins.
-fn begins(counts: &mut [u32]) {
+fn counts_to_starts(counts: &mut [u32]) {
     let mut end = 0;
     for count in counts {
         end += std::mem::replace(count, end);
@@ -259,8 +262,8 @@ fn begins(counts: &mut [u32]) {
 }
 
 /// Sorts words by the bits from `low` on; by the bits below they are in order already.
-fn sort_words<W: Word>(words: &mut [W], scratch: &mut [W], low: u32) {
-    if words.len() <= SMALL {
+fn sort_words<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32) {
+    if words.len() <= COMPARISON_SORT_WORDS {
         // No two words are equal, so this is the stable order.
         words.sort_unstable();
         return;
@@ -272,20 +275,20 @@ fn sort_words<W: Word>(words: &mut [W], scratch: &mut [W], low: u32) {
         return;
     }
     let (low, high) = (low + differing.trailing_zeros(), low + W::BITS - differing.leading_zeros());
-    let passes = (high - low).div_ceil(LSD_DIGIT);
-    let enough = (words.len().ilog2() + SPREAD).div_ceil(LSD_DIGIT);
-    if enough < passes && enough <= LSD_PASSES {
-        passes_over(words, scratch, high - enough * LSD_DIGIT, LSD_DIGIT, enough);
-        if put_in_place(words) {
+    let passes = (high - low).div_ceil(LSD_DIGIT_BITS);
+    let enough = (words.len().ilog2() + INSERTION_SORT_BITS).div_ceil(LSD_DIGIT_BITS);
+    if enough < passes && enough <= MAX_LSD_PASSES {
+        lsd_passes(words, scratch, high - enough * LSD_DIGIT_BITS, LSD_DIGIT_BITS, enough);
+        if insertion_sort(words) {
             return;
         }
     }
-    if passes <= LSD_PASSES {
-        passes_over(words, scratch, low, (high - low).div_ceil(passes), passes);
+    if passes <= MAX_LSD_PASSES {
+        lsd_passes(words, scratch, low, (high - low).div_ceil(passes), passes);
         return;
     }
-    let digit = (words.len().ilog2() - 2).min(DIGIT);
-    let ends = pass_over(words, scratch, high - digit, digit);
+    let digit = (words.len().ilog2() - 2).min(MAX_DIGIT_BITS);
+    let ends = lsd_pass(words, scratch, high - digit, digit);
     words.copy_from_slice(scratch);
     let mut begin = 0;
     for end in ends {
@@ -295,21 +298,21 @@ fn sort_words<W: Word>(words: &mut [W], scratch: &mut [W], low: u32) {
     }
 }
 
-/// Sorts words by so many digits, up to [`LSD_PASSES`], from the one `low` bits up on.
-fn passes_over<W: Word>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32, passes: u32) {
+/// Sorts words by so many digits, up to [`MAX_LSD_PASSES`], from the one `low` bits up on.
+fn lsd_passes<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32, passes: u32) {
     match passes {
-        1 => digits_over::<W, 1>(words, scratch, low, digit),
-        2 => digits_over::<W, 2>(words, scratch, low, digit),
-        _ => digits_over::<W, 3>(words, scratch, low, digit),
+        1 => lsd_digits::<W, 1>(words, scratch, low, digit),
+        2 => lsd_digits::<W, 2>(words, scratch, low, digit),
+        _ => lsd_digits::<W, 3>(words, scratch, low, digit),
     }
 }
 
 /// Sorts words by `N` digits, which are counted at once.
-fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32) {
+fn lsd_digits<W: SortWord, const N: usize>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32) {
     // No digit is wider, so no look-up needs a check, which would cost a tenth of `row_number`.
-    let place = |word: W, pass: usize| word.digit(low + pass as u32 * digit, 1 << digit) & ((1 << LSD_DIGIT) - 1);
-    let mut counts = [[0_u32; 1 << LSD_DIGIT]; N];
-    in_turns(
+    let place = |word: W, pass: usize| word.digit(low + pass as u32 * digit, 1 << digit) & ((1 << LSD_DIGIT_BITS) - 1);
+    let mut counts = [[0_u32; 1 << LSD_DIGIT_BITS]; N];
+    for_each_unrolled(
         words,
         #[inline(always)]
         |word| {
@@ -321,8 +324,8 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
     // From one into the other and back.
     let (mut from, mut to) = (&mut *words, &mut *scratch);
     for (pass, next) in counts.iter_mut().enumerate() {
-        begins(&mut next[..1 << digit]);
-        deal(
+        counts_to_starts(&mut next[..1 << digit]);
+        scatter_by_bucket(
             from,
             next,
             |word| place(word, pass),
@@ -337,12 +340,12 @@ fn digits_over<W: Word, const N: usize>(words: &mut [W], scratch: &mut [W], low:
 }
 
 /// Puts `words` into `sorted` by one digit, in their order within; returns where each digit's words end.
-fn pass_over<W: Word>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> Vec<u32> {
+fn lsd_pass<W: SortWord>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> Vec<u32> {
     let place = |word: W| word.digit(shift, 1 << digit);
     let mut next = vec![0_u32; 1 << digit];
-    count(words, &mut next, place);
-    begins(&mut next);
-    deal(
+    count_by_bucket(words, &mut next, place);
+    counts_to_starts(&mut next);
+    scatter_by_bucket(
         words,
         &mut next,
         place,
@@ -353,7 +356,7 @@ fn pass_over<W: Word>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> 
 }
 
 /// Sorts words of which few are out of order, by insertion; whether there were no more than that.
-fn put_in_place<W: Word>(words: &mut [W]) -> bool {
+fn insertion_sort<W: SortWord>(words: &mut [W]) -> bool {
     let mut moves = words.len();
     for place in 1..words.len() {
         let word = words[place];
@@ -374,7 +377,7 @@ fn put_in_place<W: Word>(words: &mut [W]) -> bool {
 }
 
 /// The runs of several words with equal bits from `low` on; the first word is that of row position `begin`.
-fn equal_runs<W: Word>(words: &[W], low: u32, begin: usize) -> Vec<Range<usize>> {
+fn equal_runs<W: SortWord>(words: &[W], low: u32, begin: usize) -> Vec<Range<usize>> {
     let mut at = begin;
     let runs = words.chunk_by(|left, right| (*left ^ *right) >> low == W::default());
     let ranges = runs.map(|run| {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use arrow_array::ArrayRef;
 use arrow_schema::SortOptions;
 
-use super::adjacent::Neighbours;
+use super::adjacent::Adjacent;
 use super::key_order::{self, Comparator};
 use crate::error::Result;
 use crate::model::order_column::OrderColumn;
@@ -31,8 +31,8 @@ impl SortColumn {
         Self { values: values.clone(), options: key.options }
     }
 
-    pub(crate) fn neighbours(&self) -> Result<Neighbours> {
-        Neighbours::directed(&self.values, self.options)
+    pub(crate) fn adjacent(&self) -> Result<Adjacent> {
+        Adjacent::with_options(&self.values, self.options)
     }
 
     fn comparator(&self) -> Result<Comparator> {

@@ -16,25 +16,25 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 
-use super::adjacent::Neighbours;
-use super::boundaries::{first_descent_of_all, starts, starts_in_order};
-use super::key_layout::Layout;
+use super::adjacent::Adjacent;
+use super::boundaries::{boundaries_if_sorted, find_boundaries, first_descent_of_all};
+use super::key_layout::KeyLayout;
 use super::key_order;
-use super::radix::{Keys, Ordered};
+use super::radix::{RadixKeys, RadixSorted};
 use super::sort_column::{SortColumn, compare};
 use crate::error::{Error, Remedy, Result};
 use crate::permute::gather::gather_on;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::slices::pieces;
+use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
 /// Fewer rows than this are sorted by comparison: cheaper than setting up words.
-const COMPARED_ROWS: usize = 64;
+const COMPARISON_SORT_ROWS: usize = 64;
 
 /// Runs of equal words within runs of equal words, so deep, are sorted by comparison: each level is a stack frame.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The row numbers in the order of `columns`, ties in input order; `None` if the rows are in that order already.
 ///
@@ -56,12 +56,12 @@ const DEPTH: usize = 32;
 /// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     let rows = columns.first().map_or(0, |column| column.values.len());
-    Ok(arrange(columns, &[], &Threads::new(threads, cancel).at_most_for(rows))?.order)
+    Ok(sort_with_boundaries(columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }
 
 /// Rows in an order, and where they differ from the row before.
 #[derive(Debug)]
-pub(crate) struct Arranged {
+pub(crate) struct SortedIndices {
     /// The row numbers in order; `None` if the rows are in order already.
     pub(crate) order: Option<Vec<u32>>,
     /// For each number of leading columns asked for, a bit where a row in order differs in any of these from the row
@@ -74,16 +74,20 @@ pub(crate) struct Arranged {
 ///
 /// # Errors
 /// As [`sort`].
-pub(crate) fn arrange(columns: &[SortColumn], leading: &[usize], threads: &Threads) -> Result<Arranged> {
+pub(crate) fn sort_with_boundaries(
+    columns: &[SortColumn],
+    leading: &[usize],
+    threads: &Threads,
+) -> Result<SortedIndices> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(Error::internal("sort keys of different lengths"));
     }
     check_rows(rows)?;
     let threads = &threads.for_rows(rows);
-    let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
-    if let Some(starts) = starts_in_order(&neighbours, rows, leading, threads)? {
-        return Ok(Arranged { order: None, starts });
+    let neighbours = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
+    if let Some(starts) = boundaries_if_sorted(&neighbours, rows, leading, threads)? {
+        return Ok(SortedIndices { order: None, starts });
     }
     sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
 }
@@ -114,13 +118,13 @@ pub(crate) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Re
 /// A type without an order, cancellation.
 pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
-    let Arranged { order, starts } = arrange(&columns, &[columns.len()], threads)?;
+    let SortedIndices { order, starts } = sort_with_boundaries(&columns, &[columns.len()], threads)?;
     let mut ranks = vec![0; starts[0].len()];
-    let mut begun = 0;
+    let mut has_started = 0;
     for (position, start) in starts[0].iter().enumerate() {
-        begun += u32::from(start);
+        has_started += u32::from(start);
         let row = order.as_ref().map_or(position, |order| order[position] as usize);
-        ranks[row] = begun - 1;
+        ranks[row] = has_started - 1;
     }
     Ok(ranks)
 }
@@ -139,58 +143,58 @@ pub(crate) fn check_rows(rows: usize) -> Result<()> {
 
 fn sort_at_depth(
     columns: &[SortColumn],
-    neighbours: &[Neighbours],
+    neighbours: &[Adjacent],
     rows: usize,
     leading: &[usize],
     threads: &Threads,
     depth: usize,
-) -> Result<Arranged> {
+) -> Result<SortedIndices> {
     // Sorting is stable: if the rows are in the order of the keys from `sorted` on, the keys before are enough.
     let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
     let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
     threads.cancel().check()?;
-    if rows < COMPARED_ROWS || depth == DEPTH {
+    if rows < COMPARISON_SORT_ROWS || depth == MAX_DEPTH {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         compare(columns)?.sort(&mut order);
-        let starts = starts_of(all, &[], leading, &order, threads)?;
-        return Ok(Arranged { order: Some(order), starts });
+        let starts = boundaries_of(all, &[], leading, &order, threads)?;
+        return Ok(SortedIndices { order: Some(order), starts });
     }
-    let layout = Layout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.narrowed(rows);
+    let layout = KeyLayout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.truncated(rows);
     // What the word says of so many columns holds of as many as are asked for, or fewer.
-    let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.whole())).collect();
-    let behind: Vec<_> = known.iter().map(|&columns| layout.behind(columns)).collect();
-    let keys = Keys {
+    let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.exact_columns())).collect();
+    let behind: Vec<_> = known.iter().map(|&columns| layout.bits_after(columns)).collect();
+    let keys = RadixKeys {
         fields: &layout.fields,
         rows,
         bits: layout.bits,
         runs: layout.unsure.map(|unsure| unsure.behind),
         behind: &behind,
     };
-    let ordered = if layout.is_narrow(rows) { Keys::order::<u64> } else { Keys::order::<u128> };
-    let Ordered { mut order, runs, starts } = ordered(&keys, threads)?;
+    let ordered = if layout.is_narrow(rows) { RadixKeys::order::<u64> } else { RadixKeys::order::<u128> };
+    let RadixSorted { mut order, runs, starts } = ordered(&keys, threads)?;
     if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
         let columns = &columns[unsure.column..];
-        let (comparators, alone) = (compare(columns)?, &threads.alone());
-        threads.map(pieces(&mut order, runs).collect(), |run| {
+        let (comparators, alone) = (compare(columns)?, &threads.single());
+        threads.map(split_at_ranges(&mut order, runs).collect(), |run| {
             threads.cancel().check()?;
             // The words have put rows that are equal in the unsure column in order.
             if unsure.complete && comparators.are_equal(run, 0) {
                 return Ok(());
             }
-            if run.len() < COMPARED_ROWS {
+            if run.len() < COMPARISON_SORT_ROWS {
                 comparators.sort(run);
                 return Ok(());
             }
             run.sort_unstable();
             let columns = select(columns, run, alone)?;
-            let neighbours = columns.iter().map(SortColumn::neighbours).collect::<Result<Vec<_>>>()?;
+            let neighbours = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
             if first_descent_of_all(&neighbours, run.len()).is_none() {
                 return Ok(());
             }
             let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], alone, depth + 1)?;
             if let Some(order) = arranged.order {
-                let rows = reserve::collected(run.iter().copied())?;
+                let rows = reserve::collect(run.iter().copied())?;
                 for (place, row) in run.iter_mut().zip(order) {
                     *place = rows[row as usize];
                 }
@@ -199,12 +203,12 @@ fn sort_at_depth(
         })?;
     }
     let starts: Vec<_> = known.into_iter().zip(starts).collect();
-    let starts = starts_of(all, &starts, leading, &order, threads)?;
-    Ok(Arranged { order: Some(order), starts })
+    let starts = boundaries_of(all, &starts, leading, &order, threads)?;
+    Ok(SortedIndices { order: Some(order), starts })
 }
 
 /// For each of `leading`, where rows in order differ in so many columns. `known` says it of fewer.
-fn starts_of(
+fn boundaries_of(
     columns: &[SortColumn],
     known: &[(usize, BooleanBuffer)],
     leading: &[usize],
@@ -223,13 +227,17 @@ fn starts_of(
             let starts = if needed.is_empty() {
                 None
             } else {
-                Some(starts(&values[needed.start - gathered.start..needed.end - gathered.start], order.len(), None)?)
+                Some(find_boundaries(
+                    &values[needed.start - gathered.start..needed.end - gathered.start],
+                    order.len(),
+                    None,
+                )?)
             };
             match (known.get(number), starts) {
                 (Some((_, known)), Some(starts)) => Ok(known | &starts),
                 (Some((_, known)), None) => Ok(known.clone()),
                 (None, Some(starts)) => Ok(starts),
-                (None, None) => Ok(Edges::single(order.len()).starts().clone()),
+                (None, None) => Ok(Boundaries::single(order.len()).starts().clone()),
             }
         })
         .collect()
@@ -285,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_many_chunks_are_in_order_on_any_number_of_threads() {
+    fn sort_is_correct_on_any_thread_count() {
         let cancel = Cancel::default();
         let rows = 200_000;
         // Nearly all rows are in one bucket, and few of their bits tell them apart.
@@ -311,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_rows_are_not_sorted_again() {
+    fn sorted_rows_need_no_sort() {
         let cancel = Cancel::default();
         for rows in [63, 65, 1000, 70_000] {
             for (case, columns) in columns(rows).into_iter().enumerate() {
@@ -335,19 +343,19 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_those_of_the_rows_in_order() {
+    fn boundaries_match_sorted_rows() {
         let cancel = Cancel::default();
         for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {
             for (case, columns) in columns(rows).into_iter().enumerate() {
                 let leading: Vec<_> = (0..=columns.len()).collect();
-                let arranged = arrange(&columns, &leading, &Threads::new(2, &cancel)).unwrap();
+                let arranged = sort_with_boundaries(&columns, &leading, &Threads::new(2, &cancel)).unwrap();
                 let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
                 let sorted = match &arranged.order {
                     None => keys,
                     Some(order) => gather(&keys, order, 1, &cancel).unwrap(),
                 };
                 for leading in leading {
-                    let expected = starts(&sorted[..leading], rows, None).unwrap();
+                    let expected = find_boundaries(&sorted[..leading], rows, None).unwrap();
                     assert_eq!(arranged.starts[leading], expected, "{rows} rows, case {case}, {leading} columns");
                 }
                 assert_eq!(arranged.order, sort(&columns, 1, &cancel).unwrap());

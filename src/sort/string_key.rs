@@ -11,7 +11,7 @@
 //!
 //! So short identifiers, the commonest keys, become exact numbers of few bits. Where 64 bits do not hold all places the
 //! number is the beginning only, and rows with equal numbers are looked at again. Cost: three passes, each O(bytes
-//! looked at), at most [`PLACES`] behind the common prefix; 8 bytes per row.
+//! looked at), at most [`MAX_DIGITS`] behind the common prefix; 8 bytes per row.
 
 use std::ops::Range;
 
@@ -25,10 +25,10 @@ use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
-const PLACES: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 /// Numbers that order like the values.
-pub(crate) struct Packed {
+pub(crate) struct PackedKeys {
     /// One per row; 0 for nulls.
     pub(crate) codes: Vec<u64>,
     /// Equal numbers are equal values.
@@ -36,59 +36,59 @@ pub(crate) struct Packed {
 }
 
 /// A column of byte strings.
-pub(crate) trait Texts: Sync {
+pub(crate) trait ByteValues: Sync {
     fn rows(&self) -> usize;
 
     /// The row's bytes, unless it is null.
-    fn text(&self, row: usize) -> Option<&[u8]>;
+    fn bytes(&self, row: usize) -> Option<&[u8]>;
 }
 
-impl<T: ByteArrayType> Texts for GenericByteArray<T> {
+impl<T: ByteArrayType> ByteValues for GenericByteArray<T> {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row).as_ref())
     }
 }
 
-impl<T: ByteViewType> Texts for GenericByteViewArray<T> {
+impl<T: ByteViewType> ByteValues for GenericByteViewArray<T> {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row).as_ref())
     }
 }
 
-impl Texts for FixedSizeBinaryArray {
+impl ByteValues for FixedSizeBinaryArray {
     fn rows(&self) -> usize {
         self.len()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         self.is_valid(row).then(|| self.value(row))
     }
 }
 
 /// Values in arrow-row's encoding.
-pub(crate) struct Encoded<'a> {
+pub(crate) struct EncodedRows<'a> {
     pub(crate) rows: &'a Rows,
     pub(crate) nulls: Option<NullBuffer>,
 }
 
-impl Texts for Encoded<'_> {
+impl ByteValues for EncodedRows<'_> {
     fn rows(&self) -> usize {
         self.rows.num_rows()
     }
 
     #[inline]
-    fn text(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         let valid = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         valid.then(|| self.rows.row(row).data())
     }
@@ -96,37 +96,37 @@ impl Texts for Encoded<'_> {
 
 /// What some values have in common.
 #[derive(Clone, Copy)]
-struct Survey<'a> {
+struct CommonPrefix<'a> {
     /// The longest common prefix.
     prefix: &'a [u8],
     shortest: usize,
     longest: usize,
 }
 
-impl<'a> Survey<'a> {
-    fn of(texts: &'a impl Texts, rows: Range<usize>) -> Option<Self> {
-        let mut valid = rows.filter_map(|row| texts.text(row));
+impl<'a> CommonPrefix<'a> {
+    fn of(texts: &'a impl ByteValues, rows: Range<usize>) -> Option<Self> {
+        let mut valid = rows.filter_map(|row| texts.bytes(row));
         let first = valid.next()?;
-        let mut survey = Survey { prefix: first, shortest: first.len(), longest: first.len() };
+        let mut survey = CommonPrefix { prefix: first, shortest: first.len(), longest: first.len() };
         for text in valid {
             survey.shortest = survey.shortest.min(text.len());
             survey.longest = survey.longest.max(text.len());
-            survey.share(text);
+            survey.shrink_to(text);
         }
         Some(survey)
     }
 
     /// Cuts the prefix to what it shares with `text`.
-    fn share(&mut self, text: &[u8]) {
-        if !begins(text, self.prefix) {
+    fn shrink_to(&mut self, text: &[u8]) {
+        if !starts_with(text, self.prefix) {
             let common = self.prefix.iter().zip(text).take_while(|(left, right)| left == right).count();
             self.prefix = &self.prefix[..common];
         }
     }
 
-    fn join(mut self, other: Self) -> Self {
-        self.share(other.prefix);
-        Survey {
+    fn merge(mut self, other: Self) -> Self {
+        self.shrink_to(other.prefix);
+        CommonPrefix {
             prefix: self.prefix,
             shortest: self.shortest.min(other.shortest),
             longest: self.longest.max(other.longest),
@@ -137,7 +137,7 @@ impl<'a> Survey<'a> {
 /// Whether `text` begins with `prefix`. Short prefixes are compared as two numbers, which may overlap: of a million texts a call
 /// for each took as long as all that is read of them.
 #[inline]
-fn begins(text: &[u8], prefix: &[u8]) -> bool {
+fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
         Some([text.first_chunk()?, text.last_chunk()?])
     }
@@ -152,7 +152,7 @@ fn begins(text: &[u8], prefix: &[u8]) -> bool {
 
 /// A place behind the common prefix.
 #[derive(Clone, Copy)]
-struct Place {
+struct ByteDigit {
     /// The smallest byte.
     low: u8,
     /// 1 if values have ended before it: that is digit 0.
@@ -164,13 +164,13 @@ struct Place {
 }
 
 /// The places behind the prefix that 64 bits hold.
-fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<Place>> {
+fn digits(texts: &impl ByteValues, survey: &CommonPrefix, threads: &Threads) -> Result<Vec<ByteDigit>> {
     let prefix = survey.prefix.len();
-    let count = (survey.longest - prefix).min(PLACES);
-    let mut ranges = [(u8::MAX, u8::MIN); PLACES];
+    let count = (survey.longest - prefix).min(MAX_DIGITS);
+    let mut ranges = [(u8::MAX, u8::MIN); MAX_DIGITS];
     let found = threads.map(threads.ranges(&(0..texts.rows())), |rows| {
         let mut ranges = ranges;
-        for text in rows.filter_map(|row| texts.text(row)) {
+        for text in rows.filter_map(|row| texts.bytes(row)) {
             for ((low, high), &byte) in ranges.iter_mut().zip(&text[prefix..]) {
                 *low = (*low).min(byte);
                 *high = (*high).max(byte);
@@ -184,7 +184,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
             *high = (*high).max(found.1);
         }
     }
-    let mut places: Vec<Place> = Vec::with_capacity(count);
+    let mut places: Vec<ByteDigit> = Vec::with_capacity(count);
     let mut product = 1_u64;
     for (place, &(low, high)) in ranges.iter().enumerate().take(count) {
         // Where some values have ended, 0 says so and bytes count from 1.
@@ -194,7 +194,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
             break;
         };
         product = next;
-        places.push(Place { low, ended, radix, behind: 1 });
+        places.push(ByteDigit { low, ended, radix, behind: 1 });
     }
     let mut behind = 1;
     for place in places.iter_mut().rev() {
@@ -205,7 +205,7 @@ fn places(texts: &impl Texts, survey: &Survey, threads: &Threads) -> Result<Vec<
 }
 
 #[inline]
-fn number(text: &[u8], places: &[Place]) -> u64 {
+fn encode(text: &[u8], places: &[ByteDigit]) -> u64 {
     let mut number = 0;
     for (place, byte) in places.iter().zip(text) {
         number += (u64::from(byte - place.low) + place.ended) * place.behind;
@@ -217,25 +217,25 @@ fn number(text: &[u8], places: &[Place]) -> u64 {
 ///
 /// # Errors
 /// The system has no threads left.
-pub(crate) fn pack(texts: &impl Texts, threads: &Threads) -> Result<Packed> {
+pub(crate) fn pack(texts: &impl ByteValues, threads: &Threads) -> Result<PackedKeys> {
     let rows = texts.rows();
-    let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(Survey::of(texts, rows)))?;
+    let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(CommonPrefix::of(texts, rows)))?;
     let mut codes = reserve::repeated(0, rows)?;
-    let Some(survey) = surveys.into_iter().flatten().reduce(Survey::join) else {
-        return Ok(Packed { codes, exact: true });
+    let Some(survey) = surveys.into_iter().flatten().reduce(CommonPrefix::merge) else {
+        return Ok(PackedKeys { codes, exact: true });
     };
-    let places = places(texts, &survey, threads)?;
+    let places = digits(texts, &survey, threads)?;
     let prefix = survey.prefix.len();
-    let share = threads.share(rows);
+    let share = threads.chunk_rows(rows);
     threads.map(codes.chunks_mut(share).enumerate().collect(), |(at, codes)| {
         for (row, code) in (at * share..).zip(codes) {
-            if let Some(text) = texts.text(row) {
-                *code = number(&text[prefix..], &places);
+            if let Some(text) = texts.bytes(row) {
+                *code = encode(&text[prefix..], &places);
             }
         }
         Ok(())
     })?;
-    Ok(Packed { codes, exact: prefix + places.len() >= survey.longest })
+    Ok(PackedKeys { codes, exact: prefix + places.len() >= survey.longest })
 }
 
 #[cfg(test)]
@@ -244,16 +244,16 @@ mod tests {
 
     /// Prefixes of all lengths, and texts that differ from them in one byte, or end before them.
     #[test]
-    fn texts_begin_or_not() {
+    fn prefix_comparison_matches_starts_with() {
         let text: Vec<u8> = (0..40).collect();
         for length in 0..30 {
             let prefix = &text[..length];
-            assert!((length..40).all(|end| begins(&text[..end], prefix)), "{length}");
-            assert!((0..length).all(|end| !begins(&text[..end], prefix)), "{length}");
+            assert!((length..40).all(|end| starts_with(&text[..end], prefix)), "{length}");
+            assert!((0..length).all(|end| !starts_with(&text[..end], prefix)), "{length}");
             for place in 0..length {
                 let mut other = text.clone();
                 other[place] ^= 0x80;
-                assert!(!begins(&other, prefix), "{length} {place}");
+                assert!(!starts_with(&other, prefix), "{length} {place}");
             }
         }
     }

@@ -15,7 +15,7 @@ use arrow_schema::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType,
 use arrow_select::concat::concat;
 
 use super::literal::Literal;
-use super::sql_text::show;
+use super::sql_text::literal_sql;
 use crate::error::{Error, Result};
 use crate::util::civil::MICROS_PER_DAY;
 
@@ -23,7 +23,7 @@ use crate::util::civil::MICROS_PER_DAY;
 ///
 /// # Errors
 /// A decimal or an interval that its Arrow type cannot hold.
-pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
+pub fn to_one_row(literal: &Literal) -> Result<ArrayRef> {
     Ok(match literal {
         Literal::Null => new_null_array(&DataType::Null, 1),
         Literal::Boolean(value) => Arc::new(BooleanArray::from(vec![*value])),
@@ -47,7 +47,7 @@ pub fn one_row(literal: &Literal) -> Result<ArrayRef> {
             let array = TimestampMicrosecondArray::from(vec![*micros]);
             Arc::new(if *zoned { array.with_timezone("UTC") } else { array })
         }
-        Literal::List(items) => list(literal, items, one_row)?,
+        Literal::List(items) => list(literal, items, to_one_row)?,
         Literal::Interval { months, days: 0, micros: 0 } if *months != 0 => {
             Arc::new(IntervalYearMonthArray::from(vec![*months]))
         }
@@ -70,7 +70,7 @@ fn list(literal: &Literal, items: &[Literal], read: impl Fn(&Literal) -> Result<
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let items = items.iter().map(|item| cast_with_options(item, &wide, &options));
     let items = items.collect::<std::result::Result<Vec<_>, _>>();
-    let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", show(literal))))?;
+    let items = items.map_err(|error| Error::spec(format!("{} mixes types: {error}", literal_sql(literal))))?;
     let values = match items.as_slice() {
         [] => new_empty_array(&wide),
         items => concat(&items.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
@@ -125,8 +125,8 @@ fn rank(data_type: &DataType) -> u8 {
 ///
 /// # Errors
 /// The value has no form in that type.
-pub fn one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
-    let natural = one_row(literal)?;
+pub fn to_one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
+    let natural = to_one_row(literal)?;
     if natural.data_type() == target {
         return Ok(natural);
     }
@@ -136,21 +136,21 @@ pub fn one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(&natural, &source_for(natural.data_type(), target), &options)
         .and_then(|array| cast_with_options(&array, target, &options))
-        .map_err(|error| Error::spec(format!("{} does not become {target}: {error}", show(literal))))
+        .map_err(|error| Error::spec(format!("{} does not become {target}: {error}", literal_sql(literal))))
 }
 
 /// The literal of its natural type, narrowed as Spark types it: an INT where it fits.
 ///
 /// # Errors
-/// As for [`one_row`].
+/// As for [`to_one_row`].
 pub fn natural(literal: &Literal) -> Result<ArrayRef> {
     match literal {
         Literal::Int(value) => match i32::try_from(*value) {
             Ok(value) => Ok(Arc::new(Int32Array::from(vec![value]))),
-            Err(_) => one_row(literal),
+            Err(_) => to_one_row(literal),
         },
         Literal::List(items) => list(literal, items, natural),
-        _ => one_row(literal),
+        _ => to_one_row(literal),
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_holds_whole_numbers_beside_fractions() {
+    fn list_of_integers_and_decimals_widens() {
         let third = Literal::Decimal { unscaled: i256::from_i128(333), scale: 3 };
         let fifth = Literal::Decimal { unscaled: i256::from_i128(2), scale: 1 };
         for (items, expected) in [
@@ -198,15 +198,15 @@ mod tests {
             (vec![fifth, third], [0.2, 0.333]),
             (vec![Literal::Int(0), Literal::Float(0.5)], [0.0, 0.5]),
         ] {
-            let list = one_row(&Literal::List(items)).unwrap();
+            let list = to_one_row(&Literal::List(items)).unwrap();
             let doubles = cast(&list.as_list::<i32>().value(0), &DataType::Float64).unwrap();
             assert_eq!(doubles.as_primitive::<Float64Type>().values(), &expected);
         }
-        assert_eq!(one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
+        assert_eq!(to_one_row(&Literal::List(vec![])).unwrap().as_list::<i32>().value(0).len(), 0);
     }
 
     #[test]
-    fn decimals_have_the_type_that_spark_gives_them() {
+    fn decimal_types_match_spark() {
         let decimal =
             |unscaled: &str, scale| Literal::Decimal { unscaled: i256::from_string(unscaled).unwrap(), scale };
         for (literal, expected) in [
@@ -217,7 +217,7 @@ mod tests {
             (decimal(&format!("1{}", "0".repeat(38)), 2), DataType::Decimal256(39, 2)),
             (decimal("1", 39), DataType::Decimal256(39, 39)),
         ] {
-            for read in [one_row, natural] {
+            for read in [to_one_row, natural] {
                 assert_eq!(read(&literal).unwrap().data_type(), &expected);
             }
         }

@@ -49,7 +49,7 @@ pub(crate) fn display(spec: &WindowSpec, call: &Call, star: bool) -> String {
 fn arg(arg: &Arg) -> String {
     match arg {
         Arg::Column(name) => name.clone(),
-        Arg::Literal(value) => show(value),
+        Arg::Literal(value) => literal_sql(value),
     }
 }
 
@@ -95,7 +95,7 @@ fn bound(bound: &Bound) -> String {
 
 /// The literal as a person writes it.
 #[must_use]
-pub(crate) fn show(literal: &Literal) -> String {
+pub(crate) fn literal_sql(literal: &Literal) -> String {
     match literal {
         Literal::Null => "NULL".into(),
         Literal::Boolean(value) => value.to_string().to_uppercase(),
@@ -114,7 +114,7 @@ pub(crate) fn show(literal: &Literal) -> String {
                 }
             }
         }
-        Literal::List(items) => format!("array({})", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Literal::List(items) => format!("array({})", items.iter().map(literal_sql).collect::<Vec<_>>().join(", ")),
         Literal::Utf8(value) => format!("'{value}'"),
         Literal::Binary(value) => {
             value.iter().fold(String::from("X'"), |text, byte| text + &format!("{byte:02X}")) + "'"

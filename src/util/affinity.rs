@@ -25,7 +25,7 @@ mod linux {
         }
 
         /// Whether this thread is the only one of the machine that runs; some 15 µs.
-        pub(crate) fn only_one_is_busy() -> bool {
+        pub(crate) fn is_only_busy_thread() -> bool {
             // 0.20 0.18 0.12 1/80 11206: those that run or could, of all there are.
             let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
             let running = load.split([' ', '/']).nth(3).and_then(|running| running.parse::<usize>().ok());
@@ -38,15 +38,15 @@ mod linux {
             let allowed = sched_getaffinity(None).ok().filter(|_| self.0 < CpuSet::MAX_CPU)?;
             let mut others = allowed;
             others.unset(self.0);
-            sched_setaffinity(None, &others).is_ok().then_some(Avoided { allowed })
+            sched_setaffinity(None, &others).is_ok().then_some(AvoidGuard { allowed })
         }
     }
 
-    struct Avoided {
+    struct AvoidGuard {
         allowed: CpuSet,
     }
 
-    impl Drop for Avoided {
+    impl Drop for AvoidGuard {
         fn drop(&mut self) {
             // Were it refused, the thread would go on where it is.
             let _ = sched_setaffinity(None, &self.allowed);
@@ -59,7 +59,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn a_thread_avoids_a_processor_until_it_is_told_otherwise() {
+        fn guard_keeps_thread_off_the_processor() {
             let allowed = sched_getaffinity(None).unwrap();
             let own = Processor::current();
             let avoided = own.avoid();
@@ -75,7 +75,7 @@ mod linux {
 
         /// Nowhere to go is no reason to fail.
         #[test]
-        fn the_only_processor_is_not_avoided() {
+        fn single_processor_is_not_avoided() {
             let own = Processor::current();
             let mut only = CpuSet::new();
             only.set(own.0);
@@ -85,7 +85,7 @@ mod linux {
         }
 
         /// How many threads run, as the kernel says: a number in a line whose other numbers are known by their shape.
-        fn running() -> usize {
+        fn running_threads() -> usize {
             let load = std::fs::read_to_string("/proc/loadavg").unwrap();
             let (running, _) = load.split_whitespace().find_map(|word| word.split_once('/')).unwrap();
             running.parse().unwrap()
@@ -96,7 +96,7 @@ mod linux {
             let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
             let mut seen = 0;
             while seen < times && std::time::Instant::now() < until {
-                let (before, answer, after) = (running(), Processor::only_one_is_busy(), running());
+                let (before, answer, after) = (running_threads(), Processor::is_only_busy_thread(), running_threads());
                 if before == after {
                     assert_eq!(answer, before == 1, "{before} threads run");
                     seen += 1;
@@ -106,14 +106,14 @@ mod linux {
         }
 
         #[test]
-        fn two_busy_threads_are_seen() {
+        fn busy_threads_are_counted() {
             assert!(agrees(20));
             let (go, going) = std::sync::mpsc::channel::<()>();
             std::thread::scope(|scope| {
                 scope.spawn(move || while going.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {});
                 let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-                while Processor::only_one_is_busy() && std::time::Instant::now() < until {}
-                assert!(!Processor::only_one_is_busy());
+                while Processor::is_only_busy_thread() && std::time::Instant::now() < until {}
+                assert!(!Processor::is_only_busy_thread());
                 assert!(agrees(20));
                 drop(go);
             });

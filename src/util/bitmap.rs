@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_buffer::BooleanBuffer;
 
 /// Rows whose bits are one word.
-pub(crate) const WORD: usize = 64;
+pub(crate) const WORD_BITS: usize = 64;
 
 /// The bits `[at, at + 64)` as a word, zero past the end.
 #[inline(always)]
@@ -26,17 +26,17 @@ pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
 
 /// Eight booleans as bits, the first one lowest.
 #[inline(always)]
-pub(crate) fn packed(booleans: &[bool; 8]) -> u8 {
+pub(crate) fn pack_booleans(booleans: &[bool; 8]) -> u8 {
     // A product moves each byte, which is 0 or 1, to a place of its own in the top byte.
-    const GATHER: u64 = 0x0102_0408_1020_4080;
-    (u64::from_le_bytes(booleans.map(u8::from)).wrapping_mul(GATHER) >> 56) as u8
+    const PACK_MULTIPLIER: u64 = 0x0102_0408_1020_4080;
+    (u64::from_le_bytes(booleans.map(u8::from)).wrapping_mul(PACK_MULTIPLIER) >> 56) as u8
 }
 
 /// A one in each byte of a word.
-const ONES: u64 = u64::MAX / 0xFF;
+const ONE_PER_BYTE: u64 = u64::MAX / 0xFF;
 
 /// Where the `k`-th set bit of each byte is, from 0.
-static IN_BYTE: [[u8; 256]; 8] = {
+static SELECT_IN_BYTE: [[u8; 256]; 8] = {
     let mut found = [[0; 256]; 8];
     let mut byte = 0;
     while byte < 256 {
@@ -57,17 +57,17 @@ static IN_BYTE: [[u8; 256]; 8] = {
 ///
 /// Source: S. Vigna, "Broadword Implementation of Rank/Select Queries" (WEA 2008).
 #[inline(always)]
-pub(crate) fn select_in(word: u64, k: u32) -> u32 {
-    let pairs = word - ((word >> 1) & (ONES * 0x55));
-    let fours = (pairs & (ONES * 0x33)) + ((pairs >> 2) & (ONES * 0x33));
+pub(crate) fn select_in_word(word: u64, k: u32) -> u32 {
+    let pairs = word - ((word >> 1) & (ONE_PER_BYTE * 0x55));
+    let fours = (pairs & (ONE_PER_BYTE * 0x33)) + ((pairs >> 2) & (ONE_PER_BYTE * 0x33));
     // How many are set through each byte.
-    let through = ((fours + (fours >> 4)) & (ONES * 0x0F)).wrapping_mul(ONES);
+    let through = ((fours + (fours >> 4)) & (ONE_PER_BYTE * 0x0F)).wrapping_mul(ONE_PER_BYTE);
     // The highest bit of each byte stays where no more than `k` are.
-    let highest = ONES << 7;
-    let passed = (((u64::from(k) * ONES) | highest) - through) & highest;
-    let begin = (passed >> 7).wrapping_mul(ONES) >> 56 << 3;
+    let highest = ONE_PER_BYTE << 7;
+    let passed = (((u64::from(k) * ONE_PER_BYTE) | highest) - through) & highest;
+    let begin = (passed >> 7).wrapping_mul(ONE_PER_BYTE) >> 56 << 3;
     let k = u64::from(k) - ((through << 8 >> begin) & 0xFF);
-    begin as u32 + u32::from(IN_BYTE[k as usize & 7][(word >> begin) as usize & 0xFF])
+    begin as u32 + u32::from(SELECT_IN_BYTE[k as usize & 7][(word >> begin) as usize & 0xFF])
 }
 
 /// The first set bit at or after `from`.

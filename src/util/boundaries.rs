@@ -11,11 +11,11 @@ use super::bitmap::{next_set, previous_set};
 
 /// Where runs of rows begin. Row 0 always counts as a beginning.
 #[derive(Debug, Clone)]
-pub struct Edges {
+pub struct Boundaries {
     starts: BooleanBuffer,
 }
 
-impl Edges {
+impl Boundaries {
     /// Runs that begin at the set bits.
     #[must_use]
     pub fn new(starts: BooleanBuffer) -> Self {
@@ -58,8 +58,8 @@ impl Edges {
 
     /// The run that holds `row`.
     #[must_use]
-    pub fn run(&self, row: usize) -> Range<usize> {
-        self.begin(row)..self.end(row)
+    pub fn run_range(&self, row: usize) -> Range<usize> {
+        self.run_start(row)..self.run_end(row)
     }
 
     /// The runs of some rows, the first of which begins one, in a bitmap of their own.
@@ -72,7 +72,7 @@ impl Edges {
     }
 
     /// How many rows the longest run has.
-    pub(crate) fn longest(&self) -> usize {
+    pub(crate) fn longest_run(&self) -> usize {
         let (mut longest, mut begin) = (0, 0);
         for start in self.starts.set_indices().chain([self.len()]) {
             longest = longest.max(start - begin);
@@ -88,8 +88,8 @@ impl Edges {
         while begin < self.len() {
             let limit = begin + rows;
             // The run that goes beyond the block's length is the next block's, unless it is all there is.
-            let end = if limit >= self.len() { self.len() } else { self.begin(limit) };
-            let end = if end > begin { end } else { self.end(begin) };
+            let end = if limit >= self.len() { self.len() } else { self.run_start(limit) };
+            let end = if end > begin { end } else { self.run_end(begin) };
             blocks.push(begin..end);
             begin = end;
         }
@@ -97,10 +97,10 @@ impl Edges {
     }
 
     /// Calls `f` with each run.
-    pub(crate) fn each(&self, mut f: impl FnMut(Range<usize>)) {
+    pub(crate) fn for_each_run(&self, mut f: impl FnMut(Range<usize>)) {
         let mut begin = 0;
         while begin < self.len() {
-            let end = self.end(begin);
+            let end = self.run_end(begin);
             f(begin..end);
             begin = end;
         }
@@ -108,13 +108,13 @@ impl Edges {
 
     /// The first row of the run that holds `row`.
     #[must_use]
-    pub fn begin(&self, row: usize) -> usize {
+    pub fn run_start(&self, row: usize) -> usize {
         previous_set(&self.starts, row).unwrap_or(0)
     }
 
     /// The row behind the run that holds `row`.
     #[must_use]
-    pub fn end(&self, row: usize) -> usize {
+    pub fn run_end(&self, row: usize) -> usize {
         next_set(&self.starts, row + 1).unwrap_or(self.starts.len())
     }
 }

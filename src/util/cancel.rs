@@ -14,19 +14,19 @@ pub struct Cancel(Arc<Flag>);
 #[derive(Default)]
 struct Flag {
     stop: AtomicBool,
-    asking: Option<Asking>,
+    poll: Option<Poll>,
 }
 
 /// Whom to ask, and when next, in time since it began.
-struct Asking {
+struct Poll {
     stop: Box<dyn Fn() -> bool + Send + Sync>,
-    began: Instant,
+    started: Instant,
     next: Mutex<Duration>,
 }
 
 impl Cancel {
     /// How long [`Cancel::asking`] goes without an answer.
-    pub(crate) const ASKED: Duration = Duration::from_millis(50);
+    pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
     /// A flag that work in progress also asks `stop` about, some twenty times a second: on the thread that called for the
     /// work, never on one that was started for it.
@@ -38,9 +38,9 @@ impl Cancel {
     /// cancel.cancel();
     /// assert!(cancel.check().is_err());
     /// ```
-    pub fn asking(stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let asking = Asking { stop: Box::new(stop), began: Instant::now(), next: Mutex::new(Self::ASKED) };
-        Self(Arc::new(Flag { stop: AtomicBool::new(false), asking: Some(asking) }))
+    pub fn with_poll(stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let asking = Poll { stop: Box::new(stop), started: Instant::now(), next: Mutex::new(Self::POLL_INTERVAL) };
+        Self(Arc::new(Flag { stop: AtomicBool::new(false), poll: Some(asking) }))
     }
 
     /// Asks the work to stop at its next step.
@@ -53,10 +53,10 @@ impl Cancel {
     /// # Errors
     /// [`crate::ErrorKind::Cancelled`] once asked to stop.
     pub fn check(&self) -> Result<()> {
-        let Flag { stop, asking } = &*self.0;
+        let Flag { stop, poll: asking } = &*self.0;
         if let Some(asking) = asking
             && rayon::current_thread_index().is_none()
-            && asking.is_to_stop()
+            && asking.should_stop()
         {
             self.cancel();
         }
@@ -64,12 +64,12 @@ impl Cancel {
     }
 }
 
-impl Asking {
+impl Poll {
     /// Asks, if it is time. Whoever is asked may itself come here.
-    fn is_to_stop(&self) -> bool {
-        let now = self.began.elapsed();
+    fn should_stop(&self) -> bool {
+        let now = self.started.elapsed();
         match self.next.try_lock() {
-            Ok(mut next) if now >= *next => *next = now + Cancel::ASKED,
+            Ok(mut next) if now >= *next => *next = now + Cancel::POLL_INTERVAL,
             _ => return false,
         }
         (self.stop)()

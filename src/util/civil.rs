@@ -12,13 +12,13 @@ pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(crate) const MICROS_PER_DAY: i64 = SECONDS_PER_DAY * MICROS_PER_SECOND;
 
 /// Days from 0000-03-01, where years are counted from so that they end with a leap day, to 1970-01-01.
-const EPOCH: i64 = 719_468;
+const EPOCH_DAY: i64 = 719_468;
 
 /// Days in the 400 years after which the calendar repeats.
-const ERA: i64 = 146_097;
+const DAYS_PER_ERA: i64 = 146_097;
 
 /// Ticks of `unit` in a second.
-pub(crate) fn per_second(unit: TimeUnit) -> i64 {
+pub(crate) fn ticks_per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
@@ -32,8 +32,8 @@ pub(crate) fn per_second(unit: TimeUnit) -> i64 {
 /// By arithmetic, because timestamps reach beyond the years of chrono: H. Hinnant, "chrono-Compatible Low-Level Date
 /// Algorithms", 2013.
 pub(crate) fn month_of(day: i64) -> Option<(i64, i64)> {
-    let day = day.checked_add(EPOCH)?;
-    let (era, day) = (day.div_euclid(ERA), day.rem_euclid(ERA));
+    let day = day.checked_add(EPOCH_DAY)?;
+    let (era, day) = (day.div_euclid(DAYS_PER_ERA), day.rem_euclid(DAYS_PER_ERA));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
@@ -41,11 +41,11 @@ pub(crate) fn month_of(day: i64) -> Option<(i64, i64)> {
 }
 
 /// The first day of a month, counted as [`month_of`] does.
-pub(crate) fn first_of(month: i64) -> Option<i64> {
+pub(crate) fn first_day_of(month: i64) -> Option<i64> {
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12));
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
     let day = 365 * year + year / 4 - year / 100 + (153 * month + 2) / 5;
-    era.checked_mul(ERA)?.checked_add(day - EPOCH)
+    era.checked_mul(DAYS_PER_ERA)?.checked_add(day - EPOCH_DAY)
 }
 
 /// The year, month and day of a day counted from 1970-01-01.
@@ -70,8 +70,8 @@ mod tests {
             let expected = (i64::from(date.year()), i64::from(date.month()), i64::from(date.day()));
             assert_eq!(date_of(day), Some(expected), "{date}");
             let (month, of_month) = month_of(day).unwrap();
-            assert_eq!(first_of(month).unwrap() + of_month - 1, day, "{date}");
+            assert_eq!(first_day_of(month).unwrap() + of_month - 1, day, "{date}");
         }
-        assert_eq!((month_of(i64::MAX), first_of(i64::MAX)), (None, None));
+        assert_eq!((month_of(i64::MAX), first_day_of(i64::MAX)), (None, None));
     }
 }

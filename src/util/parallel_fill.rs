@@ -14,41 +14,41 @@ use std::mem::{MaybeUninit, take};
 use arrow_buffer::ArrowNativeType;
 
 use super::reserve;
-use super::streaming_store::Writes;
+use super::streaming_store::StoreMode;
 use super::threads::Threads;
 use crate::error::{Error, Result};
 
 /// A chunk of a vector, filled from its first value on.
 pub(crate) struct Chunk<'a, T> {
-    room: &'a mut [MaybeUninit<T>],
+    target: &'a mut [MaybeUninit<T>],
     filled: usize,
-    writes: Writes,
-    /// The last values, of those that go past the caches; fewer than [`Chunk::TOGETHER`].
-    held: Vec<T>,
+    writes: StoreMode,
+    /// The last values, of those that go past the caches; fewer than [`Chunk::STAGED_VALUES`].
+    staged: Vec<T>,
 }
 
 impl<T: ArrowNativeType> Chunk<'_, T> {
     /// Values that are put together in the cache before they go past it.
-    const TOGETHER: usize = (32 << 10) / size_of::<T>();
+    const STAGED_VALUES: usize = (32 << 10) / size_of::<T>();
 
     /// How many values there is room for.
-    pub(crate) fn left(&self) -> usize {
-        self.room.len() - self.filled - self.held.len()
+    pub(crate) fn remaining(&self) -> usize {
+        self.target.len() - self.filled - self.staged.len()
     }
 
     /// Appends what `f` makes of each of `from`, for which there is room.
     #[inline]
     pub(crate) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
-        if !self.writes.uncached() {
-            return self.next(from.len(), |places| {
+        if !self.writes.is_uncached() {
+            return self.fill_next(from.len(), |places| {
                 places.iter_mut().zip(from).for_each(|(place, from)| *place = MaybeUninit::new(f(from)));
             });
         }
         while !from.is_empty() {
-            let (now, later) = from.split_at(from.len().min(Self::TOGETHER - self.held.len()));
-            self.held.extend(now.iter().map(&f));
-            if self.held.len() == Self::TOGETHER {
-                self.write();
+            let (now, later) = from.split_at(from.len().min(Self::STAGED_VALUES - self.staged.len()));
+            self.staged.extend(now.iter().map(&f));
+            if self.staged.len() == Self::STAGED_VALUES {
+                self.flush_staged();
             }
             from = later;
         }
@@ -57,52 +57,52 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     /// Appends so many copies of `value`, for which there is room.
     #[inline]
     pub(crate) fn repeat(&mut self, value: T, times: usize) {
-        if self.writes.uncached() {
+        if self.writes.is_uncached() {
             self.repeat_uncached(value, times);
         } else {
-            self.next(times, |places| places.fill(MaybeUninit::new(value)));
+            self.fill_next(times, |places| places.fill(MaybeUninit::new(value)));
         }
     }
 
     #[inline(never)]
     fn repeat_uncached(&mut self, value: T, times: usize) {
-        let first = times.min(Self::TOGETHER - self.held.len());
-        self.held.resize(self.held.len() + first, value);
-        if self.held.len() == Self::TOGETHER {
-            self.write();
-            self.held.resize(Self::TOGETHER.min(times - first), value);
-            for _ in 0..(times - first) / Self::TOGETHER {
-                self.write_held();
+        let first = times.min(Self::STAGED_VALUES - self.staged.len());
+        self.staged.resize(self.staged.len() + first, value);
+        if self.staged.len() == Self::STAGED_VALUES {
+            self.flush_staged();
+            self.staged.resize(Self::STAGED_VALUES.min(times - first), value);
+            for _ in 0..(times - first) / Self::STAGED_VALUES {
+                self.write_staged();
             }
-            self.held.truncate((times - first) % Self::TOGETHER);
+            self.staged.truncate((times - first) % Self::STAGED_VALUES);
         }
     }
 
     /// Appends `values`, for which there is room.
     pub(crate) fn extend(&mut self, values: &[T]) {
-        self.write();
+        self.flush_staged();
         let writes = self.writes;
-        self.next(values.len(), |places| writes.copy(values, places));
+        self.fill_next(values.len(), |places| writes.copy(values, places));
     }
 
     /// Writes what is held, and holds nothing.
-    fn write(&mut self) {
-        self.write_held();
-        self.held.clear();
+    fn flush_staged(&mut self) {
+        self.write_staged();
+        self.staged.clear();
     }
 
     /// Writes what is held, to be written again.
-    fn write_held(&mut self) {
-        let (writes, held) = (self.writes, take(&mut self.held));
-        self.next(held.len(), |places| writes.copy(&held, places));
-        self.held = held;
+    fn write_staged(&mut self) {
+        let (writes, held) = (self.writes, take(&mut self.staged));
+        self.fill_next(held.len(), |places| writes.copy(&held, places));
+        self.staged = held;
     }
 
-    /// Has `write` fill all of the next places.
+    /// Has `flush_staged` fill all of the next places.
     #[inline(always)]
-    fn next(&mut self, places: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) {
+    fn fill_next(&mut self, places: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) {
         let end = self.filled + places;
-        write(&mut self.room[self.filled..end]);
+        write(&mut self.target[self.filled..end]);
         self.filled = end;
     }
 }
@@ -111,13 +111,13 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
 ///
 /// # Errors
 /// The first error of `work`; a chunk that was not filled.
-pub(crate) fn appended<T: ArrowNativeType>(
+pub(crate) fn fill_chunks<T: ArrowNativeType>(
     values: usize,
     chunk: usize,
     threads: &Threads,
     work: impl Fn(usize, &mut Chunk<T>) -> Result<()> + Send + Sync,
 ) -> Result<Vec<T>> {
-    filled(equal(values, chunk), threads, work).map(|(values, _)| values)
+    fill_sized_chunks(equal_chunks(values, chunk), threads, work).map(|(values, _)| values)
 }
 
 /// A vector of chunks side by side, each as long as it says: `work` appends a chunk's values, and gives what else there is to
@@ -125,29 +125,29 @@ pub(crate) fn appended<T: ArrowNativeType>(
 ///
 /// # Errors
 /// The first error of `work`; a chunk that was not filled.
-pub(crate) fn filled<T: ArrowNativeType, I: Send, R: Send>(
+pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
     chunks: Vec<(usize, I)>,
     threads: &Threads,
     work: impl Fn(I, &mut Chunk<T>) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
     let values = chunks.iter().map(|(length, _)| length).sum();
-    let writes = Writes::of(size_of::<T>() * values);
+    let writes = StoreMode::for_bytes(size_of::<T>() * values);
     let work = |item, room: &mut [_]| {
-        let mut chunk = Chunk { room, filled: 0, writes, held: Vec::new() };
+        let mut chunk = Chunk { target: room, filled: 0, writes, staged: Vec::new() };
         let told = work(item, &mut chunk)?;
-        chunk.write();
-        if chunk.filled == chunk.room.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
+        chunk.flush_staged();
+        if chunk.filled == chunk.target.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
     };
-    // SAFETY: `Chunk::next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
+    // SAFETY: `Chunk::fill_next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
     // from the first on; where they are not all of the chunk the work is an error.
-    unsafe { written(values, chunks, threads, work) }
+    unsafe { write_chunks(values, chunks, threads, work) }
 }
 
 /// A vector of so many values, in chunks that are zeroed before `work` has them.
 ///
 /// # Errors
 /// The first error of `work`.
-pub(crate) fn in_chunks<T: Copy + Default + Send>(
+pub(crate) fn fill_zeroed_chunks<T: Copy + Default + Send>(
     values: usize,
     chunk: usize,
     threads: &Threads,
@@ -159,11 +159,11 @@ pub(crate) fn in_chunks<T: Copy + Default + Send>(
         work(number, unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), room.len()) })
     };
     // SAFETY: `work` fills its chunk before all else.
-    unsafe { written(values, equal(values, chunk), threads, work) }.map(|(values, _)| values)
+    unsafe { write_chunks(values, equal_chunks(values, chunk), threads, work) }.map(|(values, _)| values)
 }
 
 /// So many values in chunks of so many each, by number.
-fn equal(values: usize, chunk: usize) -> Vec<(usize, usize)> {
+fn equal_chunks(values: usize, chunk: usize) -> Vec<(usize, usize)> {
     let chunk = chunk.max(1);
     (0..values).step_by(chunk).map(|begin| chunk.min(values - begin)).zip(0..).collect()
 }
@@ -172,7 +172,7 @@ fn equal(values: usize, chunk: usize) -> Vec<(usize, usize)> {
 ///
 /// # Safety
 /// Where `work` gives no error it has written all of the chunk.
-unsafe fn written<T: Send, I: Send, R: Send>(
+unsafe fn write_chunks<T: Send, I: Send, R: Send>(
     values: usize,
     chunks: Vec<(usize, I)>,
     threads: &Threads,
@@ -197,7 +197,7 @@ unsafe fn written<T: Send, I: Send, R: Send>(
 /// # Errors
 /// The system has no threads left.
 pub(crate) fn zeros<T: Copy + Default + Send>(values: usize, threads: &Threads) -> Result<Vec<T>> {
-    in_chunks(values, threads.share(values), threads, |_, _| Ok(()))
+    fill_zeroed_chunks(values, threads.chunk_rows(values), threads, |_, _| Ok(()))
 }
 
 #[cfg(test)]
@@ -205,17 +205,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::util::cancel::Cancel;
-    use crate::util::streaming_store::BOTH;
+    use crate::util::streaming_store::BOTH_MODES;
 
     /// Few and many, one by one, as copies, and as they lie.
     #[test]
-    fn values_come_one_behind_the_other() {
-        for writes in BOTH {
-            let together = Chunk::<u32>::TOGETHER;
+    fn chunks_are_filled_in_order() {
+        for writes in BOTH_MODES {
+            let together = Chunk::<u32>::STAGED_VALUES;
             for step in [1, 3, 64, 1000, together, together + 1, 3 * together + 5] {
                 let (mut expected, mut vector) = (Vec::<u32>::new(), Vec::<u32>::with_capacity(9 * step + 12));
                 let room = vector.spare_capacity_mut();
-                let mut chunk = Chunk { room, filled: 0, writes, held: Vec::new() };
+                let mut chunk = Chunk { target: room, filled: 0, writes, staged: Vec::new() };
                 for turn in 0..3_u32 {
                     let values: Vec<u32> = (0..step as u32).map(|at| at * 7 + turn).collect();
                     chunk.append(&values, |value| value + 1);
@@ -229,7 +229,7 @@ mod tests {
                         expected.extend(&values);
                     }
                 }
-                chunk.write();
+                chunk.flush_staged();
                 assert_eq!(chunk.filled, expected.len(), "{step}, {writes:?}");
                 // SAFETY: so many have been written, as the chunk says and the assertion before holds.
                 unsafe { vector.set_len(expected.len()) };
@@ -239,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_is_not_filled_is_an_error() {
+    fn unfilled_chunk_is_an_error() {
         let threads = Threads::new(2, &Cancel::default());
         let fill = |less: usize| {
-            appended::<u64>(100, 30, &threads, |number, chunk| {
+            fill_chunks::<u64>(100, 30, &threads, |number, chunk| {
                 chunk.repeat(number as u64, (100 - number * 30).min(30) - if number == 2 { less } else { 0 });
                 Ok(())
             })

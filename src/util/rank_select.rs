@@ -6,21 +6,21 @@
 
 use arrow_buffer::BooleanBuffer;
 
-use super::bitmap::{select_in, word};
+use super::bitmap::{select_in_word, word};
 
-/// Rows per counter of [`Ranks`]: a word of bits, so counters cost half as much as the bitmap.
+/// Rows per counter of [`RankSelect`]: a word of bits, so counters cost half as much as the bitmap.
 const RANK_BLOCK: usize = 64;
 
 /// Counts of set bits before each word, for rank and select.
 ///
 /// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word, `select` bisects the counters.
 #[derive(Debug, Clone)]
-pub(crate) struct Ranks {
+pub(crate) struct RankSelect {
     bits: BooleanBuffer,
     before: Vec<u32>,
 }
 
-impl Ranks {
+impl RankSelect {
     /// Counts over `bits`.
     #[must_use]
     pub(crate) fn new(bits: BooleanBuffer) -> Self {
@@ -61,7 +61,7 @@ impl Ranks {
             return None;
         }
         let word = word(&self.bits, at);
-        Some(at + select_in(word, (k - self.before[block] as usize) as u32) as usize)
+        Some(at + select_in_word(word, (k - self.before[block] as usize) as u32) as usize)
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     /// Of words with a bit here and there, with most bits and with all of them: each bit by its number, and how many are before.
     #[test]
-    fn bits_are_found_by_their_number() {
+    fn select_finds_each_set_bit() {
         let mut seed = 1_u64;
         let mut words = vec![u64::MAX, 1, 1 << 63, 0];
         words.extend((0..200).map(|turn| {
@@ -82,12 +82,12 @@ mod tests {
         let bits = |word: u64| (0..64).filter(move |bit| (word >> bit) & 1 != 0);
         for &word in &words {
             for (k, bit) in (0..).zip(bits(word)) {
-                assert_eq!(select_in(word, k), bit, "bit {k} of {word:#x}");
+                assert_eq!(select_in_word(word, k), bit, "bit {k} of {word:#x}");
             }
         }
         let rows: Vec<_> =
             (0..).zip(&words).flat_map(|(at, &word)| bits(word).map(move |bit| 64 * at + bit as usize)).collect();
-        let ranks = Ranks::new(BooleanBuffer::new(words.into(), 0, 204 * 64 - 3));
+        let ranks = RankSelect::new(BooleanBuffer::new(words.into(), 0, 204 * 64 - 3));
         for (k, &row) in rows.iter().enumerate() {
             let there = row < 204 * 64 - 3;
             assert_eq!(ranks.select(k), there.then_some(row), "row {row}");

@@ -1,31 +1,31 @@
 //! Memory that may not be there: allocations whose size grows with the rows fail as errors, and do not end the process.
 //!
-//! A large allocation is made only where [`SLACK`] bytes more could be had: what is small, and what libraries allocate
+//! A large allocation is made only where [`SLACK_BYTES`] bytes more could be had: what is small, and what libraries allocate
 //! without asking, lives off them. Where a library makes a large one whose size is known, [`probe`] asks for it beforehand.
 //!
-//! Cost: two system calls per allocation of [`LARGE`] bytes or more, which takes far more page faults.
+//! Cost: two system calls per allocation of [`LARGE_ALLOCATION_BYTES`] bytes or more, which takes far more page faults.
 
 use arrow_array::Array;
 
 use crate::error::{Error, Remedy, Result};
 
-/// Allocations of so many bytes or more are made only where [`SLACK`] is left behind them.
-const LARGE: usize = 1 << 20;
+/// Allocations of so many bytes or more are made only where [`SLACK_BYTES`] is left behind them.
+const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
 /// Bytes that a large allocation leaves for small ones: so many, or this share of its own, as what goes with it, such as bits
 /// of the same rows, is some share of it.
-const SLACK: usize = 16 << 20;
-const SLACK_SHARE: usize = 4;
+const SLACK_BYTES: usize = 16 << 20;
+const SLACK_FRACTION: usize = 4;
 
 /// So many bytes are held against the memory that the system has left: it may promise more than it has.
-const PROMISED: usize = 256 << 20;
+const AVAILABLE_CHECK_BYTES: usize = 256 << 20;
 
 /// Whether the process may have so many bytes more at this moment; no page is touched.
 ///
 /// The system is asked. Where it has not so many, the program's allocator is: it may let go of memory that it keeps.
-fn can_be_had(bytes: usize) -> bool {
+fn can_allocate(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
-    if mapped(bytes) {
+    if can_map(bytes) {
         return true;
     }
     let mut vector = Vec::<u8>::new();
@@ -38,7 +38,7 @@ fn can_be_had(bytes: usize) -> bool {
 /// Whether the system maps so many bytes, which an allocator might keep.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // a mapping has no safe name
-fn mapped(bytes: usize) -> bool {
+fn can_map(bytes: usize) -> bool {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
     // SAFETY: a new mapping where the system likes it takes nothing from anyone; nobody but this function knows of it, and
@@ -50,7 +50,7 @@ fn mapped(bytes: usize) -> bool {
 }
 
 /// `bytes` more could not be had.
-fn refused(bytes: usize) -> Error {
+fn out_of_memory(bytes: usize) -> Error {
     Error::memory_limit(format!(
         "{} MiB more could not be allocated; give the process more memory, pass fewer rows at once",
         bytes.div_ceil(1 << 20)
@@ -60,7 +60,7 @@ fn refused(bytes: usize) -> Error {
 
 /// What an allocation of so many bytes leaves.
 fn slack(bytes: usize) -> usize {
-    SLACK.max(bytes / SLACK_SHARE)
+    SLACK_BYTES.max(bytes / SLACK_FRACTION)
 }
 
 /// Fails unless so many bytes could be allocated now, for an allocation that cannot fail itself.
@@ -68,19 +68,19 @@ fn slack(bytes: usize) -> usize {
 /// # Errors
 /// They could not.
 pub(crate) fn probe(bytes: usize) -> Result<()> {
-    if bytes < LARGE {
+    if bytes < LARGE_ALLOCATION_BYTES {
         return Ok(());
     }
-    can_be_had(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| refused(bytes))
+    can_allocate(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| out_of_memory(bytes))
 }
 
 /// As [`probe`], for the start of a computation over so many rows: the allocations that are too small to be asked for
-/// each have their [`SLACK`]. Few rows need less, and nothing is asked.
+/// each have their [`SLACK_BYTES`]. Few rows need less, and nothing is asked.
 ///
 /// # Errors
 /// They have not.
 pub(crate) fn probe_start(rows: usize) -> Result<()> {
-    if rows < LARGE / size_of::<u64>() { Ok(()) } else { probe(LARGE) }
+    if rows < LARGE_ALLOCATION_BYTES / size_of::<u64>() { Ok(()) } else { probe(LARGE_ALLOCATION_BYTES) }
 }
 
 /// As [`probe`], for `rows` values of a column, copied.
@@ -106,11 +106,11 @@ pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
 }
 
 /// Fails unless there is some memory left behind a large allocation.
-fn keep_slack(bytes: usize) -> Result<()> {
-    if bytes < LARGE {
+fn check_slack(bytes: usize) -> Result<()> {
+    if bytes < LARGE_ALLOCATION_BYTES {
         return Ok(());
     }
-    can_be_had(slack(bytes)).then_some(()).ok_or_else(|| refused(bytes))
+    can_allocate(slack(bytes)).then_some(()).ok_or_else(|| out_of_memory(bytes))
 }
 
 /// An empty vector with room for so many values.
@@ -132,8 +132,8 @@ pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
         return Ok(());
     }
     let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
-    vector.try_reserve_exact(more).map_err(|_| refused(bytes))?;
-    keep_slack(bytes)
+    vector.try_reserve_exact(more).map_err(|_| out_of_memory(bytes))?;
+    check_slack(bytes)
 }
 
 /// Makes room for so many values more, and for as many again where it grows.
@@ -148,8 +148,8 @@ pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
 #[cold]
 fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     let bytes = vector.len().saturating_add(more).saturating_mul(size_of::<T>());
-    vector.try_reserve(more).or_else(|_| vector.try_reserve_exact(more)).map_err(|_| refused(bytes))?;
-    keep_slack(vector.capacity() * size_of::<T>())
+    vector.try_reserve(more).or_else(|_| vector.try_reserve_exact(more)).map_err(|_| out_of_memory(bytes))?;
+    check_slack(vector.capacity() * size_of::<T>())
 }
 
 /// The vector becomes so many times `value`.
@@ -177,7 +177,7 @@ pub(crate) fn repeated<T: Clone>(value: T, times: usize) -> Result<Vec<T>> {
 ///
 /// # Errors
 /// There is no memory for them.
-pub(crate) fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+pub(crate) fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut vector = with_capacity(values.len())?;
     vector.extend(values);
     Ok(vector)
@@ -188,8 +188,11 @@ pub(crate) fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<V
 ///
 /// # Errors
 /// They are not left.
-pub(crate) fn check_left(bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
-    let Some(left) = (bytes >= PROMISED).then(available).flatten().filter(|&left| left < bytes) else { return Ok(()) };
+pub(crate) fn check_available(bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
+    let Some(left) = (bytes >= AVAILABLE_CHECK_BYTES).then(available_bytes).flatten().filter(|&left| left < bytes)
+    else {
+        return Ok(());
+    };
     let mib = |bytes: usize| bytes.div_ceil(1 << 20);
     Err(Error::memory_limit(format!(
         "{}, which takes {} MiB, and {} MiB of memory are left; narrow the frame, or pass fewer rows at once",
@@ -200,7 +203,7 @@ pub(crate) fn check_left(bytes: usize, what: impl FnOnce() -> String) -> Result<
 }
 
 /// The bytes that the machine, or the process's group, has left; `None`: the system does not say.
-fn available() -> Option<usize> {
+fn available_bytes() -> Option<usize> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let field = |text: &str, name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -230,7 +233,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn what_cannot_be_had_is_an_error() {
+    fn oversized_allocations_are_errors() {
         let huge = usize::MAX / 16;
         let failures = [
             probe(huge).unwrap_err(),
@@ -241,19 +244,22 @@ mod tests {
             grow(&mut vec![1_u32], huge).unwrap_err(),
         ];
         assert!(failures.iter().all(|error| error.kind() == ErrorKind::MemoryLimit && error.message().contains("MiB")));
-        let refused = check_left(huge, || "the lists are long".to_string());
-        assert!(available().is_none() || refused.unwrap_err().message().starts_with("the lists are long, which takes"));
+        let refused = check_available(huge, || "the lists are long".to_string());
+        assert!(
+            available_bytes().is_none()
+                || refused.unwrap_err().message().starts_with("the lists are long, which takes")
+        );
     }
 
     #[test]
-    fn vectors_are_as_the_standard_librarys() {
-        for values in [0, 1, 1000, LARGE, 5 * LARGE + 3] {
+    fn vectors_match_std() {
+        for values in [0, 1, 1000, LARGE_ALLOCATION_BYTES, 5 * LARGE_ALLOCATION_BYTES + 3] {
             assert_eq!(repeated(7_u8, values).unwrap(), vec![7; values]);
-            assert_eq!(collected(0..values).unwrap(), (0..values).collect::<Vec<_>>());
+            assert_eq!(collect(0..values).unwrap(), (0..values).collect::<Vec<_>>());
             let mut vector = vec![1_u16];
             reserve(&mut vector, values).unwrap();
             assert!(vector.capacity() > values);
         }
-        check_left(LARGE, String::new).unwrap();
+        check_available(LARGE_ALLOCATION_BYTES, String::new).unwrap();
     }
 }

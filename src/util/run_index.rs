@@ -1,7 +1,7 @@
 //! Runs of rows (partitions, peer groups) by their number, and walked run by run.
 //!
 //! Rank and select over the starts find the run that holds a row in O(log n), however long the run, where
-//! [`Edges`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
+//! [`Boundaries`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
 //! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
 
 use std::convert::Infallible;
@@ -10,25 +10,25 @@ use std::ops::Range;
 
 use arrow_buffer::bit_iterator::BitIndexIterator;
 
-use super::bitmap::{WORD, word};
-use super::boundaries::Edges;
-use super::rank_select::Ranks;
-use super::simd::widest;
+use super::bitmap::{WORD_BITS, word};
+use super::boundaries::Boundaries;
+use super::rank_select::RankSelect;
+use super::simd::with_widest_vectors;
 use crate::error::Result;
 
 /// The runs between edges.
 #[derive(Debug, Clone)]
-pub(crate) struct Runs {
-    ranks: Ranks,
+pub(crate) struct RunIndex {
+    ranks: RankSelect,
     /// 1 where row 0 has its bit; row 0 begins a run in any case.
     first: usize,
 }
 
-impl Runs {
-    pub(crate) fn new(edges: &Edges) -> Self {
+impl RunIndex {
+    pub(crate) fn new(edges: &Boundaries) -> Self {
         let starts = edges.starts();
         let first = usize::from(!starts.is_empty() && starts.value(0));
-        Self { ranks: Ranks::new(starts.clone()), first }
+        Self { ranks: RankSelect::new(starts.clone()), first }
     }
 
     /// The number of rows.
@@ -50,51 +50,55 @@ impl Runs {
 
     /// How many bits are set before `row`.
     #[inline]
-    pub(crate) fn before(&self, row: usize) -> usize {
+    pub(crate) fn count_before(&self, row: usize) -> usize {
         self.ranks.rank(row)
     }
 
     /// The number, from 0, of the run that holds `row`.
-    pub(crate) fn number(&self, row: usize) -> usize {
-        self.before(row + 1) - self.first
+    pub(crate) fn run_number(&self, row: usize) -> usize {
+        self.count_before(row + 1) - self.first
     }
 
     /// The first row of the run of this number; behind the last row for a number past the last run.
-    pub(crate) fn first_row(&self, number: usize) -> usize {
+    pub(crate) fn run_start_of(&self, number: usize) -> usize {
         if number == 0 { 0 } else { self.ranks.select(number - 1 + self.first).unwrap_or(self.len()) }
     }
 
     /// The first row of the run that holds `row`.
-    pub(crate) fn begin(&self, row: usize) -> usize {
+    pub(crate) fn run_start(&self, row: usize) -> usize {
         if self.bit(row) {
             row
         } else {
-            self.before(row).checked_sub(1).and_then(|k| self.ranks.select(k)).unwrap_or(0)
+            self.count_before(row).checked_sub(1).and_then(|k| self.ranks.select(k)).unwrap_or(0)
         }
     }
 
     /// The row behind the run that holds `row`.
-    pub(crate) fn end(&self, row: usize) -> usize {
-        self.next(row + 1)
+    pub(crate) fn run_end(&self, row: usize) -> usize {
+        self.next_start(row + 1)
     }
 
     /// The first row at or after `row` where a run begins, or the end.
-    pub(crate) fn next(&self, row: usize) -> usize {
-        if row >= self.len() || self.bit(row) { row } else { self.ranks.select(self.before(row)).unwrap_or(self.len()) }
+    pub(crate) fn next_start(&self, row: usize) -> usize {
+        if row >= self.len() || self.bit(row) {
+            row
+        } else {
+            self.ranks.select(self.count_before(row)).unwrap_or(self.len())
+        }
     }
 
     /// Writes what `f` makes of each of `rows` and of the first row of its run: without a branch on where runs begin, which
     /// cannot be foreseen where they are short.
     #[inline]
-    pub(crate) fn begins(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+    pub(crate) fn map_run_starts(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
         if rows.is_empty() {
             return;
         }
-        let mut begin = self.begin(rows.start) as u32;
-        widest(
+        let mut begin = self.run_start(rows.start) as u32;
+        with_widest_vectors(
             #[inline(always)]
             move || {
-                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)) {
+                for (at, out) in rows.step_by(WORD_BITS).zip(out.chunks_mut(WORD_BITS)) {
                     let (first, starts) = (at as u32, self.word(at));
                     if starts == 0 {
                         // What a loop reads is its own, or compilers make no vectors of it.
@@ -112,15 +116,15 @@ impl Runs {
         );
     }
 
-    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`Runs::begins`] does.
+    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`RunIndex::map_run_starts`] does.
     #[inline]
-    pub(crate) fn ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+    pub(crate) fn map_run_ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
         let Some(last) = rows.clone().next_back() else { return };
-        let mut end = self.end(last) as u32;
-        widest(
+        let mut end = self.run_end(last) as u32;
+        with_widest_vectors(
             #[inline(always)]
             move || {
-                for (at, out) in rows.step_by(WORD).zip(out.chunks_mut(WORD)).rev() {
+                for (at, out) in rows.step_by(WORD_BITS).zip(out.chunks_mut(WORD_BITS)).rev() {
                     let (first, starts) = (at as u32, self.word(at));
                     if starts == 0 {
                         let end = end;
@@ -146,15 +150,15 @@ impl Runs {
 
     /// Calls `f` with each run that holds some of `rows`, and with the rows of it that are among `rows`.
     #[inline(always)]
-    pub(crate) fn each(&self, rows: Range<usize>, f: impl FnMut(Range<usize>, Range<usize>)) {
+    pub(crate) fn for_each_run(&self, rows: Range<usize>, f: impl FnMut(Range<usize>, Range<usize>)) {
         if !rows.is_empty() {
-            self.each_within(self.begin(rows.start)..self.end(rows.end - 1), rows, f);
+            self.for_each_run_in(self.run_start(rows.start)..self.run_end(rows.end - 1), rows, f);
         }
     }
 
-    /// As [`Runs::each`], up to the first error of `f`.
+    /// As [`RunIndex::for_each_run`], up to the first error of `f`.
     #[inline(always)]
-    pub(crate) fn try_each(
+    pub(crate) fn try_for_each_run(
         &self,
         rows: Range<usize>,
         f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>,
@@ -162,27 +166,27 @@ impl Runs {
         if rows.is_empty() {
             return Ok(());
         }
-        self.try_each_within(self.begin(rows.start)..self.end(rows.end - 1), rows, f)
+        self.try_for_each_run_in(self.run_start(rows.start)..self.run_end(rows.end - 1), rows, f)
     }
 
-    /// As [`Runs::each`], where it is known that a run begins at `around.start` and one ends at `around.end`.
-    pub(crate) fn each_known(
+    /// As [`RunIndex::for_each_run`], where it is known that a run begins at `around.start` and one ends at `around.end`.
+    pub(crate) fn for_each_run_between(
         &self,
         around: &Range<usize>,
         rows: Range<usize>,
         f: impl FnMut(Range<usize>, Range<usize>),
     ) {
         if !rows.is_empty() {
-            let begin = if rows.start == around.start { rows.start } else { self.begin(rows.start) };
-            let end = if rows.end == around.end { rows.end } else { self.end(rows.end - 1) };
-            self.each_within(begin..end, rows, f);
+            let begin = if rows.start == around.start { rows.start } else { self.run_start(rows.start) };
+            let end = if rows.end == around.end { rows.end } else { self.run_end(rows.end - 1) };
+            self.for_each_run_in(begin..end, rows, f);
         }
     }
 
     #[inline(always)]
-    fn each_within(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
+    fn for_each_run_in(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         // A closure of its own function would be compiled without the vector instructions of its caller.
-        let walked = self.try_each_within(
+        let walked = self.try_for_each_run_in(
             around,
             rows,
             #[inline(always)]
@@ -198,7 +202,7 @@ impl Runs {
 
     /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
     #[inline(always)]
-    fn try_each_within<E>(
+    fn try_for_each_run_in<E>(
         &self,
         around: Range<usize>,
         rows: Range<usize>,

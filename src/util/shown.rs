@@ -39,14 +39,14 @@ fn list_size<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> usize {
 
 fn list_view_size<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> usize {
     let values = lists.values();
-    let shown = sizes_shown(lists).sum::<usize>().min(values.len());
+    let shown = visible_sizes(lists).sum::<usize>().min(values.len());
     // A share of all values: those shown may lie anywhere among them.
     let share = slice_size(values) as u128 * shown as u128 / values.len().max(1) as u128;
     2 * lists.len() * size_of::<O>() + share as usize
 }
 
 /// The lists' lengths, which are 0 where they are null, whatever their slots say.
-fn sizes_shown<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> impl Iterator<Item = usize> {
+fn visible_sizes<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> impl Iterator<Item = usize> {
     lists.sizes().iter().enumerate().map(|(row, size)| if lists.is_valid(row) { size.as_usize() } else { 0 })
 }
 
@@ -71,13 +71,13 @@ fn compact_lists<O: OffsetSizeTrait>(slice: &ArrayRef) -> Result<ArrayRef> {
     let (DataType::ListView(field) | DataType::LargeListView(field)) = lists.data_type() else {
         return Ok(slice.clone());
     };
-    let shown: usize = sizes_shown(lists).sum();
+    let shown: usize = visible_sizes(lists).sum();
     if shown >= lists.values().len() {
         return Ok(slice.clone());
     }
     let mut rows = Vec::with_capacity(shown);
     let (mut offsets, mut sizes) = (Vec::with_capacity(lists.len()), Vec::with_capacity(lists.len()));
-    for (size, begin) in sizes_shown(lists).zip(lists.offsets()) {
+    for (size, begin) in visible_sizes(lists).zip(lists.offsets()) {
         offsets.push(O::usize_as(rows.len()));
         sizes.push(O::usize_as(size));
         rows.extend((begin.as_usize() as u64..).take(size));

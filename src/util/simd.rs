@@ -1,7 +1,7 @@
 //! Loops compiled twice: for any processor, and for those with AVX2.
 //!
 //! x86-64 as such compares no 64-bit integers several at once, and knows no least of unsigned ones. Most processors in use
-//! do, but a wheel must run on all of them. So a loop over values is handed to [`widest`], which has it compiled for both and
+//! do, but a wheel must run on all of them. So a loop over values is handed to [`with_widest_vectors`], which has it compiled for both and
 //! chooses when it runs. The results are the same bits: no instruction among them rounds in another way.
 //! A million row numbers of rows in order took 2.2 ms without and 1.65 with it (whole call, one thread), a moving sum 6.6 and
 //! 5.6, `last_value(x) IGNORE NULLS` 7.1 and 6.2.
@@ -13,7 +13,7 @@
 
 /// What `work` returns, by the widest vectors that the processor has.
 #[inline]
-pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn with_widest_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
@@ -24,9 +24,9 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
 
 /// What `work` returns; `None` where the processor has no AVX2 though its kind may: the caller has another, slower way then.
 ///
-/// For loops that are compiled for each aggregate anew: of these there is one copy, where [`widest`] makes two.
+/// For loops that are compiled for each aggregate anew: of these there is one copy, where [`with_widest_vectors`] makes two.
 #[inline]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> Option<R> {
+pub(crate) fn with_avx2_only<R>(work: impl FnOnce() -> R) -> Option<R> {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
     return has_avx2().then(|| unsafe { x86::with_avx2(work) });
@@ -49,17 +49,17 @@ mod x86 {
         if super::PORTABLE.get() {
             return false;
         }
-        match FOUND.load(Ordering::Relaxed) {
+        match DETECTED.load(Ordering::Relaxed) {
             UNKNOWN => detect(),
-            found => found == YES,
+            found => found == WITH_AVX2,
         }
     }
 
     /// What the processor was found to have. No lock: a process that is forked while another thread holds one waits for ever.
-    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
+    static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
     const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
+    const WITHOUT_AVX2: u8 = 1;
+    const WITH_AVX2: u8 = 2;
 
     #[cold]
     fn detect() -> bool {
@@ -68,7 +68,7 @@ mod x86 {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
-        FOUND.store(if has { YES } else { NO }, Ordering::Relaxed);
+        DETECTED.store(if has { WITH_AVX2 } else { WITHOUT_AVX2 }, Ordering::Relaxed);
         has
     }
 
@@ -85,7 +85,7 @@ thread_local! {
 
 /// What `work` returns in either way: as it is compiled for any processor, and for this one.
 #[cfg(test)]
-pub(crate) fn both<R>(work: impl Fn() -> R) -> [R; 2] {
+pub(crate) fn portable_and_widest<R>(work: impl Fn() -> R) -> [R; 2] {
     [true, false].map(|portable| {
         let before = PORTABLE.replace(portable);
         let answer = work();
@@ -98,9 +98,9 @@ pub(crate) fn both<R>(work: impl Fn() -> R) -> [R; 2] {
 mod tests {
     use super::*;
 
-    /// Which way was taken shows in [`vectorized`], which asks as [`widest`] does.
+    /// Which way was taken shows in [`with_avx2_only`], which asks as [`with_widest_vectors`] does.
     #[test]
-    fn either_way_is_taken() {
+    fn simd_and_portable_are_both_tested() {
         #[cfg(target_arch = "x86_64")]
         let ways = {
             use std::arch::is_x86_feature_detected;
@@ -110,8 +110,8 @@ mod tests {
         };
         #[cfg(not(target_arch = "x86_64"))]
         let ways = [Some(7), Some(7)];
-        assert_eq!(both(|| vectorized(|| 7)), ways);
-        assert_eq!(both(|| widest(|| 7)), [7, 7]);
+        assert_eq!(portable_and_widest(|| with_avx2_only(|| 7)), ways);
+        assert_eq!(portable_and_widest(|| with_widest_vectors(|| 7)), [7, 7]);
         assert!(!PORTABLE.get());
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The ranges, which follow each other with or without gaps, as slices of `values`.
-pub(crate) fn pieces<T>(
+pub(crate) fn split_at_ranges<T>(
     mut values: &mut [T],
     ranges: impl IntoIterator<Item = Range<usize>>,
 ) -> impl Iterator<Item = &mut [T]> {

@@ -1,7 +1,7 @@
 //! The known name closest to an unknown one, for messages.
 
 /// How many letters must change to make one name of the other (Levenshtein), for "did you mean".
-pub(crate) fn distance(left: &str, right: &str) -> usize {
+pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (index, left) in left.chars().flat_map(char::to_lowercase).enumerate() {
@@ -17,14 +17,14 @@ pub(crate) fn distance(left: &str, right: &str) -> usize {
 }
 
 /// `did you mean "x"?` where a known name is close, else the names there are.
-pub(crate) fn near(name: &str, what: &str, known: &[&str]) -> String {
-    const SHOWN: usize = 40;
-    let closest = known.iter().map(|known| (distance(name, known), known)).min();
+pub(crate) fn did_you_mean(name: &str, what: &str, known: &[&str]) -> String {
+    const MAX_LISTED_NAMES: usize = 40;
+    let closest = known.iter().map(|known| (edit_distance(name, known), known)).min();
     match closest {
         Some((distance, known)) if distance <= 1 + name.chars().count() / 4 => format!("did you mean {known:?}?"),
         _ => {
-            let more = if known.len() > SHOWN { ", ..." } else { "" };
-            format!("{what} are {}{more}", known[..known.len().min(SHOWN)].join(", "))
+            let more = if known.len() > MAX_LISTED_NAMES { ", ..." } else { "" };
+            format!("{what} are {}{more}", known[..known.len().min(MAX_LISTED_NAMES)].join(", "))
         }
     }
 }

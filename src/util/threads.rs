@@ -13,10 +13,10 @@ use super::reserve;
 use crate::error::{Error, Remedy, Result};
 
 /// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
-const MIN_ROWS: usize = 32 * 1024;
+const MIN_ROWS_PER_THREAD: usize = 32 * 1024;
 
 /// Bytes of a thread's stack, and of what else it is given.
-const STACK: usize = 4 << 20;
+const STACK_BYTES: usize = 4 << 20;
 
 /// The threads of one computation: the caller's own, and others that are started when they are first needed. These live
 /// no longer than the computation does, so none is ever there before a fork.
@@ -34,7 +34,7 @@ pub struct Threads {
 struct Helpers {
     pool: ThreadPool,
     /// Whether they keep off the processor of whoever calls them.
-    apart: bool,
+    avoid_caller: bool,
 }
 
 impl Threads {
@@ -48,7 +48,7 @@ impl Threads {
     /// These threads, of which the others keep off the processor of whoever calls them, if that is asked for and nobody else
     /// runs on the machine when they are started.
     #[must_use]
-    pub(crate) fn spread(self, spread: bool) -> Self {
+    pub(crate) fn with_spread(self, spread: bool) -> Self {
         Self { spread, ..self }
     }
 
@@ -57,14 +57,14 @@ impl Threads {
     pub fn count(asked: usize) -> usize {
         // The system reads files to tell, which takes as long as a small computation. 0: it has not been asked yet. No lock:
         // a process that is forked while another thread holds one waits for ever.
-        static ALL: AtomicUsize = AtomicUsize::new(0);
+        static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
         if asked > 0 {
             return asked;
         }
-        match ALL.load(Ordering::Relaxed) {
+        match AVAILABLE.load(Ordering::Relaxed) {
             0 => {
                 let all = std::thread::available_parallelism().map_or(1, usize::from);
-                ALL.store(all, Ordering::Relaxed);
+                AVAILABLE.store(all, Ordering::Relaxed);
                 all
             }
             all => all,
@@ -73,17 +73,17 @@ impl Threads {
 
     /// No more of these threads than so many rows are worth.
     #[must_use]
-    pub(crate) fn at_most_for(self, rows: usize) -> Self {
-        Self { count: self.count.min(rows / MIN_ROWS).max(1), ..self }
+    pub(crate) fn limited_to_rows(self, rows: usize) -> Self {
+        Self { count: self.count.min(rows / MIN_ROWS_PER_THREAD).max(1), ..self }
     }
 
     /// These threads, or the caller's own where so few rows are not worth the start of another.
     pub(crate) fn for_rows(&self, rows: usize) -> Self {
-        if rows < 2 * MIN_ROWS { self.alone() } else { self.clone() }
+        if rows < 2 * MIN_ROWS_PER_THREAD { self.single() } else { self.clone() }
     }
 
     /// The caller's own thread only.
-    pub(crate) fn alone(&self) -> Self {
+    pub(crate) fn single(&self) -> Self {
         Self { count: 1, ..self.clone() }
     }
 
@@ -95,14 +95,14 @@ impl Threads {
     /// `rows` cut into pieces of about the same length, one for each thread that is worth its start.
     #[must_use]
     pub(crate) fn ranges(&self, rows: &Range<usize>) -> Vec<Range<usize>> {
-        let pieces = self.count.min(rows.len() / MIN_ROWS).max(1);
+        let pieces = self.count.min(rows.len() / MIN_ROWS_PER_THREAD).max(1);
         let at = |piece: usize| rows.start + rows.len() * piece / pieces;
         (0..pieces).map(|piece| at(piece)..at(piece + 1)).collect()
     }
 
     /// How many of `rows` rows a thread takes where each has a slice of its own to write; at least one.
     #[must_use]
-    pub(crate) fn share(&self, rows: usize) -> usize {
+    pub(crate) fn chunk_rows(&self, rows: usize) -> usize {
         rows.div_ceil(self.ranges(&(0..rows)).len()).max(1)
     }
 
@@ -125,24 +125,24 @@ impl Threads {
         let mut results: Vec<_> = items.iter().map(|_| None).collect();
         let left = Mutex::new(items.into_iter().zip(&mut results));
         let take = || {
-            while let Some((item, result)) = next(&left) {
+            while let Some((item, result)) = next_item(&left) {
                 let answer = work(item);
                 if answer.is_err() {
-                    while next(&left).is_some() {}
+                    while next_item(&left).is_some() {}
                 }
                 *result = Some(answer);
             }
         };
-        self.on_helpers(helpers, others, &take);
+        self.run_on_helpers(helpers, others, &take);
         // Items are begun in order: all before one that failed have been answered.
         let answers = results.into_iter().flatten().collect::<Result<Vec<_>>>()?;
         if answers.len() == count { Ok(answers) } else { Err(Error::internal("an item was not answered")) }
     }
 
     /// Calls `take` on this thread and on so many others. Not generic, so that it is compiled once.
-    fn on_helpers(&self, helpers: &Helpers, others: usize, take: &(dyn Fn() + Sync)) {
+    fn run_on_helpers(&self, helpers: &Helpers, others: usize, take: &(dyn Fn() + Sync)) {
         let (done, waiting) = channel::<()>();
-        let own = helpers.apart.then(Processor::current);
+        let own = helpers.avoid_caller.then(Processor::current);
         helpers.pool.in_place_scope(|scope| {
             for _ in 0..others {
                 let done = done.clone();
@@ -161,7 +161,7 @@ impl Threads {
             take();
             // A helper that has to wait goes on with what other helpers have left.
             while rayon::current_thread_index().is_none()
-                && waiting.recv_timeout(Cancel::ASKED) == Err(RecvTimeoutError::Timeout)
+                && waiting.recv_timeout(Cancel::POLL_INTERVAL) == Err(RecvTimeoutError::Timeout)
                 && self.cancel.check().is_ok()
             {}
         });
@@ -171,11 +171,11 @@ impl Threads {
     fn helpers(&self) -> Result<&Helpers> {
         let start = || {
             // A thread that cannot be given its own stacks ends the process.
-            reserve::probe(self.count * STACK).map_err(|error| error.message().to_string())?;
-            let apart = self.spread && Processor::only_one_is_busy();
+            reserve::probe(self.count * STACK_BYTES).map_err(|error| error.message().to_string())?;
+            let apart = self.spread && Processor::is_only_busy_thread();
             let name = |number| format!("windrow-{number}");
             let pool = ThreadPoolBuilder::new().num_threads(self.count - 1).thread_name(name).build();
-            pool.map(|pool| Helpers { pool, apart }).map_err(|error| error.to_string())
+            pool.map(|pool| Helpers { pool, avoid_caller: apart }).map_err(|error| error.to_string())
         };
         let helpers = self.helpers.get_or_init(start).as_ref();
         let refused = |error| {
@@ -187,7 +187,7 @@ impl Threads {
 }
 
 /// The next of items that several threads take.
-fn next<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
+fn next_item<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
     left.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
@@ -203,40 +203,40 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn threads_start_for_many_rows_only() {
+    fn few_rows_start_no_threads() {
         let threads = Threads::new(2, &Cancel::default());
         let places = |rows: usize| {
             let threads = threads.for_rows(rows);
             threads.map(vec![0, 1], |_| Ok(std::thread::current().id())).unwrap()
         };
         let own = std::thread::current().id();
-        assert_eq!(places(2 * MIN_ROWS - 1), [own, own]);
+        assert_eq!(places(2 * MIN_ROWS_PER_THREAD - 1), [own, own]);
         assert!(threads.helpers.get().is_none());
-        places(2 * MIN_ROWS);
+        places(2 * MIN_ROWS_PER_THREAD);
         assert!(threads.helpers.get().is_some());
-        assert_eq!(threads.ranges(&(0..2 * MIN_ROWS)).len(), 2);
+        assert_eq!(threads.ranges(&(0..2 * MIN_ROWS_PER_THREAD)).len(), 2);
     }
 
     #[test]
-    fn threads_run_where_the_system_puts_them() {
+    fn threads_are_not_pinned() {
         let threads = Threads::new(2, &Cancel::default());
         threads.map(vec![0, 1], Ok).unwrap();
-        assert!(!threads.helpers().unwrap().apart);
+        assert!(!threads.helpers().unwrap().avoid_caller);
     }
 
     #[test]
-    fn no_more_threads_are_taken_than_rows_are_worth() {
-        let counted = |asked, rows| Threads::new(asked, &Cancel::default()).at_most_for(rows).count;
+    fn threads_are_limited_by_rows() {
+        let counted = |asked, rows| Threads::new(asked, &Cancel::default()).limited_to_rows(rows).count;
         assert_eq!(counted(1, 300_000), 1);
         assert_eq!(counted(4096, 300_000), 9);
         assert_eq!(counted(4096, 10), 1);
         assert_eq!(counted(0, 10), 1);
-        assert_eq!(counted(3, 100 * MIN_ROWS), 3);
+        assert_eq!(counted(3, 100 * MIN_ROWS_PER_THREAD), 3);
     }
 
     /// Two items wait for each other, so two threads must have them; and within each the same again.
     #[test]
-    fn several_threads_work_at_once() {
+    fn threads_run_concurrently() {
         let threads = Threads::new(3, &Cancel::default());
         let both = Barrier::new(2);
         let found = threads.map(vec![10, 20], |item| {
@@ -247,20 +247,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_told() {
+    fn map_returns_first_error() {
         let threads = Threads::new(2, &Cancel::default());
-        let begun = AtomicUsize::new(0);
+        let has_started = AtomicUsize::new(0);
         let found = threads.map((0..1000).collect(), |item: i32| {
-            begun.fetch_add(1, Relaxed);
+            has_started.fetch_add(1, Relaxed);
             std::thread::sleep(Duration::from_millis(u64::from(item == 3) * 20));
             if item < 3 { Ok(()) } else { Err(Error::data(format!("item {item}"))) }
         });
         assert_eq!(found.unwrap_err().message(), "item 3");
-        assert!(begun.into_inner() < 10);
+        assert!(has_started.into_inner() < 10);
     }
 
     #[test]
-    fn a_panic_of_any_thread_is_the_callers() {
+    fn panics_reach_the_caller() {
         let threads = Threads::new(2, &Cancel::default());
         let work = || threads.map(vec![0, 1, 2, 3], |item| if item == 1 { panic!("item {item}") } else { Ok(item) });
         assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
@@ -268,11 +268,11 @@ mod tests {
 
     /// Whoever waits for a helper still hears that it is to stop.
     #[test]
-    fn cancellation_is_asked_for_while_waiting() {
+    fn waiting_caller_sees_cancellation() {
         let own = std::thread::current().id();
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
-        let cancel = Cancel::asking(move || {
+        let cancel = Cancel::with_poll(move || {
             assert_eq!(std::thread::current().id(), own);
             count.fetch_add(1, Relaxed) == 1
         });

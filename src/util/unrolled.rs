@@ -9,8 +9,8 @@
 
 /// Adds to `counts` how many items belong to each place.
 #[inline(always)]
-pub(crate) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) -> usize) {
-    in_turns(
+pub(crate) fn count_by_bucket<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) -> usize) {
+    for_each_unrolled(
         items,
         #[inline(always)]
         |item| counts[place(item)] += 1,
@@ -19,8 +19,13 @@ pub(crate) fn count<T: Copy>(items: &[T], counts: &mut [u32], place: impl Fn(T) 
 
 /// Calls `put` for all items, in their order, with where each goes: behind what went to its place, which ends where `ends` says.
 #[inline(always)]
-pub(crate) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> usize, mut put: impl FnMut(usize, T)) {
-    in_turns(
+pub(crate) fn scatter_by_bucket<T: Copy>(
+    items: &[T],
+    ends: &mut [u32],
+    place: impl Fn(T) -> usize,
+    mut put: impl FnMut(usize, T),
+) {
+    for_each_unrolled(
         items,
         #[inline(always)]
         |item| {
@@ -34,7 +39,7 @@ pub(crate) fn deal<T: Copy>(items: &[T], ends: &mut [u32], place: impl Fn(T) -> 
 /// Calls `each` for all items, in their order. It is to be a closure that is always inlined (`#[inline(always)]`), or all
 /// items come to one place after all.
 #[inline(always)]
-pub(crate) fn in_turns<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
+pub(crate) fn for_each_unrolled<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
     let (turns, rest) = items.as_chunks();
     for turn in turns {
         // Spelled out: a loop of so many is only taken apart where the compiler finds it short.

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::util::threads::Threads;
 
 /// The length of answers that are made of the values at some places, in whatever unit limits them: values, or bytes.
-pub(crate) trait AnswerLength: Send + Sync {
+pub(crate) trait ResultLength: Send + Sync {
     /// How much the values at the places of `run` add to an answer, each with what parts it from the next.
     fn length(&self, run: Range<usize>) -> usize;
 
@@ -23,7 +23,7 @@ pub(crate) trait AnswerLength: Send + Sync {
     fn separator(&self) -> usize;
 
     /// Whether answers of one run, and answers like the one before, share their values and add nothing.
-    fn shares(&self) -> bool;
+    fn can_share(&self) -> bool;
 
     /// Refuses answers of so much in all that do not fit their type, or the memory there is.
     ///
@@ -34,26 +34,26 @@ pub(crate) trait AnswerLength: Send + Sync {
 
 /// How much some answers are together.
 #[derive(Debug, Default)]
-pub(crate) struct Total(usize);
+pub(crate) struct TotalLength(usize);
 
-impl Total {
+impl TotalLength {
     /// Adds the answer that is made of these runs of places, which one run may share.
     #[inline]
-    pub(crate) fn add(&mut self, of: &dyn AnswerLength, runs: impl Iterator<Item = Range<usize>> + Clone) {
-        if !of.shares() || runs.clone().filter(|run| !run.is_empty()).count() > 1 {
+    pub(crate) fn add(&mut self, of: &dyn ResultLength, runs: impl Iterator<Item = Range<usize>> + Clone) {
+        if !of.can_share() || runs.clone().filter(|run| !run.is_empty()).count() > 1 {
             self.add_all(of, runs);
         }
     }
 
     /// Adds the answer that is made of all values of these runs.
     #[inline]
-    pub(crate) fn add_all(&mut self, of: &dyn AnswerLength, runs: impl Iterator<Item = Range<usize>>) {
+    pub(crate) fn add_all(&mut self, of: &dyn ResultLength, runs: impl Iterator<Item = Range<usize>>) {
         let lengths = runs.filter(|run| !run.is_empty()).map(|run| of.length(run));
         self.add_values(of, lengths.fold(0, usize::saturating_add));
     }
 
     /// Adds the answer whose values have this length together, each with what parts it from the next.
-    pub(super) fn add_values(&mut self, of: &dyn AnswerLength, values: usize) {
+    pub(super) fn add_values(&mut self, of: &dyn ResultLength, values: usize) {
         self.0 = self.0.saturating_add(values.saturating_sub(of.separator()));
     }
 

@@ -5,23 +5,23 @@
 //!   level 0     [. . 1 . 1 . . .][. . . . . . . .][. . . . . . . 1]
 //! ```
 //!
-//! Cost: [`Present`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`Selected`]
+//! Cost: [`Bitset`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`SelectBitset`]
 //! is that and O(1) per word from the code found last.
 
 use std::hint::select_unpredictable;
 
-use crate::util::bitmap::{WORD as BITS, select_in};
+use crate::util::bitmap::{WORD_BITS as BITS, select_in_word};
 
 /// A set of codes, read in order.
 #[derive(Debug, Default)]
-pub(crate) struct Present {
+pub(crate) struct Bitset {
     /// `levels[0]` has a bit per code, `levels[k]` one per word of `levels[k - 1]`.
     levels: Vec<Vec<u64>>,
 }
 
-impl Present {
+impl Bitset {
     /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
+    pub(crate) fn reset(&mut self, codes: usize) {
         let (mut level, mut bits) = (0, codes);
         while level == 0 || bits > 1 {
             bits = bits.div_ceil(BITS);
@@ -93,9 +93,9 @@ impl Present {
     /// The `k`-th code there, from 0, which is less than how many there are, and the cursor of its word. Cost: a step for each
     /// word with codes between `from` and it.
     #[inline(always)]
-    fn select(&self, from: Cursor, k: u32) -> Option<(usize, Cursor)> {
+    fn select(&self, from: BitCursor, k: u32) -> Option<(usize, BitCursor)> {
         let words = self.levels.first()?;
-        let Cursor { mut at, mut before } = from;
+        let BitCursor { mut at, mut before } = from;
         while k < before {
             at = self.previous_at(1, at)?;
             before -= words[at].count_ones();
@@ -103,8 +103,8 @@ impl Present {
         loop {
             let here = words[at].count_ones();
             if k - before < here {
-                let code = at * BITS + select_in(words[at], k - before) as usize;
-                return Some((code, Cursor { at, before }));
+                let code = at * BITS + select_in_word(words[at], k - before) as usize;
+                return Some((code, BitCursor { at, before }));
             }
             before += here;
             at = self.next_at(1, at + 1)?;
@@ -119,7 +119,7 @@ impl Present {
 
 /// A place among the codes: a word of the lowest level.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cursor {
+struct BitCursor {
     at: usize,
     /// How many codes are there before it.
     before: u32,
@@ -131,19 +131,19 @@ struct Cursor {
 /// one, and the next answer is as many words away as codes have come and gone, at the most. Most rows stay in their word, and
 /// which of its codes is asked for is found without a branch, which no processor could foresee.
 #[derive(Debug, Default)]
-pub(crate) struct Selected {
-    present: Present,
+pub(crate) struct SelectBitset {
+    present: Bitset,
     /// Ascending; one at least once anything has been asked.
-    cursors: Vec<Cursor>,
+    cursors: Vec<BitCursor>,
     /// The cursors to be.
-    next: Vec<Cursor>,
+    next: Vec<BitCursor>,
     count: u32,
 }
 
-impl Selected {
+impl SelectBitset {
     /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
-        self.present.restart(codes);
+    pub(crate) fn reset(&mut self, codes: usize) {
+        self.present.reset(codes);
         self.cursors.clear();
         self.count = 0;
     }
@@ -172,7 +172,7 @@ impl Selected {
         next.clear();
         let mut near = 0;
         for &k in ks {
-            let distance = |cursor: &Cursor| cursor.before.abs_diff(k);
+            let distance = |cursor: &BitCursor| cursor.before.abs_diff(k);
             while near + 1 < cursors.len() && distance(&cursors[near + 1]) <= distance(&cursors[near]) {
                 near += 1;
             }
@@ -192,22 +192,22 @@ impl Selected {
 
 #[cfg(test)]
 mod tests {
-    use crate::evaluate::multiset::fenwick::Ranked;
+    use crate::evaluate::multiset::fenwick::Fenwick;
     use std::collections::BTreeSet;
 
     use super::*;
 
     /// Both sets against the standard library's, of few and of many codes.
     #[test]
-    fn as_an_ordered_set() {
+    fn bitset_matches_btree_set() {
         for codes in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
-            let (mut present, mut ranked, mut expected) = (Present::default(), Ranked::default(), BTreeSet::new());
-            let mut selected = Selected::default();
-            selected.restart(5);
-            selected.restart(codes);
-            present.restart(7);
-            present.restart(codes);
-            ranked.restart(codes);
+            let (mut present, mut ranked, mut expected) = (Bitset::default(), Fenwick::default(), BTreeSet::new());
+            let mut selected = SelectBitset::default();
+            selected.reset(5);
+            selected.reset(codes);
+            present.reset(7);
+            present.reset(codes);
+            ranked.reset(codes);
             let mut seed = 1_u64;
             for _ in 0..600 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -232,7 +232,7 @@ mod tests {
             }
             assert_eq!(present.iter().collect::<Vec<_>>(), expected.iter().copied().collect::<Vec<_>>());
             for (k, &code) in expected.iter().enumerate() {
-                assert_eq!((ranked.before(code) as usize, ranked.before(code + 1) as usize), (k, k + 1));
+                assert_eq!((ranked.count_before(code) as usize, ranked.count_before(code + 1) as usize), (k, k + 1));
             }
         }
     }

@@ -12,38 +12,38 @@ use std::collections::BTreeMap;
 
 use arrow_array::ArrayRef;
 
-use super::distinct_sweep::Sweep;
-use super::sliding::{Codes, Tally};
-use super::value_codes::{Partition, Values};
+use super::distinct_sweep::DistinctSweep;
+use super::sliding::{Multiset, MultisetFunction};
+use super::value_codes::{PartitionCodes, ValueCodes};
 use crate::error::Result;
 use crate::evaluate::evaluator::{Evaluator, FrameTraits};
 use crate::evaluate::state_tree::StateTree;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout, Retractable};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, Retractable};
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of any aggregate over the different values of frames of these traits.
-pub(crate) fn mergeable<A: Aggregate + 'static>(
+pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     frames: FrameTraits,
-    values: Values,
+    values: ValueCodes,
 ) -> Box<dyn Evaluator> {
     if frames.strategy == Strategy::Sweep {
-        Box::new(Sweep::new(aggregate, values))
+        Box::new(DistinctSweep::new(aggregate, values))
     } else {
-        Codes::boxed(frames, values, Merged(aggregate))
+        Multiset::boxed(frames, values, MergedDistinct(aggregate))
     }
 }
 
-/// As [`mergeable`], of an aggregate that can also subtract.
-pub(crate) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
+/// As [`evaluator_for_mergeable`], of an aggregate that can also subtract.
+pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
     aggregate: A,
     frames: FrameTraits,
-    values: Values,
+    values: ValueCodes,
 ) -> Box<dyn Evaluator> {
     if frames.strategy == Strategy::Sweep {
-        Box::new(Sweep::new(aggregate, values))
+        Box::new(DistinctSweep::new(aggregate, values))
     } else {
-        Codes::boxed(frames, values, Retracted(aggregate))
+        Multiset::boxed(frames, values, RetractedDistinct(aggregate))
     }
 }
 
@@ -51,11 +51,11 @@ pub(crate) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
 fn fold<A: Aggregate>(
     aggregate: &A,
     counts: &BTreeMap<u32, u32>,
-    values: &Values,
-    partition: &Partition,
+    values: &ValueCodes,
+    partition: &PartitionCodes,
     out: &mut A::Builder,
 ) -> Result<()> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let mut state = accumulator.init();
     for &code in counts.keys() {
         let row = values.row(partition, code as usize);
@@ -65,26 +65,26 @@ fn fold<A: Aggregate>(
 }
 
 /// One state, from which values are taken again.
-struct Retracted<A>(A);
+struct RetractedDistinct<A>(A);
 
-impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
-    type Kept = Option<A::State>;
+impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDistinct<A> {
+    type State = Option<A::State>;
     type Builder = A::Builder;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Self::Kept, _: &Values, _: &Partition) -> Result<()> {
+    fn reset(&self, kept: &mut Self::State, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
         *kept = Some(self.0.accumulator().init());
         Ok(())
     }
 
-    fn set(
+    fn set_count(
         &self,
-        kept: &mut Self::Kept,
-        values: &Values,
-        partition: &Partition,
+        kept: &mut Self::State,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
@@ -100,25 +100,25 @@ impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        self.0.readout().builder(capacity)
+        self.0.reader().builder(capacity)
     }
 
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut Self::Kept,
-        _: &Values,
-        _: &Partition,
+        kept: &mut Self::State,
+        _: &ValueCodes,
+        _: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        self.0.readout().evaluate(kept.get_or_insert_with(|| self.0.accumulator().init()), out)
+        self.0.reader().evaluate(kept.get_or_insert_with(|| self.0.accumulator().init()), out)
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
@@ -126,30 +126,30 @@ impl<A: Aggregate<Accumulator: Retractable>> Tally for Retracted<A> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.readout().finish(out)
+        self.0.reader().finish(out)
     }
 }
 
 /// A tree of the states of the values present.
-struct Merged<A>(A);
+struct MergedDistinct<A>(A);
 
-impl<A: Aggregate> Tally for Merged<A> {
-    type Kept = StateTree<A::State>;
+impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
+    type State = StateTree<A::State>;
     type Builder = A::Builder;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Self::Kept, _: &Values, partition: &Partition) -> Result<()> {
-        kept.restart(self.0.accumulator(), partition.codes)
+    fn reset(&self, kept: &mut Self::State, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        kept.reset(self.0.accumulator(), partition.codes)
     }
 
-    fn set(
+    fn set_count(
         &self,
-        kept: &mut Self::Kept,
-        values: &Values,
-        partition: &Partition,
+        kept: &mut Self::State,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
@@ -162,28 +162,28 @@ impl<A: Aggregate> Tally for Merged<A> {
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        self.0.readout().builder(capacity)
+        self.0.reader().builder(capacity)
     }
 
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut Self::Kept,
-        _: &Values,
-        _: &Partition,
+        kept: &mut Self::State,
+        _: &ValueCodes,
+        _: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
         match kept.root() {
-            Some(state) => self.0.readout().evaluate(state, out),
-            None => self.0.readout().evaluate(&self.0.accumulator().init(), out),
+            Some(state) => self.0.reader().evaluate(state, out),
+            None => self.0.reader().evaluate(&self.0.accumulator().init(), out),
         }
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
@@ -191,6 +191,6 @@ impl<A: Aggregate> Tally for Merged<A> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.readout().finish(out)
+        self.0.reader().finish(out)
     }
 }

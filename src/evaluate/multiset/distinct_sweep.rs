@@ -18,37 +18,37 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::value_codes::Values;
+use super::value_codes::ValueCodes;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, each_frame};
+use crate::evaluate::evaluator::{Evaluator, for_each_frame};
 use crate::evaluate::state_tree::StateTree;
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 
 /// The value has not been met.
-const NOWHERE: usize = usize::MAX;
+const NO_POSITION: usize = usize::MAX;
 
 /// An aggregate of each frame's different values.
 #[derive(Debug)]
-pub(crate) struct Sweep<A> {
+pub(crate) struct DistinctSweep<A> {
     aggregate: A,
-    values: Values,
+    values: ValueCodes,
 }
 
-impl<A: Aggregate> Sweep<A> {
-    pub(crate) fn new(aggregate: A, values: Values) -> Self {
+impl<A: Aggregate> DistinctSweep<A> {
+    pub(crate) fn new(aggregate: A, values: ValueCodes) -> Self {
         Self { aggregate, values }
     }
 }
 
 /// Where the rows of each frame, which is of one piece, stand among those that take part.
-fn runs_of(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Range<u32>>> {
+fn place_runs(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Range<u32>>> {
     let mut runs = reserve::with_capacity(rows.len())?;
-    each_frame(frames, rows, cancel, |_, pieces| {
+    for_each_frame(frames, rows, cancel, |_, pieces| {
         let mut pieces = pieces.filter(|piece| !piece.is_empty());
         let run = pieces.next().map_or(0..0, |piece| values.places.of(piece));
         runs.push(run.start as u32..run.end as u32);
@@ -62,13 +62,13 @@ fn sort_by_end(frames: &mut [u32], runs: &[Range<u32>]) {
     frames.sort_unstable_by_key(|&frame| (runs[frame as usize].end, frame));
 }
 
-impl<A: Aggregate> Evaluator for Sweep<A> {
+impl<A: Aggregate> Evaluator for DistinctSweep<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, values } = self;
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
-        let runs = runs_of(values, frames, rows.clone(), cancel)?;
+        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let runs = place_runs(values, frames, rows.clone(), cancel)?;
         let mut out = readout.builder(rows.len());
-        let mut order = reserve::collected(0..rows.len() as u32)?;
+        let mut order = reserve::collect(0..rows.len() as u32)?;
         let (mut tree, mut last) = (StateTree::default(), Vec::new());
         let mut at = 0;
         while at < rows.len() {
@@ -80,8 +80,8 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
             let runs_here = || here.iter().map(|&row| &runs[row as usize]).filter(|run| !run.is_empty());
             let first = runs_here().map(|run| run.start as usize).min().unwrap_or(0);
             let behind = runs_here().next_back().map_or(first, |run| run.end as usize);
-            tree.restart(accumulator, behind - first)?;
-            reserve::refill(&mut last, partition.codes, NOWHERE)?;
+            tree.reset(accumulator, behind - first)?;
+            reserve::refill(&mut last, partition.codes, NO_POSITION)?;
             let mut swept = first;
             for &row in here.iter() {
                 let run = &runs[row as usize];
@@ -94,7 +94,7 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
                     let mut state = accumulator.init();
                     accumulator.update(&mut state, row..row + 1)?;
                     let before = std::mem::replace(&mut last[values.codes[place] as usize], place);
-                    if before != NOWHERE {
+                    if before != NO_POSITION {
                         tree.set(accumulator, before - first, accumulator.init())?;
                     }
                     tree.set(accumulator, place - first, state)?;
@@ -108,11 +108,11 @@ impl<A: Aggregate> Evaluator for Sweep<A> {
         restore(&readout.finish(out)?, &order)
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for values that are counted"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }

@@ -6,14 +6,14 @@
 
 /// A set of codes, counted.
 #[derive(Debug, Default)]
-pub(crate) struct Ranked {
+pub(crate) struct Fenwick {
     /// Element `n` counts the codes there of the `n & -n` before code `n`.
     counts: Vec<u32>,
 }
 
-impl Ranked {
+impl Fenwick {
     /// None of `codes` codes.
-    pub(crate) fn restart(&mut self, codes: usize) {
+    pub(crate) fn reset(&mut self, codes: usize) {
         self.counts.clear();
         self.counts.resize(codes + 1, 0);
     }
@@ -31,7 +31,7 @@ impl Ranked {
 
     /// How many are there before `code`.
     #[inline]
-    pub(crate) fn before(&self, code: usize) -> u32 {
+    pub(crate) fn count_before(&self, code: usize) -> u32 {
         let (mut at, mut count) = (code, 0);
         while at > 0 {
             count += self.counts[at];

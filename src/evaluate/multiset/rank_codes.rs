@@ -20,40 +20,40 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::positional::index::Included;
-use crate::model::row_mask::Inclusion;
+use crate::evaluate::positional::index::MaskIndex;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
-use crate::sort::boundaries::starts;
+use crate::sort::boundaries::find_boundaries;
 use crate::sort::sort_column::SortColumn;
-use crate::sort::sort_to_indices::arrange;
+use crate::sort::sort_to_indices::sort_with_boundaries;
 use crate::util::bitmap::next_set;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
 /// each thread sorts by itself.
-const PIECE: usize = 1 << 15;
+const PLACES_PER_SORT: usize = 1 << 15;
 
 /// The rows of a section that take part, numbered without gaps.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
-    included: Included,
+pub(crate) struct IncludedRows {
+    included: MaskIndex,
     /// Where partitions begin among the places; those of which no row takes part have none.
-    pub(crate) partitions: Edges,
+    pub(crate) partitions: Boundaries,
     /// The row of each place; `None`: a place is a row.
     rows: Option<UInt32Array>,
 }
 
-impl Places {
+impl IncludedRows {
     /// The rows of `section` that take part.
     ///
     /// # Errors
     /// There is no memory for their numbers.
-    pub(crate) fn new(section: &Section, inclusion: Inclusion) -> Result<Self> {
-        let Inclusion::Mask(bits) = &inclusion else {
-            return Ok(Self { included: Included::All, partitions: section.partitions.clone(), rows: None });
+    pub(crate) fn new(section: &Section, inclusion: RowMask) -> Result<Self> {
+        let RowMask::Mask(bits) = &inclusion else {
+            return Ok(Self { included: MaskIndex::All, partitions: section.partitions.clone(), rows: None });
         };
         let mut rows = reserve::with_capacity(bits.count_set_bits())?;
         rows.extend(bits.set_indices_u32());
@@ -63,11 +63,11 @@ impl Places {
         for &row in rows.values() {
             let begin = row as usize >= end;
             if begin {
-                end = section.partitions.end(row as usize);
+                end = section.partitions.run_end(row as usize);
             }
             begins.append(begin);
         }
-        Ok(Self { included: Included::new(inclusion), partitions: Edges::new(begins.finish()), rows: Some(rows) })
+        Ok(Self { included: MaskIndex::new(inclusion), partitions: Boundaries::new(begins.finish()), rows: Some(rows) })
     }
 
     /// How many rows take part.
@@ -110,24 +110,24 @@ impl Places {
 
 /// Codes of keys by places.
 #[derive(Debug, Clone)]
-pub(crate) struct Dense {
+pub(crate) struct RankCodes {
     /// Per place, how many different keys of its partition come before its own.
     pub(crate) codes: Vec<u32>,
     /// The places by key within each partition, ties in row order.
     pub(crate) sorted: Vec<u32>,
 }
 
-impl Dense {
+impl RankCodes {
     /// The codes of `keys`, columns as long as the section, in their order.
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn new(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
+    pub(crate) fn new(places: &IncludedRows, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
         let columns = columns(places, keys)?;
         let sorted = order(&places.partitions, &columns, threads)?;
         let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
         let values = gather_on(&values, &sorted, threads)?;
-        let differs = starts(&values, places.len(), None)?;
+        let differs = find_boundaries(&values, places.len(), None)?;
         let mut codes = reserve::repeated(0, places.len())?;
         let mut code = 0;
         for (at, &place) in sorted.iter().enumerate() {
@@ -147,18 +147,18 @@ impl Dense {
 ///
 /// # Errors
 /// A type without an order; cancellation.
-pub(crate) fn sorted(places: &Places, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+pub(crate) fn sorted(places: &IncludedRows, keys: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     order(&places.partitions, &columns(places, keys)?, threads)
 }
 
 /// The keys by places.
-fn columns(places: &Places, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
+fn columns(places: &IncludedRows, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
     keys.iter().map(|key| Ok(SortColumn { values: places.take(&key.values)?, ..key.clone() })).collect()
 }
 
 /// Places by `columns` within each of `partitions`, ties in row order. Small partitions are sorted some at a time.
-fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
-    let Some(pieces) = pieces(partitions) else { return order_of_piece(partitions, columns, threads) };
+fn order(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+    let Some(pieces) = pieces(partitions) else { return sort_piece(partitions, columns, threads) };
     let mut sorted = reserve::repeated(0, partitions.len())?;
     let mut left = &mut sorted[..];
     let mut work = Vec::with_capacity(pieces.len());
@@ -172,33 +172,33 @@ fn order(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Resul
         let of_piece =
             |column: &SortColumn| SortColumn { values: column.values.slice(begin, length), ..column.clone() };
         let columns: Vec<_> = columns.iter().map(of_piece).collect();
-        let order = order_of_piece(&partitions.slice(piece), &columns, &threads.alone())?;
+        let order = sort_piece(&partitions.slice(piece), &columns, &threads.single())?;
         sorted.iter_mut().zip(order).for_each(|(to, place)| *to = begin as u32 + place);
         Ok(())
     })?;
     Ok(sorted)
 }
 
-fn order_of_piece(partitions: &Edges, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
+fn sort_piece(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     let several = next_set(partitions.starts(), 1).is_some();
-    let numbers = several.then(|| numbers(partitions)).transpose()?.map(SortColumn::ascending);
+    let numbers = several.then(|| run_numbers(partitions)).transpose()?.map(SortColumn::ascending);
     let columns: Vec<_> = numbers.into_iter().chain(columns.iter().cloned()).collect();
-    match arrange(&columns, &[], threads)?.order {
+    match sort_with_boundaries(&columns, &[], threads)?.order {
         Some(order) => Ok(order),
-        None => reserve::collected(0..partitions.len() as u32),
+        None => reserve::collect(0..partitions.len() as u32),
     }
 }
 
 /// Blocks of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
-fn pieces(partitions: &Edges) -> Option<Vec<Range<usize>>> {
-    let pieces = partitions.blocks(PIECE);
-    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PIECE)).then_some(pieces)
+fn pieces(partitions: &Boundaries) -> Option<Vec<Range<usize>>> {
+    let pieces = partitions.blocks(PLACES_PER_SORT);
+    (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PLACES_PER_SORT)).then_some(pieces)
 }
 
 /// Each row's run, numbered from 0.
-fn numbers(runs: &Edges) -> Result<ArrayRef> {
+fn run_numbers(runs: &Boundaries) -> Result<ArrayRef> {
     let (mut numbers, mut number) = (reserve::with_capacity(runs.len())?, 0);
-    runs.each(|run| {
+    runs.for_each_run(|run| {
         numbers.resize(run.end, number);
         number += 1;
     });
@@ -217,45 +217,45 @@ mod tests {
 
     #[test]
     fn codes_count_within_partitions() {
-        let edges = |bits: &[bool]| Edges::new(bits.iter().copied().collect());
+        let edges = |bits: &[bool]| Boundaries::new(bits.iter().copied().collect());
         let section =
             Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
                 .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
-        let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
+        let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
         let threads = Threads::new(1, &Cancel::default());
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let key = SortColumn::ascending(column);
-        let dense = Dense::new(&places, std::slice::from_ref(&key), &threads).unwrap();
+        let dense = RankCodes::new(&places, std::slice::from_ref(&key), &threads).unwrap();
         assert_eq!(dense.codes, [2, 0, 2, 1, 1, 0]);
         assert_eq!(dense.sorted, [1, 3, 0, 2, 5, 4]);
         assert_eq!((places.of(1..6), places.row(4)), (1..5, 5));
         let down = SortColumn { options: SortOptions::new(true, true), ..key };
-        let dense = Dense::new(&places, &[down], &threads).unwrap();
+        let dense = RankCodes::new(&places, &[down], &threads).unwrap();
         assert_eq!(dense.codes, [0, 2, 0, 1, 0, 1]);
         assert_eq!(dense.sorted, [0, 2, 3, 1, 4, 5]);
     }
 
     #[test]
-    fn nobody_takes_part() {
-        let section = Section::whole(Edges::single(3), Edges::single(3), vec![]).unwrap();
-        let places = Places::new(&section, Inclusion::Mask(BooleanBuffer::new_unset(3))).unwrap();
+    fn all_rows_filtered() {
+        let section = Section::whole(Boundaries::single(3), Boundaries::single(3), vec![]).unwrap();
+        let places = IncludedRows::new(&section, RowMask::Mask(BooleanBuffer::new_unset(3))).unwrap();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a"]));
         let dense =
-            Dense::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
+            RankCodes::new(&places, &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default())).unwrap();
         assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
     }
 
     /// Many small partitions, some large one among them or not, some rows without a place.
     #[test]
-    fn pieces_are_sorted_as_all_are() {
-        let rows = 3 * PIECE;
+    fn sorting_in_pieces_matches_one_sort() {
+        let rows = 3 * PLACES_PER_SORT;
         for (length, large) in [(1, false), (7, false), (5000, false), (7, true)] {
             let begins = |row: usize| row.is_multiple_of(length) && !(large && (10..rows - 10).contains(&row));
-            let edges = Edges::new(BooleanBuffer::collect_bool(rows, begins));
+            let edges = Boundaries::new(BooleanBuffer::collect_bool(rows, begins));
             let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
-            let places = Places::new(&section, Inclusion::Mask(mask)).unwrap();
+            let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();
             let key = SortColumn {
                 values: Arc::new(Int64Array::from(values.clone())),
@@ -263,7 +263,7 @@ mod tests {
             };
             assert_eq!(pieces(&places.partitions).is_some(), !large);
             let mut expected: Vec<_> = (0..places.len() as u32).collect();
-            places.partitions.each(|partition| {
+            places.partitions.for_each_run(|partition| {
                 expected[partition].sort_by_key(|&place| -values[places.row(place as usize)]);
             });
             for threads in [1, 2] {

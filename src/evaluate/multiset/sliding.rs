@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Values are numbered in their order within a partition ([`super::rank_codes`]), so a count is an array element. A
-//! [`Tally`] hears of each change and keeps what its question needs: a state over the values present, a tree of the
+//! [`MultisetFunction`] hears of each change and keeps what its question needs: a state over the values present, a tree of the
 //! greatest counts, a bitmap. Of EXCLUDE's pieces each moves as monotonically as the frames do, so a row enters and
 //! leaves O(1) times.
 //!
@@ -28,55 +28,61 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::answer_length::{AnswerLength, Total, of_all};
-use super::value_codes::{Partition, Values};
+use super::answer_length::{ResultLength, TotalLength, of_all};
+use super::value_codes::{PartitionCodes, ValueCodes};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_block, each_frame};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_block, for_each_frame};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
 use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::simd::vectorized;
+use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
 /// Cancellation is looked for at least once in so many changes.
-const WORK: usize = 1 << 22;
+const CHANGES_PER_CANCEL_CHECK: usize = 1 << 22;
 
 /// A question about the values of a frame and how often each is there.
-pub(crate) trait Tally: Send + Sync {
+pub(crate) trait MultisetFunction: Send + Sync {
     /// What is known of the values present.
-    type Kept: Default;
+    type State: Default;
     /// Where answers gather.
     type Builder;
 
     /// Whether it asks how often a value is there, or only whether it is. It then hears of the counts 0 and 1.
-    fn counts(&self) -> bool;
+    fn needs_counts(&self) -> bool;
 
     /// No value of `partition` is there.
     ///
     /// # Errors
     /// There is no memory for what is kept of its values.
-    fn restart(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition) -> Result<()>;
+    fn reset(&self, kept: &mut Self::State, values: &ValueCodes, partition: &PartitionCodes) -> Result<()>;
 
     /// The value of `code` is now there `count` times.
     ///
     /// # Errors
     /// An aggregate's.
-    fn set(&self, kept: &mut Self::Kept, values: &Values, partition: &Partition, code: usize, count: u32)
-    -> Result<()>;
+    fn set_count(
+        &self,
+        kept: &mut Self::State,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()>;
 
     /// How long answers are, if they are of no fixed width.
-    fn length(&self) -> Option<&dyn AnswerLength> {
+    fn result_length(&self) -> Option<&dyn ResultLength> {
         None
     }
 
     /// An empty builder for `capacity` answers.
     fn builder(&self, capacity: usize) -> Self::Builder;
 
-    /// Makes room for answers of so much in all, where [`Tally::length`] says how long they are.
+    /// Makes room for answers of so much in all, where [`MultisetFunction::length`] says how long they are.
     ///
     /// # Errors
     /// There is none.
@@ -88,11 +94,11 @@ pub(crate) trait Tally: Send + Sync {
     ///
     /// # Errors
     /// It does not fit its type.
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut Self::Kept,
-        values: &Values,
-        partition: &Partition,
+        kept: &mut Self::State,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         row: usize,
         out: &mut Self::Builder,
     ) -> Result<()>;
@@ -101,11 +107,11 @@ pub(crate) trait Tally: Send + Sync {
     ///
     /// # Errors
     /// It does not fit its type.
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         row: usize,
         out: &mut Self::Builder,
     ) -> Result<()>;
@@ -119,48 +125,48 @@ pub(crate) trait Tally: Send + Sync {
 
 /// A tally over any frames.
 #[derive(Debug)]
-pub(crate) struct Codes<T> {
-    values: Values,
+pub(crate) struct Multiset<T> {
+    values: ValueCodes,
     tally: T,
-    visits: Visits,
+    visits: VisitOrder,
 }
 
 /// The order in which rows are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Visits {
+enum VisitOrder {
     /// As they come: their frames never go back, or are best read one by one.
-    AsTheyCome,
+    RowOrder,
     /// In Mo's order.
     Mo,
     /// As they come, each frame counted anew: the oracle.
     Naive,
 }
 
-impl<T: Tally + 'static> Codes<T> {
+impl<T: MultisetFunction + 'static> Multiset<T> {
     /// `tally` over frames of these traits.
-    pub(crate) fn boxed(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
+    pub(crate) fn boxed(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
         let visits = if frames.strategy == Strategy::Naive {
-            Visits::Naive
+            VisitOrder::Naive
         } else if frames.monotone {
-            Visits::AsTheyCome
+            VisitOrder::RowOrder
         } else {
-            Visits::Mo
+            VisitOrder::Mo
         };
         Box::new(Self { values, tally, visits })
     }
 
-    /// As [`Codes::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
-    pub(crate) fn boxed_as_they_come(frames: FrameTraits, values: Values, tally: T) -> Box<dyn Evaluator> {
+    /// As [`Multiset::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
+    pub(crate) fn boxed_in_row_order(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
         let naive = frames.strategy == Strategy::Naive;
-        Box::new(Self { values, tally, visits: if naive { Visits::Naive } else { Visits::AsTheyCome } })
+        Box::new(Self { values, tally, visits: if naive { VisitOrder::Naive } else { VisitOrder::RowOrder } })
     }
 }
 
-impl<T: Tally> Codes<T> {
+impl<T: MultisetFunction> Multiset<T> {
     /// How long the answers of `rows` are together, at most: as if all values in a frame were different.
-    fn length(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
-        let mut total = Total::default();
-        each_frame(frames, rows, cancel, |_, pieces| {
+    fn length(&self, of: &dyn ResultLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
+        let mut total = TotalLength::default();
+        for_each_frame(frames, rows, cancel, |_, pieces| {
             // Answers in an order of their own share no run.
             total.add_all(of, pieces.map(|piece| self.values.places.of(piece)));
             Ok(())
@@ -169,17 +175,23 @@ impl<T: Tally> Codes<T> {
     }
 
     /// Whether they are as long as that: no two values are the same, and no two answers share theirs.
-    fn is_exact(&self, of: &dyn AnswerLength) -> bool {
-        self.values.unique && !of.shares()
+    fn has_exact_length(&self, of: &dyn ResultLength) -> bool {
+        self.values.unique && !of.can_share()
     }
 
     /// How long they are.
-    fn exact(&self, of: &dyn AnswerLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
-        Ok(self.walk(&Lengths(of), Total::default(), frames, rows, cancel)?.0.length())
+    fn exact_length(
+        &self,
+        of: &dyn ResultLength,
+        frames: &Frames,
+        rows: Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<usize> {
+        Ok(self.walk(&LengthSum(of), TotalLength::default(), frames, rows, cancel)?.0.length())
     }
 
     /// The answers of `rows` by `tally`, and the order in which they were made if it is not that of the rows.
-    fn walk<U: Tally>(
+    fn walk<U: MultisetFunction>(
         &self,
         tally: &U,
         mut out: U::Builder,
@@ -189,17 +201,17 @@ impl<T: Tally> Codes<T> {
     ) -> Result<(U::Builder, Option<Vec<u32>>)> {
         let Self { values, visits, .. } = self;
         match visits {
-            Visits::AsTheyCome => {
-                let mut moving = Moving::new(values, tally, cancel);
-                each_block(frames, rows, cancel, &mut |bounds| {
+            VisitOrder::RowOrder => {
+                let mut moving = SlidingCounts::new(values, tally, cancel);
+                for_each_block(frames, rows, cancel, &mut |bounds| {
                     let mut rows = bounds.rows.clone();
                     // The common frame has one piece, and a loop of its own.
                     let answered = bounds.runs().and_then(|runs| {
-                        vectorized(
+                        with_avx2_only(
                             #[inline(always)]
                             || {
                                 let mut each = rows.clone().zip(runs.iter());
-                                each.try_for_each(|(row, run)| moving.slide(row, lane(values, run), &mut out))
+                                each.try_for_each(|(row, run)| moving.slide(row, piece_places(values, run), &mut out))
                             },
                         )
                     });
@@ -209,26 +221,26 @@ impl<T: Tally> Codes<T> {
                     rows.try_for_each(|row| {
                         let pieces = bounds.sub_ranges(row);
                         let used = pieces.len();
-                        moving.answer(row, &lanes(values, pieces)[..used], &mut out)
+                        moving.answer(row, &pieces_of(values, pieces)[..used], &mut out)
                     })
                 })?;
             }
-            Visits::Mo => {
-                let all = all_lanes(values, frames, rows.clone(), cancel)?;
-                let order = mo(values, &rows, &all)?;
-                let mut moving = Moving::new(values, tally, cancel);
+            VisitOrder::Mo => {
+                let all = all_pieces(values, frames, rows.clone(), cancel)?;
+                let order = mo_order(values, &rows, &all)?;
+                let mut moving = SlidingCounts::new(values, tally, cancel);
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
                 }
                 return Ok((out, Some(order)));
             }
-            Visits::Naive => {
-                let mut partition = Partition::default();
-                each_frame(frames, rows, cancel, |row, pieces| {
+            VisitOrder::Naive => {
+                let mut partition = PartitionCodes::default();
+                for_each_frame(frames, rows, cancel, |row, pieces| {
                     if !partition.rows.contains(&row) {
                         partition = values.partition(row);
                     }
-                    tally.define(&values.count(pieces), values, &partition, row, &mut out)
+                    tally.evaluate_naive(&values.count(pieces), values, &partition, row, &mut out)
                 })?;
             }
         }
@@ -236,26 +248,26 @@ impl<T: Tally> Codes<T> {
     }
 }
 
-impl<T: Tally> Evaluator for Codes<T> {
+impl<T: MultisetFunction> Evaluator for Multiset<T> {
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
-        let Some(of) = self.tally.length() else { return Ok(()) };
+        let Some(of) = self.tally.result_length() else { return Ok(()) };
         let cancel = threads.cancel();
         let check = of.check(of_all(rows, threads, |rows| self.length(of, frames, rows, cancel))?);
-        if check.is_ok() || self.is_exact(of) {
+        if check.is_ok() || self.has_exact_length(of) {
             return check;
         }
-        of.check(of_all(rows, threads, |rows| self.exact(of, frames, rows, cancel))?)
+        of.check(of_all(rows, threads, |rows| self.exact_length(of, frames, rows, cancel))?)
     }
 
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let tally = &self.tally;
         let mut out = tally.builder(rows.len());
-        if let Some(of) = tally.length() {
+        if let Some(of) = tally.result_length() {
             let most = self.length(of, frames, rows.clone(), cancel)?;
-            if self.is_exact(of) {
+            if self.has_exact_length(of) {
                 tally.reserve(most, &mut out)?;
             } else if of.check(most).is_err() {
-                tally.reserve(self.exact(of, frames, rows.clone(), cancel)?, &mut out)?;
+                tally.reserve(self.exact_length(of, frames, rows.clone(), cancel)?, &mut out)?;
             }
         }
         let (out, order) = self.walk(tally, out, frames, rows, cancel)?;
@@ -266,40 +278,47 @@ impl<T: Tally> Evaluator for Codes<T> {
         }
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state stands for values that are counted"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// Answers that are not made, but whose lengths are added up.
-struct Lengths<'a>(&'a dyn AnswerLength);
+struct LengthSum<'a>(&'a dyn ResultLength);
 
 /// The length of the values present, and whether an answer has been made of them.
 #[derive(Debug, Default)]
-struct Measured {
+struct LengthState {
     values: usize,
     answered: bool,
 }
 
-impl Tally for Lengths<'_> {
-    type Kept = Measured;
-    type Builder = Total;
+impl MultisetFunction for LengthSum<'_> {
+    type State = LengthState;
+    type Builder = TotalLength;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Measured, _: &Values, _: &Partition) -> Result<()> {
-        *kept = Measured::default();
+    fn reset(&self, kept: &mut LengthState, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
+        *kept = LengthState::default();
         Ok(())
     }
 
     #[inline]
-    fn set(&self, kept: &mut Measured, values: &Values, partition: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set_count(
+        &self,
+        kept: &mut LengthState,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
         let place = values.place(partition, code) as usize;
         let length = self.0.length(place..place + 1);
         kept.values = if count > 0 { kept.values + length } else { kept.values - length };
@@ -307,52 +326,59 @@ impl Tally for Lengths<'_> {
         Ok(())
     }
 
-    fn builder(&self, _: usize) -> Total {
-        Total::default()
+    fn builder(&self, _: usize) -> TotalLength {
+        TotalLength::default()
     }
 
-    fn answer(&self, kept: &mut Measured, _: &Values, _: &Partition, _: usize, out: &mut Total) -> Result<()> {
-        if !std::mem::replace(&mut kept.answered, true) || !self.0.shares() {
+    fn evaluate(
+        &self,
+        kept: &mut LengthState,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        _: usize,
+        out: &mut TotalLength,
+    ) -> Result<()> {
+        if !std::mem::replace(&mut kept.answered, true) || !self.0.can_share() {
             out.add_values(self.0, kept.values);
         }
         Ok(())
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
-        out: &mut Total,
+        out: &mut TotalLength,
     ) -> Result<()> {
         let places = counts.keys().map(|&code| values.place(partition, code as usize) as usize);
         out.add_values(self.0, places.map(|place| self.0.length(place..place + 1)).fold(0, usize::saturating_add));
         Ok(())
     }
 
-    fn finish(&self, _: Total) -> Result<ArrayRef> {
+    fn finish(&self, _: TotalLength) -> Result<ArrayRef> {
         Err(Error::internal("lengths are no answers"))
     }
 }
 
 /// The places in each of EXCLUDE's pieces.
-type Lanes = [Range<u32>; 3];
+type Pieces = [Range<u32>; 3];
 
 #[inline]
-fn lanes(values: &Values, pieces: SubRanges) -> Lanes {
-    let mut lanes = Lanes::default();
+fn pieces_of(values: &ValueCodes, pieces: SubRanges) -> Pieces {
+    let mut lanes = Pieces::default();
     for (places, piece) in lanes.iter_mut().zip(pieces) {
-        *places = lane(values, piece);
+        *places = piece_places(values, piece);
     }
     lanes
 }
 
 /// The places of the frames of `rows`.
-fn all_lanes(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Lanes>> {
+fn all_pieces(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Pieces>> {
     let mut all = reserve::with_capacity(rows.len())?;
-    each_frame(frames, rows, cancel, |_, pieces| {
-        all.push(lanes(values, pieces));
+    for_each_frame(frames, rows, cancel, |_, pieces| {
+        all.push(pieces_of(values, pieces));
         Ok(())
     })?;
     Ok(all)
@@ -360,30 +386,30 @@ fn all_lanes(values: &Values, frames: &Frames, rows: Range<usize>, cancel: &Canc
 
 /// The places of one piece.
 #[inline(always)]
-fn lane(values: &Values, piece: Range<usize>) -> Range<u32> {
+fn piece_places(values: &ValueCodes, piece: Range<usize>) -> Range<u32> {
     let places = if piece.is_empty() { 0..0 } else { values.places.of(piece) };
     places.start as u32..places.end as u32
 }
 
 /// The counts of one frame, moved on to the next.
-struct Moving<'a, T: Tally> {
-    values: &'a Values,
+struct SlidingCounts<'a, T: MultisetFunction> {
+    values: &'a ValueCodes,
     tally: &'a T,
     cancel: &'a Cancel,
-    partition: Partition,
-    lanes: Lanes,
+    partition: PartitionCodes,
+    lanes: Pieces,
     counts: Vec<u32>,
-    kept: T::Kept,
+    kept: T::State,
     work: usize,
 }
 
-impl<'a, T: Tally> Moving<'a, T> {
-    fn new(values: &'a Values, tally: &'a T, cancel: &'a Cancel) -> Self {
+impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
+    fn new(values: &'a ValueCodes, tally: &'a T, cancel: &'a Cancel) -> Self {
         let (partition, lanes, counts, kept) = Default::default();
         Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
     }
 
-    /// As [`Moving::answer`], of a frame of one piece.
+    /// As [`SlidingCounts::evaluate`], of a frame of one piece.
     #[inline(always)]
     fn slide(&mut self, row: usize, run: Range<u32>, out: &mut T::Builder) -> Result<()> {
         let old = &self.lanes[0];
@@ -396,7 +422,7 @@ impl<'a, T: Tally> Moving<'a, T> {
         // Of one piece no row leaves and comes, so those that have their codes to themselves may come first as well.
         self.change(enter, true)?;
         self.change(leave, false)?;
-        self.tally.answer(&mut self.kept, self.values, &self.partition, row, out)
+        self.tally.evaluate(&mut self.kept, self.values, &self.partition, row, out)
     }
 
     /// Appends the answer of `row`, whose frame is in `lanes`; those that are not given are never used.
@@ -406,8 +432,8 @@ impl<'a, T: Tally> Moving<'a, T> {
             if !self.values.unique {
                 reserve::refill(&mut self.counts, self.partition.codes, 0)?;
             }
-            self.lanes = Lanes::default();
-            self.tally.restart(&mut self.kept, self.values, &self.partition)?;
+            self.lanes = Pieces::default();
+            self.tally.reset(&mut self.kept, self.values, &self.partition)?;
         }
         // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
         // that has its code to itself, and may be in two lanes, leaves before it comes.
@@ -415,7 +441,7 @@ impl<'a, T: Tally> Moving<'a, T> {
         for enter in [!unique, unique] {
             for (at, new) in lanes.iter().enumerate() {
                 let old = &self.lanes[at];
-                for part in if enter { beyond(new, old) } else { beyond(old, new) } {
+                for part in if enter { outside(new, old) } else { outside(old, new) } {
                     if !part.is_empty() {
                         self.change(part, enter)?;
                     }
@@ -425,21 +451,23 @@ impl<'a, T: Tally> Moving<'a, T> {
         for (old, new) in self.lanes.iter_mut().zip(lanes) {
             old.clone_from(new);
         }
-        self.tally.answer(&mut self.kept, self.values, &self.partition, row, out)
+        self.tally.evaluate(&mut self.kept, self.values, &self.partition, row, out)
     }
 
     #[inline(always)]
     fn change(&mut self, places: Range<u32>, enter: bool) -> Result<()> {
         self.work += places.len();
-        if self.work > WORK {
+        if self.work > CHANGES_PER_CANCEL_CHECK {
             self.cancel.check()?;
             self.work = 0;
         }
         let Self { values, tally, partition, counts, kept, .. } = self;
-        let every = tally.counts();
+        let every = tally.needs_counts();
         let codes = &values.codes[places.start as usize..places.end as usize];
         if values.unique {
-            return codes.iter().try_for_each(|&code| tally.set(kept, values, partition, code as usize, enter.into()));
+            return codes
+                .iter()
+                .try_for_each(|&code| tally.set_count(kept, values, partition, code as usize, enter.into()));
         }
         for &code in codes {
             let code = code as usize;
@@ -447,7 +475,7 @@ impl<'a, T: Tally> Moving<'a, T> {
             let count = if enter { before + 1 } else { before - 1 };
             counts[code] = count;
             if every || before == 0 || count == 0 {
-                tally.set(kept, values, partition, code, count)?;
+                tally.set_count(kept, values, partition, code, count)?;
             }
         }
         Ok(())
@@ -456,7 +484,7 @@ impl<'a, T: Tally> Moving<'a, T> {
 
 /// What of `run` lies before and behind `other`.
 #[inline]
-fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
+fn outside(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
     if run.start >= other.end || other.start >= run.end {
         return [run.clone(), 0..0];
     }
@@ -464,7 +492,7 @@ fn beyond(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
 }
 
 /// The order of the rows, from 0, in which their frames are never far from the one before.
-fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>> {
+fn mo_order(values: &ValueCodes, rows: &Range<usize>, frames: &[Pieces]) -> Result<Vec<u32>> {
     let mut order = reserve::with_capacity(frames.len())?;
     let hull = |at: u32| {
         let mut lanes = frames[at as usize].iter().filter(|lane| !lane.is_empty());
@@ -476,7 +504,7 @@ fn mo(values: &Values, rows: &Range<usize>, frames: &[Lanes]) -> Result<Vec<u32>
     while at < rows.end {
         let partition = values.partition(at);
         let end = partition.rows.end.min(rows.end);
-        let mut here = reserve::collected((at - rows.start) as u32..(end - rows.start) as u32)?;
+        let mut here = reserve::collect((at - rows.start) as u32..(end - rows.start) as u32)?;
         let stride = (partition.places.len() as f64 / (here.len() as f64).sqrt()).max(1.0) as u32;
         here.sort_unstable_by_key(|&at| {
             let Range { start, end } = hull(at);
@@ -494,11 +522,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_beyond() {
-        assert_eq!(beyond(&(2..9), &(4..6)), [2..4, 6..9]);
-        assert_eq!(beyond(&(4..6), &(2..9)), [4..4, 6..6]);
-        assert_eq!(beyond(&(4..9), &(2..6)), [4..4, 6..9]);
-        assert_eq!(beyond(&(4..9), &(0..2)), [4..9, 0..0]);
-        assert_eq!(beyond(&(4..9), &(0..0)), [4..9, 0..0]);
+    fn outside_of_overlapping_runs() {
+        assert_eq!(outside(&(2..9), &(4..6)), [2..4, 6..9]);
+        assert_eq!(outside(&(4..6), &(2..9)), [4..4, 6..6]);
+        assert_eq!(outside(&(4..9), &(2..6)), [4..4, 6..9]);
+        assert_eq!(outside(&(4..9), &(0..2)), [4..9, 0..0]);
+        assert_eq!(outside(&(4..9), &(0..0)), [4..9, 0..0]);
     }
 }

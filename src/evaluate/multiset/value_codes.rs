@@ -6,24 +6,24 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
-use super::rank_codes::{self, Dense, Places};
+use super::rank_codes::{self, IncludedRows, RankCodes};
 use crate::bounds::exclude::SubRanges;
 use crate::error::Result;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::sort_column::SortColumn;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// No place has a value of this code.
-const NONE: u32 = u32::MAX;
+const NO_PLACE: u32 = u32::MAX;
 
 /// The rows that take part and the codes of their values.
 #[derive(Debug)]
-pub(crate) struct Values {
-    pub(crate) places: Places,
+pub(crate) struct ValueCodes {
+    pub(crate) places: IncludedRows,
     /// Per place.
     pub(crate) codes: Vec<u32>,
     /// At the partition's first place + code: the first place of that value.
@@ -31,12 +31,12 @@ pub(crate) struct Values {
     /// No two rows of a partition have the same code.
     pub(crate) unique: bool,
     /// Where the section's partitions begin.
-    pub(crate) partitions: Edges,
+    pub(crate) partitions: Boundaries,
 }
 
 /// The values of one partition.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Partition {
+pub(crate) struct PartitionCodes {
     /// Its rows.
     pub(crate) rows: Range<usize>,
     /// The places of its rows that take part.
@@ -45,15 +45,15 @@ pub(crate) struct Partition {
     pub(crate) codes: usize,
 }
 
-impl Values {
+impl ValueCodes {
     /// The codes of `keys`, equal ones alike.
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn new(section: &Section, inclusion: Inclusion, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
-        let places = Places::new(section, inclusion)?;
-        let Dense { codes, sorted } = Dense::new(&places, keys, threads)?;
-        let mut firsts = reserve::repeated(NONE, codes.len())?;
+    pub(crate) fn new(section: &Section, inclusion: RowMask, keys: &[SortColumn], threads: &Threads) -> Result<Self> {
+        let places = IncludedRows::new(section, inclusion)?;
+        let RankCodes { codes, sorted } = RankCodes::new(&places, keys, threads)?;
+        let mut firsts = reserve::repeated(NO_PLACE, codes.len())?;
         let mut partition = 0;
         for (at, &place) in sorted.iter().enumerate() {
             if places.partitions.starts_at(at) {
@@ -71,14 +71,14 @@ impl Values {
     /// A type without an order; cancellation.
     pub(crate) fn in_order(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
-        let places = Places::new(section, inclusion)?;
+        let places = IncludedRows::new(section, inclusion)?;
         let sorted = rank_codes::sorted(&places, keys, threads)?;
         let mut codes = reserve::repeated(0, sorted.len())?;
-        places.partitions.each(|partition| {
+        places.partitions.for_each_run(|partition| {
             for (code, &place) in sorted[partition].iter().enumerate() {
                 codes[place as usize] = code as u32;
             }
@@ -87,23 +87,23 @@ impl Values {
     }
 
     /// The partition that holds `row`.
-    pub(crate) fn partition(&self, row: usize) -> Partition {
-        let rows = self.partitions.run(row);
+    pub(crate) fn partition(&self, row: usize) -> PartitionCodes {
+        let rows = self.partitions.run_range(row);
         let places = self.places.of(rows.clone());
         let firsts = &self.firsts[places.clone()];
-        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NONE) };
-        Partition { rows, places, codes }
+        let codes = if self.unique { firsts.len() } else { firsts.partition_point(|&first| first != NO_PLACE) };
+        PartitionCodes { rows, places, codes }
     }
 
     /// A place of the partition whose value has this code.
     #[inline]
-    pub(crate) fn place(&self, partition: &Partition, code: usize) -> u32 {
+    pub(crate) fn place(&self, partition: &PartitionCodes, code: usize) -> u32 {
         self.firsts[partition.places.start + code]
     }
 
     /// A row of the partition whose value has this code.
     #[inline]
-    pub(crate) fn row(&self, partition: &Partition, code: usize) -> usize {
+    pub(crate) fn row(&self, partition: &PartitionCodes, code: usize) -> usize {
         self.places.row(self.place(partition, code) as usize)
     }
 
@@ -118,7 +118,7 @@ impl Values {
         }
         reserve::probe(self.firsts.len() * size_of::<u32>())?;
         reserve::probe_rows(&column, self.firsts.len())?;
-        let firsts = self.firsts.iter().map(|&first| (first != NONE).then_some(first));
+        let firsts = self.firsts.iter().map(|&first| (first != NO_PLACE).then_some(first));
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }
 
@@ -143,19 +143,19 @@ mod tests {
 
     use super::*;
 
-    fn values(in_order: bool) -> Values {
+    fn values(in_order: bool) -> ValueCodes {
         let begins = [true, false, false, false, false, true, false, false].into_iter().collect();
-        let edges = Edges::new(begins);
+        let edges = Boundaries::new(begins);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
-        let make = if in_order { Values::in_order } else { Values::new };
-        make(&section, Inclusion::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
+        let make = if in_order { ValueCodes::in_order } else { ValueCodes::new };
+        make(&section, RowMask::Mask(mask), &[SortColumn::ascending(column)], &Threads::new(1, &Cancel::default()))
             .unwrap()
     }
 
     #[test]
-    fn values_are_found_by_their_codes() {
+    fn codes_map_back_to_values() {
         let values = values(false);
         let partition = values.partition(3);
         assert_eq!((partition.rows.clone(), partition.places.clone(), partition.codes), (0..5, 0..4, 3));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_no_two_rows_are_alike() {
+    fn ordered_codes_are_unique() {
         let values = values(true);
         assert_eq!(values.codes, [2, 0, 3, 1, 1, 0]);
         assert_eq!(values.partition(0).codes, 4);

@@ -6,7 +6,7 @@
 //!   arranged                   5  8  7  4          `nth(0)` is row 5; ties in row order
 //! ```
 //!
-//! Quantiles, places and values by an argument order all ask a [`View`] of the frame: how many rows, the k-th of them,
+//! Quantiles, places and values by an argument order all ask a [`FrameView`] of the frame: how many rows, the k-th of them,
 //! how many come before a row. Cost by wavelet: one radix sort of the section's rows, then O(log m) per question, m rows
 //! in the partition; a frame that is the whole partition is O(1) per row asked for, and the wavelet is not built where
 //! there are only such.
@@ -22,78 +22,78 @@ use std::sync::OnceLock;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::wavelet::{Cursor, Run, Wavelet};
+use super::wavelet::{PositionRange, Wavelet, WaveletCursor};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, each_frame};
-use crate::evaluate::multiset::bitset::Selected;
-use crate::evaluate::multiset::rank_codes::{self, Dense, Places};
-use crate::evaluate::multiset::sliding::{Codes, Tally};
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_frame};
+use crate::evaluate::multiset::bitset::SelectBitset;
+use crate::evaluate::multiset::rank_codes::{self, IncludedRows, RankCodes};
+use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction};
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::gather::gather_on;
 use crate::sort::sort_column::{Comparators, SortColumn, compare};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 use crate::util::threads::Threads;
 
 /// The rows of a section that take part, in an order of their own within each partition.
-pub(crate) struct Arranged {
-    places: Places,
-    order: Order,
+pub(crate) struct FrameOrder {
+    places: IncludedRows,
+    order: OrderKind,
     /// To sort and gather with.
     threads: Threads,
 }
 
-enum Order {
-    Sorted(Sorted),
+enum OrderKind {
+    SortedPlaces(SortedPlaces),
     /// Each frame is sorted by this.
     Naive(Comparators),
     /// A set of codes is kept: each row's own, or with DISTINCT each value's.
-    Kept(Values),
+    Kept(ValueCodes),
 }
 
-struct Sorted {
+struct SortedPlaces {
     /// The places by the order within each partition.
     places: Vec<u32>,
     /// Where ties end and the rank of each place, for questions about rows.
-    ranked: Option<Ranked>,
+    ranked: Option<PeerRanks>,
     /// Built at the first frame that is not a whole partition; the error is that of building it.
     wavelet: OnceLock<Result<Wavelet>>,
 }
 
-struct Ranked {
+struct PeerRanks {
     /// Per place, where it stands in the order.
     at: Vec<u32>,
     /// Runs of equal keys in the order.
-    peers: Runs,
+    peers: RunIndex,
 }
 
 /// A function of each frame's rows in an order of their own.
-pub(crate) trait Reading: Send + Sync {
+pub(crate) trait FrameOrderFunction: Send + Sync {
     /// What is collected row by row.
-    type Answers;
+    type Builder;
 
     /// Room for the answers of so many rows.
-    fn answers(&self, rows: usize) -> Self::Answers;
+    fn builder(&self, rows: usize) -> Self::Builder;
 
     /// Appends the answer of `row`, whose frame is in view.
     ///
     /// # Errors
     /// Cancellation, an answer that does not fit its type.
-    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()>;
+    fn evaluate(&self, row: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()>;
 
     /// Appends the answer of the row before once more, whose frame is the same; `false` where it has to be read anew.
     ///
     /// # Errors
-    /// As for `read`.
+    /// As for `evaluate`.
     #[inline]
-    fn again(&self, _answers: &mut Self::Answers) -> Result<bool> {
+    fn repeat(&self, _answers: &mut Self::Builder) -> Result<bool> {
         Ok(false)
     }
 
@@ -101,57 +101,57 @@ pub(crate) trait Reading: Send + Sync {
     ///
     /// # Errors
     /// Answers that do not fit one column.
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef>;
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef>;
 }
 
-/// A [`Reading`] over a section.
-pub(crate) struct Read<R> {
-    pub(crate) arranged: Arranged,
+/// A [`FrameOrderFunction`] over a section.
+pub(crate) struct OrderEvaluator<R> {
+    pub(crate) arranged: FrameOrder,
     pub(crate) reading: R,
 }
 
-impl<R: Reading> Evaluator for Read<R> {
+impl<R: FrameOrderFunction> Evaluator for OrderEvaluator<R> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let mut answers = self.reading.answers(rows.len());
-        let mut view = View::new(&self.arranged, cancel);
+        let mut answers = self.reading.builder(rows.len());
+        let mut view = FrameView::new(&self.arranged, cancel);
         let mut before: Option<SubRanges> = None;
-        each_frame(frames, rows, cancel, |row, pieces| {
+        for_each_frame(frames, rows, cancel, |row, pieces| {
             // In small partitions all frames may be the partition.
             if before.as_ref().is_some_and(|before| before.as_slice() == pieces.as_slice())
-                && self.reading.again(&mut answers)?
+                && self.reading.repeat(&mut answers)?
             {
                 return Ok(());
             }
-            view.look_at(&self.arranged, pieces.clone());
+            view.set_frame(&self.arranged, pieces.clone());
             before = Some(pieces);
-            self.reading.read(row, &mut view, &mut answers)
+            self.reading.evaluate(row, &mut view, &mut answers)
         })?;
         self.reading.finish(answers)
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state of bounded size stands for the order of rows"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }
 
-/// A [`Reading`] of a set kept from row to row.
-struct ReadKept<R>(R);
+/// A [`FrameOrderFunction`] of a set kept from row to row.
+struct OrderOfSet<R>(R);
 
-impl<R: Reading> Tally for ReadKept<R> {
-    type Kept = View<'static>;
-    type Builder = R::Answers;
+impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
+    type State = FrameView<'static>;
+    type Builder = R::Builder;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut View<'static>, _: &Values, partition: &Partition) -> Result<()> {
-        if let Source::Kept(selected, begin) = &mut kept.source {
-            selected.restart(partition.codes);
+    fn reset(&self, kept: &mut FrameView<'static>, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        if let ViewSource::Kept(selected, begin) = &mut kept.source {
+            selected.reset(partition.codes);
             *begin = partition.places.start as u32;
         }
         kept.len = 0;
@@ -159,56 +159,63 @@ impl<R: Reading> Tally for ReadKept<R> {
     }
 
     #[inline(always)]
-    fn set(&self, kept: &mut View<'static>, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
-        if let Source::Kept(selected, _) = &mut kept.source {
+    fn set_count(
+        &self,
+        kept: &mut FrameView<'static>,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
+        if let ViewSource::Kept(selected, _) = &mut kept.source {
             selected.set(code, count > 0);
         }
         Ok(())
     }
 
-    fn builder(&self, capacity: usize) -> R::Answers {
-        self.0.answers(capacity)
+    fn builder(&self, capacity: usize) -> R::Builder {
+        self.0.builder(capacity)
     }
 
     #[inline(always)]
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut View<'static>,
-        _: &Values,
-        _: &Partition,
+        kept: &mut FrameView<'static>,
+        _: &ValueCodes,
+        _: &PartitionCodes,
         row: usize,
-        out: &mut R::Answers,
+        out: &mut R::Builder,
     ) -> Result<()> {
-        if let Source::Kept(selected, _) = &kept.source {
+        if let ViewSource::Kept(selected, _) = &kept.source {
             kept.len = selected.len() as usize;
         }
-        self.0.read(row, kept, out)
+        self.0.evaluate(row, kept, out)
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         row: usize,
-        out: &mut R::Answers,
+        out: &mut R::Builder,
     ) -> Result<()> {
-        let mut kept = View::default();
-        self.restart(&mut kept, values, partition)?;
+        let mut kept = FrameView::default();
+        self.reset(&mut kept, values, partition)?;
         for (&code, &count) in counts {
-            self.set(&mut kept, values, partition, code as usize, count)?;
+            self.set_count(&mut kept, values, partition, code as usize, count)?;
         }
-        self.answer(&mut kept, values, partition, row, out)
+        self.evaluate(&mut kept, values, partition, row, out)
     }
 
-    fn finish(&self, out: R::Answers) -> Result<ArrayRef> {
+    fn finish(&self, out: R::Builder) -> Result<ArrayRef> {
         self.0.finish(out)
     }
 }
 
 /// Which rows are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum RankBound {
     /// Those before the row; ties by row number.
     Before,
     /// Those before the row and all its peers.
@@ -217,15 +224,15 @@ pub(crate) enum Counted {
     ThroughPeers,
 }
 
-impl Arranged {
-    /// As [`Arranged::new`], each frame to be sorted anew.
+impl FrameOrder {
+    /// As [`FrameOrder::new`], each frame to be sorted anew.
     ///
     /// # Errors
     /// A type without an order.
-    pub(crate) fn naive(section: &Section, inclusion: Inclusion, keys: &[SortColumn]) -> Result<Self> {
+    pub(crate) fn naive(section: &Section, inclusion: RowMask, keys: &[SortColumn]) -> Result<Self> {
         Ok(Self {
-            places: Places::new(section, inclusion)?,
-            order: Order::Naive(compare(keys)?),
+            places: IncludedRows::new(section, inclusion)?,
+            order: OrderKind::Naive(compare(keys)?),
             threads: Threads::new(1, &Cancel::default()),
         })
     }
@@ -236,31 +243,31 @@ impl Arranged {
     /// A type without an order; cancellation.
     pub(crate) fn new(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         ranked: bool,
         threads: &Threads,
     ) -> Result<Self> {
-        let places = Places::new(section, inclusion)?;
-        let Dense { codes, sorted } = if ranked {
-            Dense::new(&places, keys, threads)?
+        let places = IncludedRows::new(section, inclusion)?;
+        let RankCodes { codes, sorted } = if ranked {
+            RankCodes::new(&places, keys, threads)?
         } else {
-            Dense { codes: Vec::new(), sorted: rank_codes::sorted(&places, keys, threads)? }
+            RankCodes { codes: Vec::new(), sorted: rank_codes::sorted(&places, keys, threads)? }
         };
-        let ranked = ranked.then(|| -> Result<Ranked> {
+        let ranked = ranked.then(|| -> Result<PeerRanks> {
             let mut at = reserve::repeated(0, sorted.len())?;
             for (rank, &place) in sorted.iter().enumerate() {
                 at[place as usize] = rank as u32;
             }
             let code = |rank: usize| codes[sorted[rank] as usize];
             let begins = |rank: usize| places.partitions.starts_at(rank) || code(rank) != code(rank - 1);
-            let peers = Edges::new((0..sorted.len()).map(begins).collect());
-            Ok(Ranked { at, peers: Runs::new(&peers) })
+            let peers = Boundaries::new((0..sorted.len()).map(begins).collect());
+            Ok(PeerRanks { at, peers: RunIndex::new(&peers) })
         });
         let ranked = ranked.transpose()?;
         Ok(Self {
             places,
-            order: Order::Sorted(Sorted { places: sorted, ranked, wavelet: OnceLock::new() }),
+            order: OrderKind::SortedPlaces(SortedPlaces { places: sorted, ranked, wavelet: OnceLock::new() }),
             threads: threads.clone(),
         })
     }
@@ -269,47 +276,47 @@ impl Arranged {
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn different(
+    pub(crate) fn distinct(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
-        let values = Values::new(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
+        let values = ValueCodes::new(section, inclusion, keys, threads)?;
+        Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
-    /// As [`Arranged::new`], for frames that never go back and readings that only [`View::find`].
+    /// As [`FrameOrder::new`], for frames that never go back and readings that only [`FrameView::select`].
     ///
     /// # Errors
     /// A type without an order; cancellation.
-    pub(crate) fn kept(
+    pub(crate) fn with_set(
         section: &Section,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         keys: &[SortColumn],
         threads: &Threads,
     ) -> Result<Self> {
-        let values = Values::in_order(section, inclusion, keys, threads)?;
-        Ok(Self { places: values.places.clone(), order: Order::Kept(values), threads: threads.clone() })
+        let values = ValueCodes::in_order(section, inclusion, keys, threads)?;
+        Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
     /// The evaluator of `reading` over frames of these traits.
-    pub(crate) fn read<R: Reading + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
+    pub(crate) fn boxed<R: FrameOrderFunction + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
         match self.order {
-            Order::Kept(values) => Codes::boxed(frames, values, ReadKept(reading)),
-            order => Box::new(Read { arranged: Self { order, ..self }, reading }),
+            OrderKind::Kept(values) => Multiset::boxed(frames, values, OrderOfSet(reading)),
+            order => Box::new(OrderEvaluator { arranged: Self { order, ..self }, reading }),
         }
     }
 
-    /// The values of `column`, which is as long as the section, where [`View::find`] finds rows.
+    /// The values of `column`, which is as long as the section, where [`FrameView::select`] finds rows.
     ///
     /// # Errors
     /// Text that outgrows its offsets; cancellation.
-    pub(crate) fn arrange(&self, column: &ArrayRef) -> Result<ArrayRef> {
+    pub(crate) fn ordered_values(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
-            Order::Naive(_) => Ok(column.clone()),
-            Order::Kept(values) => values.by_code(column, &self.threads),
-            Order::Sorted(Sorted { places: sorted, .. }) => {
+            OrderKind::Naive(_) => Ok(column.clone()),
+            OrderKind::Kept(values) => values.by_code(column, &self.threads),
+            OrderKind::SortedPlaces(SortedPlaces { places: sorted, .. }) => {
                 let values = self.places.take(column)?;
                 Ok(gather_on(&[values], sorted, &self.threads)?.swap_remove(0))
             }
@@ -318,21 +325,21 @@ impl Arranged {
 }
 
 /// What a view looks at.
-enum Source<'a> {
+enum ViewSource<'a> {
     /// Where cancellation is looked for stands beside it.
-    Arranged(&'a Arranged, &'a Cancel),
+    Arranged(&'a FrameOrder, &'a Cancel),
     /// The codes in the frame, and where their partition begins in arranged columns.
-    Kept(Selected, u32),
+    Kept(SelectBitset, u32),
 }
 
 /// The rows of one frame that take part, arranged.
-pub(crate) struct View<'a> {
-    source: Source<'a>,
-    cursor: Option<Cursor<'a>>,
+pub(crate) struct FrameView<'a> {
+    source: ViewSource<'a>,
+    cursor: Option<WaveletCursor<'a>>,
     /// The places of the partition that the frame lies in, once it has been asked for.
     partition: Range<usize>,
     /// The frame's places: the first `pieces` of these, none of them empty.
-    runs: [Run; 3],
+    runs: [PositionRange; 3],
     pieces: usize,
     len: usize,
     /// By the naive twin: the frame's rows.
@@ -341,18 +348,18 @@ pub(crate) struct View<'a> {
     found: Vec<u32>,
 }
 
-impl Default for View<'_> {
+impl Default for FrameView<'_> {
     fn default() -> Self {
-        Self::of(Source::Kept(Selected::default(), 0))
+        Self::of(ViewSource::Kept(SelectBitset::default(), 0))
     }
 }
 
-impl<'a> View<'a> {
-    fn new(arranged: &'a Arranged, cancel: &'a Cancel) -> Self {
-        Self::of(Source::Arranged(arranged, cancel))
+impl<'a> FrameView<'a> {
+    fn new(arranged: &'a FrameOrder, cancel: &'a Cancel) -> Self {
+        Self::of(ViewSource::Arranged(arranged, cancel))
     }
 
-    fn of(source: Source<'a>) -> Self {
+    fn of(source: ViewSource<'a>) -> Self {
         Self {
             source,
             cursor: None,
@@ -366,14 +373,14 @@ impl<'a> View<'a> {
     }
 
     /// What is looked at, by those who ask for rows.
-    fn arranged(&self) -> Result<&'a Arranged> {
+    fn frame_order(&self) -> Result<&'a FrameOrder> {
         match self.source {
-            Source::Arranged(arranged, _) => Ok(arranged),
-            Source::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
+            ViewSource::Arranged(arranged, _) => Ok(arranged),
+            ViewSource::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
         }
     }
 
-    fn look_at(&mut self, arranged: &Arranged, pieces: SubRanges) {
+    fn set_frame(&mut self, arranged: &FrameOrder, pieces: SubRanges) {
         (self.pieces, self.len) = (0, 0);
         for piece in pieces {
             let places = arranged.places.of(piece);
@@ -383,7 +390,7 @@ impl<'a> View<'a> {
                 self.len += places.len();
             }
         }
-        if let Order::Naive(compare) = &arranged.order {
+        if let OrderKind::Naive(compare) = &arranged.order {
             let places = self.runs[..self.pieces].iter().flat_map(|&[begin, end]| begin..end);
             self.rows.clear();
             self.rows.extend(places.map(|place| arranged.places.row(place as usize) as u32));
@@ -393,8 +400,8 @@ impl<'a> View<'a> {
 
     /// Whether a row is found fast where one near it was found for the frame before.
     #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
-        matches!(self.source, Source::Kept(..))
+    pub(crate) fn has_set(&self) -> bool {
+        matches!(self.source, ViewSource::Kept(..))
     }
 
     /// How many rows of the frame take part.
@@ -408,29 +415,29 @@ impl<'a> View<'a> {
     /// # Errors
     /// Cancellation.
     pub(crate) fn rows(&mut self, ks: &[u32], mut f: impl FnMut(usize)) -> Result<()> {
-        let arranged = self.arranged()?;
-        self.find(ks)?;
+        let arranged = self.frame_order()?;
+        self.select(ks)?;
         for &at in &self.found {
             f(match &arranged.order {
-                Order::Sorted(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
-                Order::Naive(_) | Order::Kept(_) => at as usize,
+                OrderKind::SortedPlaces(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
+                OrderKind::Naive(_) | OrderKind::Kept(_) => at as usize,
             });
         }
         Ok(())
     }
 
-    /// The k-th rows, from 0, as places in columns as [`Arranged::arrange`] has them.
+    /// The k-th rows, from 0, as places in columns as [`FrameOrder::ordered_values`] has them.
     ///
     /// # Errors
     /// Cancellation.
     #[inline(always)]
-    pub(crate) fn find(&mut self, ks: &[u32]) -> Result<&[u32]> {
+    pub(crate) fn select(&mut self, ks: &[u32]) -> Result<&[u32]> {
         match &mut self.source {
-            Source::Arranged(arranged, _) => {
+            ViewSource::Arranged(arranged, _) => {
                 let arranged = *arranged;
-                self.find_arranged(arranged, ks)
+                self.select_in_order(arranged, ks)
             }
-            Source::Kept(selected, begin) => {
+            ViewSource::Kept(selected, begin) => {
                 self.found.clear();
                 selected.select(ks, |code| self.found.push(*begin + code as u32));
                 Ok(&self.found)
@@ -438,9 +445,9 @@ impl<'a> View<'a> {
         }
     }
 
-    fn find_arranged(&mut self, arranged: &'a Arranged, ks: &[u32]) -> Result<&[u32]> {
+    fn select_in_order(&mut self, arranged: &'a FrameOrder, ks: &[u32]) -> Result<&[u32]> {
         self.found.resize(ks.len(), 0);
-        let Order::Sorted(sorted) = &arranged.order else {
+        let OrderKind::SortedPlaces(sorted) = &arranged.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.rows[k as usize];
             }
@@ -457,9 +464,9 @@ impl<'a> View<'a> {
         let pieces = self.pieces;
         let cursor = self.cursor(arranged, sorted)?;
         match pieces {
-            0 | 1 => cursor.nths([runs[0]], ks, &mut found),
-            2 => cursor.nths([runs[0], runs[1]], ks, &mut found),
-            _ => cursor.nths(runs, ks, &mut found),
+            0 | 1 => cursor.select([runs[0]], ks, &mut found),
+            2 => cursor.select([runs[0], runs[1]], ks, &mut found),
+            _ => cursor.select(runs, ks, &mut found),
         }
         self.found = found;
         Ok(&self.found)
@@ -469,22 +476,22 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn count(&mut self, row: usize, counted: Counted) -> Result<usize> {
-        let arranged = self.arranged()?;
+    pub(crate) fn count(&mut self, row: usize, counted: RankBound) -> Result<usize> {
+        let arranged = self.frame_order()?;
         let sorted = match &arranged.order {
-            Order::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
-            Order::Naive(compare) => {
+            OrderKind::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
+            OrderKind::Naive(compare) => {
                 let stands = |&other: &u32| {
                     let order = compare.compare(other as usize, row);
                     match counted {
-                        Counted::Before => order.then((other as usize).cmp(&row)).is_lt(),
-                        Counted::BeforePeers => order.is_lt(),
-                        Counted::ThroughPeers => order.is_le(),
+                        RankBound::Before => order.then((other as usize).cmp(&row)).is_lt(),
+                        RankBound::BeforePeers => order.is_lt(),
+                        RankBound::ThroughPeers => order.is_le(),
                     }
                 };
                 return Ok(self.rows.iter().filter(|row| stands(row)).count());
             }
-            Order::Sorted(sorted) => sorted,
+            OrderKind::SortedPlaces(sorted) => sorted,
         };
         if self.len == 0 {
             return Ok(0);
@@ -492,9 +499,9 @@ impl<'a> View<'a> {
         let ranked = sorted.ranked.as_ref().ok_or_else(|| Error::internal("rows are counted that have no rank"))?;
         let at = ranked.at[arranged.places.of(row..row).start] as usize;
         let behind = match counted {
-            Counted::Before => at,
-            Counted::BeforePeers => ranked.peers.begin(at),
-            Counted::ThroughPeers => ranked.peers.next(at + 1),
+            RankBound::Before => at,
+            RankBound::BeforePeers => ranked.peers.run_start(at),
+            RankBound::ThroughPeers => ranked.peers.next_start(at + 1),
         };
         if self.is_partition(arranged) {
             return Ok(behind - self.partition.start);
@@ -503,31 +510,31 @@ impl<'a> View<'a> {
         let cursor = self.cursor(arranged, sorted)?;
         let rank = (behind - begin) as u32;
         let below = match pieces {
-            1 => cursor.below([runs[0]], rank),
-            2 => cursor.below([runs[0], runs[1]], rank),
-            _ => cursor.below(runs, rank),
+            1 => cursor.count_below([runs[0]], rank),
+            2 => cursor.count_below([runs[0], runs[1]], rank),
+            _ => cursor.count_below(runs, rank),
         };
         Ok(below as usize)
     }
 
     /// Whether the frame is the whole partition; `partition` is up to date afterwards.
-    fn is_partition(&mut self, arranged: &Arranged) -> bool {
+    fn is_partition(&mut self, arranged: &FrameOrder) -> bool {
         let [begin, end] = self.runs[0].map(|place| place as usize);
         if self.len > 0 && !self.partition.contains(&begin) {
-            self.partition = arranged.places.partitions.run(begin);
+            self.partition = arranged.places.partitions.run_range(begin);
             if let Some(cursor) = &mut self.cursor {
-                cursor.enter(&self.partition);
+                cursor.set_partition(&self.partition);
             }
         }
         self.pieces == 1 && self.partition == (begin..end)
     }
 
-    fn cursor(&mut self, arranged: &Arranged, sorted: &'a Sorted) -> Result<&Cursor<'a>> {
-        if let (None, Source::Arranged(_, cancel)) = (&self.cursor, &self.source) {
+    fn cursor(&mut self, arranged: &FrameOrder, sorted: &'a SortedPlaces) -> Result<&WaveletCursor<'a>> {
+        if let (None, ViewSource::Arranged(_, cancel)) = (&self.cursor, &self.source) {
             let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().map_err(Clone::clone)?;
-            let mut cursor = Cursor::new(wavelet);
-            cursor.enter(&self.partition);
+            let mut cursor = WaveletCursor::new(wavelet);
+            cursor.set_partition(&self.partition);
             self.cursor = Some(cursor);
         }
         self.cursor.as_ref().ok_or_else(|| Error::internal("a cursor was not made"))

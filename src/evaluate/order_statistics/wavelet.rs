@@ -31,34 +31,34 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 
 /// Ranks are narrower than this.
-const BITS: usize = 32;
+const MAX_RANK_BITS: usize = 32;
 
 /// Bits per word of a level; the counter beside them makes it 64.
-const WORD: usize = 32;
+const LEVEL_WORD_BITS: usize = 32;
 
 /// One bit of each rank, in the order in which the higher bits have left them.
 #[derive(Debug, Clone)]
-struct Level {
+struct BitLevel {
     /// The low half is bits, the high half how many are set before them.
     words: Vec<u64>,
 }
 
-impl Level {
+impl BitLevel {
     fn new(ranks: &[u32], bit: usize) -> Result<Self> {
-        let mut words = reserve::with_capacity(ranks.len() / WORD + 1)?;
+        let mut words = reserve::with_capacity(ranks.len() / LEVEL_WORD_BITS + 1)?;
         let mut before = 0_u64;
-        for chunk in ranks.chunks(WORD) {
+        for chunk in ranks.chunks(LEVEL_WORD_BITS) {
             let bits = chunk.iter().rev().fold(0, |bits, rank| (bits << 1) | ((rank >> bit) & 1));
-            words.push((before << WORD) | u64::from(bits));
+            words.push((before << LEVEL_WORD_BITS) | u64::from(bits));
             before += u64::from(bits.count_ones());
         }
-        if ranks.len().is_multiple_of(WORD) {
-            words.push(before << WORD);
+        if ranks.len().is_multiple_of(LEVEL_WORD_BITS) {
+            words.push(before << LEVEL_WORD_BITS);
         }
         Ok(Self { words })
     }
@@ -66,9 +66,9 @@ impl Level {
     /// How many bits are set before `at`.
     #[inline]
     fn rank(&self, at: u32) -> u32 {
-        let word = self.words[at as usize / WORD];
-        let below = word as u32 & ((1 << (at as usize % WORD)) - 1);
-        (word >> WORD) as u32 + below.count_ones()
+        let word = self.words[at as usize / LEVEL_WORD_BITS];
+        let below = word as u32 & ((1 << (at as usize % LEVEL_WORD_BITS)) - 1);
+        (word >> LEVEL_WORD_BITS) as u32 + below.count_ones()
     }
 }
 
@@ -76,7 +76,7 @@ impl Level {
 #[derive(Debug, Clone)]
 pub(crate) struct Wavelet {
     /// From the lowest bit to the highest.
-    levels: Vec<Level>,
+    levels: Vec<BitLevel>,
 }
 
 impl Wavelet {
@@ -84,23 +84,23 @@ impl Wavelet {
     ///
     /// # Errors
     /// Cancellation; there is no memory for it.
-    pub(crate) fn new(partitions: &Edges, sorted: &[u32], cancel: &Cancel) -> Result<Self> {
+    pub(crate) fn new(partitions: &Boundaries, sorted: &[u32], cancel: &Cancel) -> Result<Self> {
         let mut ranks = reserve::repeated(0_u32, sorted.len())?;
         let mut largest = 0;
-        partitions.each(|partition| {
+        partitions.for_each_run(|partition| {
             largest = largest.max(partition.len());
             for (rank, &place) in sorted[partition].iter().enumerate() {
                 ranks[place as usize] = rank as u32;
             }
         });
-        let depth = bits(largest);
+        let depth = rank_bits(largest);
         let mut levels = Vec::with_capacity(depth);
         let mut next = reserve::repeated(0, ranks.len())?;
         for bit in (0..depth).rev() {
             cancel.check()?;
-            levels.push(Level::new(&ranks, bit)?);
+            levels.push(BitLevel::new(&ranks, bit)?);
             if bit > 0 {
-                partitions.each(|partition| divide(&ranks, &mut next, partition, bit));
+                partitions.for_each_run(|partition| split_by_bit(&ranks, &mut next, partition, bit));
                 std::mem::swap(&mut ranks, &mut next);
             }
         }
@@ -110,7 +110,7 @@ impl Wavelet {
 }
 
 /// Divides each of the partition's nodes by `bit`: ranks without it first, both sides in the order they have.
-fn divide(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: usize) {
+fn split_by_bit(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: usize) {
     let half = 1 << bit;
     if partition.len() <= half {
         next[partition.clone()].copy_from_slice(&ranks[partition]);
@@ -127,23 +127,23 @@ fn divide(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: usize) 
 }
 
 /// How many bits the ranks of so many places have.
-fn bits(places: usize) -> usize {
+fn rank_bits(places: usize) -> usize {
     (usize::BITS - places.saturating_sub(1).leading_zeros()) as usize
 }
 
 /// A run of places: its begin and its end.
-pub(crate) type Run = [u32; 2];
+pub(crate) type PositionRange = [u32; 2];
 
 /// Asks about frames of one partition after another.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
-    levels: &'a [Level],
+pub(crate) struct WaveletCursor<'a> {
+    levels: &'a [BitLevel],
     /// The partition's first place.
     begin: u32,
     /// The partition's ranks, from 0.
     size: u32,
     /// Ones before the partition, by level.
-    ones: [u32; BITS],
+    ones: [u32; MAX_RANK_BITS],
 }
 
 /// Where a question has come to.
@@ -154,7 +154,7 @@ struct Node<const N: usize> {
     /// The first place of the node.
     begin: u32,
     /// The frame's places in it.
-    runs: [Run; N],
+    runs: [PositionRange; N],
 }
 
 /// A node's two sides.
@@ -165,22 +165,22 @@ struct Sides<const N: usize> {
     one: Node<N>,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> WaveletCursor<'a> {
     pub(crate) fn new(wavelet: &'a Wavelet) -> Self {
-        Self { levels: &wavelet.levels, begin: 0, size: 0, ones: [0; BITS] }
+        Self { levels: &wavelet.levels, begin: 0, size: 0, ones: [0; MAX_RANK_BITS] }
     }
 
     /// Goes to another partition.
-    pub(crate) fn enter(&mut self, partition: &Range<usize>) {
+    pub(crate) fn set_partition(&mut self, partition: &Range<usize>) {
         self.begin = partition.start as u32;
         self.size = partition.len() as u32;
-        for (ones, level) in self.ones.iter_mut().zip(&self.levels[..bits(partition.len())]) {
+        for (ones, level) in self.ones.iter_mut().zip(&self.levels[..rank_bits(partition.len())]) {
             *ones = level.rank(self.begin);
         }
     }
 
-    fn root<const N: usize>(&self, runs: [Run; N]) -> Node<N> {
-        Node { level: bits(self.size as usize), begin: self.begin, runs }
+    fn root<const N: usize>(&self, runs: [PositionRange; N]) -> Node<N> {
+        Node { level: rank_bits(self.size as usize), begin: self.begin, runs }
     }
 
     #[inline]
@@ -206,12 +206,12 @@ impl<'a> Cursor<'a> {
 
     /// For each of `ks`, which ascend, the k-th of the places in `runs`, from 0, as a place in the sorted order.
     #[inline]
-    pub(crate) fn nths<const N: usize>(&self, runs: [Run; N], ks: &[u32], out: &mut [u32]) {
-        self.find(self.root(runs), ks, 0, out);
+    pub(crate) fn select<const N: usize>(&self, runs: [PositionRange; N], ks: &[u32], out: &mut [u32]) {
+        self.select_from(self.root(runs), ks, 0, out);
     }
 
-    /// As `nths` from a node on, which `passed` places come before.
-    fn find<const N: usize>(&self, mut node: Node<N>, mut ks: &[u32], mut passed: u32, mut out: &mut [u32]) {
+    /// As `select` from a node on, which `passed` places come before.
+    fn select_from<const N: usize>(&self, mut node: Node<N>, mut ks: &[u32], mut passed: u32, mut out: &mut [u32]) {
         let &[first, ..] = ks else { return };
         let mut first = first;
         let last = ks[ks.len() - 1];
@@ -226,7 +226,7 @@ impl<'a> Cursor<'a> {
                 // The questions part here.
                 let left = ks.partition_point(|&k| k < ahead);
                 let (here, there) = std::mem::take(&mut out).split_at_mut(left);
-                self.find(zero, &ks[..left], passed, here);
+                self.select_from(zero, &ks[..left], passed, here);
                 (ks, out) = (&ks[left..], there);
                 first = ks[0];
             }
@@ -237,7 +237,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// How many of the places in `runs` have a rank below `rank`, which counts from the partition's first.
-    pub(crate) fn below<const N: usize>(&self, runs: [Run; N], rank: u32) -> u32 {
+    pub(crate) fn count_below<const N: usize>(&self, runs: [PositionRange; N], rank: u32) -> u32 {
         if rank >= self.size {
             return runs.iter().map(|[begin, end]| end - begin).sum();
         }
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     /// A permutation within each partition without a pattern.
-    fn sorted(sizes: &[usize]) -> (Edges, Vec<u32>) {
+    fn sorted(sizes: &[usize]) -> (Boundaries, Vec<u32>) {
         let (mut bits, mut sorted) = (Vec::new(), Vec::new());
         for &size in sizes {
             let begin = bits.len();
@@ -271,24 +271,24 @@ mod tests {
             places.sort_by_key(|&place| (u64::from(place) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40);
             sorted.extend(places);
         }
-        (Edges::new(bits.into_iter().collect()), sorted)
+        (Boundaries::new(bits.into_iter().collect()), sorted)
     }
 
     /// The ranks of the places in `runs`, ascending.
-    fn ranks(sorted: &[u32], runs: &[Run]) -> Vec<u32> {
+    fn ranks(sorted: &[u32], runs: &[PositionRange]) -> Vec<u32> {
         let inside = |place: &u32| runs.iter().any(|[begin, end]| (begin..end).contains(&place));
         (0..sorted.len() as u32).filter(|&at| inside(&sorted[at as usize])).collect()
     }
 
     #[test]
-    fn as_sorting_says() {
+    fn select_and_rank_match_sorting() {
         let sizes = [1, 2, 3, 40, 64, 1, 33, 7, 100];
         let (edges, sorted) = sorted(&sizes);
         let wavelet = Wavelet::new(&edges, &sorted, &Cancel::default()).unwrap();
-        let mut cursor = Cursor::new(&wavelet);
+        let mut cursor = WaveletCursor::new(&wavelet);
         let mut begin = 0;
         for size in sizes {
-            cursor.enter(&(begin..begin + size));
+            cursor.set_partition(&(begin..begin + size));
             let at = |share: usize| (begin + size * share / 5) as u32;
             for cuts in
                 [[0, 5, 5, 5, 5, 5], [0, 1, 1, 3, 4, 5], [1, 2, 3, 3, 4, 4], [2, 2, 2, 2, 2, 2], [0, 2, 2, 2, 3, 5]]
@@ -297,16 +297,16 @@ mod tests {
                 let expected = ranks(&sorted, &runs);
                 let ks: Vec<u32> = (0..expected.len() as u32).collect();
                 let mut found = vec![0; ks.len()];
-                cursor.nths(runs, &ks, &mut found);
+                cursor.select(runs, &ks, &mut found);
                 assert_eq!(found, expected, "{runs:?}");
                 for &k in &ks {
                     let mut pair = [0; 3];
-                    cursor.nths(runs, &[k, k, k], &mut pair);
+                    cursor.select(runs, &[k, k, k], &mut pair);
                     assert_eq!(pair, [expected[k as usize]; 3]);
                 }
                 for rank in 0..=size as u32 {
                     let below = expected.iter().filter(|&&at| at < begin as u32 + rank).count();
-                    assert_eq!(cursor.below(runs, rank), below as u32, "{runs:?} below {rank}");
+                    assert_eq!(cursor.count_below(runs, rank), below as u32, "{runs:?} below {rank}");
                 }
             }
             begin += size;
@@ -314,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_ask() {
-        let wavelet = Wavelet::new(&Edges::single(0), &[], &Cancel::default()).unwrap();
-        let mut cursor = Cursor::new(&wavelet);
-        cursor.enter(&(0..0));
-        assert_eq!(cursor.below([[0, 0]], 0), 0);
-        cursor.nths([[0, 0]], &[], &mut []);
+    fn empty_wavelet() {
+        let wavelet = Wavelet::new(&Boundaries::single(0), &[], &Cancel::default()).unwrap();
+        let mut cursor = WaveletCursor::new(&wavelet);
+        cursor.set_partition(&(0..0));
+        assert_eq!(cursor.count_below([[0, 0]], 0), 0);
+        cursor.select([[0, 0]], &[], &mut []);
     }
 }

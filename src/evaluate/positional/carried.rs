@@ -12,8 +12,8 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
-use super::index::Included;
-use super::picks::{Pick, Picks};
+use super::index::MaskIndex;
+use super::picks::{GatherPlan, RowSource};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 
@@ -22,19 +22,19 @@ use crate::model::carry::Carry;
 /// As Arrow data: `value`, and `ordinal`, the row's place from 1 among the partition's rows that take part.
 /// Ordinals ascend, and the last one counts all rows covered.
 #[derive(Debug, Clone)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedValues {
     values: ArrayRef,
     ordinals: UInt64Array,
 }
 
 /// Which values a carry keeps: so many of the first, and so many of the last.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kept {
+pub(crate) struct KeptEnds {
     pub(crate) head: u64,
     pub(crate) tail: u64,
 }
 
-impl Carried {
+impl CarriedValues {
     fn load(state: &RecordBatch) -> Result<Self> {
         match state.columns() {
             [values, ordinals] if ordinals.data_type() == &DataType::UInt64 => {
@@ -67,10 +67,10 @@ impl Carried {
     }
 
     /// What `rows` of `column`, appended to what `state` covers, leave to be carried.
-    pub(crate) fn advance(
-        kept: Kept,
+    pub(crate) fn append_saved(
+        kept: KeptEnds,
         column: &ArrayRef,
-        included: &Included,
+        included: &MaskIndex,
         state: Option<&RecordBatch>,
         rows: Range<usize>,
     ) -> Result<RecordBatch> {
@@ -80,24 +80,24 @@ impl Carried {
         let total = before + (included.before(rows.end) - first) as u64;
         // Kept are the ordinals up to `head`, and those after `dropped`.
         let (head, dropped) = kept.of(total);
-        let mut picks = Picks::with_capacity(0);
+        let mut picks = GatherPlan::with_capacity(0);
         let mut ordinals = Vec::new();
         for (at, &ordinal) in old.iter().flat_map(|old| old.ordinals.values().iter().enumerate()) {
             if ordinal <= head || ordinal > dropped {
-                picks.push(Pick::Carried(at));
+                picks.push(RowSource::Carried(at));
                 ordinals.push(ordinal);
             }
         }
         for ordinal in (before + 1..=head).chain(dropped.max(before) + 1..=total) {
             let row = included.row(first + (ordinal - before - 1) as usize);
-            picks.push(Pick::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
+            picks.push(RowSource::Row(row.ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))?));
             ordinals.push(ordinal);
         }
         Self::save(picks.gather(column, None, old.as_ref().map(|old| &old.values))?, ordinals)
     }
 
     /// What is left to be carried of the rows of two.
-    pub(crate) fn join(kept: Kept, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    pub(crate) fn merge_saved(kept: KeptEnds, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         let (left, right) = (Self::load(left)?, Self::load(right)?);
         let before = left.total();
         let (head, dropped) = kept.of(before + right.total());
@@ -110,7 +110,7 @@ impl Carried {
     }
 }
 
-impl Kept {
+impl KeptEnds {
     /// Up to which ordinal values are kept, and after which again, of so many.
     fn of(self, total: u64) -> (u64, u64) {
         let head = self.head.min(total);
@@ -120,16 +120,16 @@ impl Kept {
 
 /// What a carry says of the rows before a section, and of those behind it.
 #[derive(Debug)]
-pub(crate) struct Neighbourhood {
-    pub(crate) before: Option<Carried>,
-    pub(crate) after: Option<Carried>,
+pub(crate) struct CarriedNeighbours {
+    pub(crate) before: Option<CarriedValues>,
+    pub(crate) after: Option<CarriedValues>,
     /// The values of both.
     pub(crate) values: Option<ArrayRef>,
 }
 
-impl Neighbourhood {
+impl CarriedNeighbours {
     pub(crate) fn load(carry: &Carry) -> Result<Self> {
-        let load = |state: &Option<RecordBatch>| state.as_ref().map(Carried::load).transpose();
+        let load = |state: &Option<RecordBatch>| state.as_ref().map(CarriedValues::load).transpose();
         let (before, after) = (load(&carry.state)?, load(&carry.after)?);
         let values = match (&before, &after) {
             (Some(before), Some(after)) => Some(concat(&[before.values.as_ref(), after.values.as_ref()])?),
@@ -143,13 +143,15 @@ impl Neighbourhood {
     }
 
     /// The `ordinal`-th row before the section, from 1; NULL where nothing is carried.
-    pub(crate) fn pick_before(&self, ordinal: u64) -> Result<Pick> {
-        self.before.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(carried.place(ordinal)?)))
+    pub(crate) fn pick_before(&self, ordinal: u64) -> Result<RowSource> {
+        self.before.as_ref().map_or(Ok(RowSource::Null), |carried| Ok(RowSource::Carried(carried.place(ordinal)?)))
     }
 
     /// The `ordinal`-th row behind the section, from 1; NULL where nothing is carried.
-    pub(crate) fn pick_after(&self, ordinal: u64) -> Result<Pick> {
+    pub(crate) fn pick_after(&self, ordinal: u64) -> Result<RowSource> {
         let first = self.before.as_ref().map_or(0, |carried| carried.values.len());
-        self.after.as_ref().map_or(Ok(Pick::Null), |carried| Ok(Pick::Carried(first + carried.place(ordinal)?)))
+        self.after
+            .as_ref()
+            .map_or(Ok(RowSource::Null), |carried| Ok(RowSource::Carried(first + carried.place(ordinal)?)))
     }
 }

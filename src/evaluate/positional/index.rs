@@ -20,23 +20,23 @@
 
 use std::ops::Range;
 
-use crate::model::row_mask::Inclusion;
-use crate::util::rank_select::Ranks;
+use crate::model::row_mask::RowMask;
+use crate::util::rank_select::RankSelect;
 
 /// The rows that take part, countable.
 #[derive(Debug, Clone)]
-pub(crate) enum Included {
+pub(crate) enum MaskIndex {
     /// Every row: its number is its count.
     All,
     /// The rows of a mask.
-    Ranked(Ranks),
+    Ranked(RankSelect),
 }
 
-impl Included {
-    pub(crate) fn new(inclusion: Inclusion) -> Self {
+impl MaskIndex {
+    pub(crate) fn new(inclusion: RowMask) -> Self {
         match inclusion {
-            Inclusion::All => Self::All,
-            Inclusion::Mask(bits) => Self::Ranked(Ranks::new(bits)),
+            RowMask::All => Self::All,
+            RowMask::Mask(bits) => Self::Ranked(RankSelect::new(bits)),
         }
     }
 
@@ -68,19 +68,19 @@ impl Included {
 
 /// A count of the rows before one that take part, moved along to the next.
 #[derive(Debug, Clone, Copy, Default)]
-struct Count {
+struct RankCursor {
     row: usize,
     before: usize,
 }
 
 /// So many rows are counted or looked at one by one before a rank or a select is asked instead.
-const NEAR: usize = 8;
+const LINEAR_ROWS: usize = 8;
 
-impl Count {
+impl RankCursor {
     #[inline]
-    fn move_to(&mut self, row: usize, included: &Included) -> usize {
-        let Included::Ranked(ranks) = included else { return row };
-        self.before = if self.row <= row && row - self.row <= NEAR {
+    fn advance_to(&mut self, row: usize, included: &MaskIndex) -> usize {
+        let MaskIndex::Ranked(ranks) = included else { return row };
+        self.before = if self.row <= row && row - self.row <= LINEAR_ROWS {
             self.before + (self.row..row).filter(|&row| ranks.bits().value(row)).count()
         } else {
             ranks.rank(row)
@@ -90,23 +90,23 @@ impl Count {
     }
 }
 
-/// A look at [`Included`] that remembers where it found the last row, as the next one is often the same or the
+/// A look at [`MaskIndex`] that remembers where it found the last row, as the next one is often the same or the
 /// next. What it remembers speeds answers up, it never changes them.
 #[derive(Debug)]
-pub(crate) struct Walk<'a> {
-    included: &'a Included,
+pub(crate) struct MaskWalk<'a> {
+    included: &'a MaskIndex,
     /// Rows that take no part, up to one that does (or the end).
     ahead: Range<usize>,
     /// Rows that take no part, down to one that does (or row 0).
     behind: Range<usize>,
     /// How many are before the last run's begin, and before its end.
-    counts: [Count; 2],
+    counts: [RankCursor; 2],
     /// The `k`-th row, as last answered.
     found: Option<(usize, usize)>,
 }
 
-impl<'a> Walk<'a> {
-    pub(crate) fn new(included: &'a Included) -> Self {
+impl<'a> MaskWalk<'a> {
+    pub(crate) fn new(included: &'a MaskIndex) -> Self {
         Self { included, ahead: 0..0, behind: 0..0, counts: Default::default(), found: None }
     }
 
@@ -117,12 +117,12 @@ impl<'a> Walk<'a> {
             return None;
         }
         let row = match self.included {
-            Included::All => run.start,
-            Included::Ranked(ranks) if ranks.bits().value(run.start) => run.start,
-            Included::Ranked(ranks) => {
+            MaskIndex::All => run.start,
+            MaskIndex::Ranked(ranks) if ranks.bits().value(run.start) => run.start,
+            MaskIndex::Ranked(ranks) => {
                 if !self.ahead.contains(&run.start) {
                     let bits = ranks.bits();
-                    let near = (run.start + 1..bits.len().min(run.start + NEAR)).find(|&row| bits.value(row));
+                    let near = (run.start + 1..bits.len().min(run.start + LINEAR_ROWS)).find(|&row| bits.value(row));
                     let found = near.or_else(|| ranks.select(ranks.rank(run.start)));
                     self.ahead = run.start..found.unwrap_or(bits.len());
                 }
@@ -137,12 +137,12 @@ impl<'a> Walk<'a> {
     pub(crate) fn last(&mut self, run: Range<usize>) -> Option<usize> {
         let last = run.end.checked_sub(1).filter(|last| run.start <= *last)?;
         let row = match self.included {
-            Included::All => last,
-            Included::Ranked(ranks) if ranks.bits().value(last) => {
+            MaskIndex::All => last,
+            MaskIndex::Ranked(ranks) if ranks.bits().value(last) => {
                 self.behind = run.end..run.end;
                 last
             }
-            Included::Ranked(ranks) => {
+            MaskIndex::Ranked(ranks) => {
                 if self.behind.end == last {
                     self.behind.end = run.end;
                 } else if !self.behind.contains(&last) {
@@ -159,18 +159,18 @@ impl<'a> Walk<'a> {
     #[inline]
     pub(crate) fn before(&mut self, run: &Range<usize>) -> (usize, usize) {
         let [begin, end] = &mut self.counts;
-        (begin.move_to(run.start, self.included), end.move_to(run.end, self.included))
+        (begin.advance_to(run.start, self.included), end.advance_to(run.end, self.included))
     }
 
     /// The `k`-th row that takes part, from 0.
     #[inline]
     pub(crate) fn row(&mut self, k: usize) -> Option<usize> {
-        let Included::Ranked(ranks) = self.included else { return Some(k) };
+        let MaskIndex::Ranked(ranks) = self.included else { return Some(k) };
         let row = match self.found {
             Some((last, row)) if k == last => row,
             Some((last, row)) if k == last + 1 => {
                 let bits = ranks.bits();
-                let near = (row + 1..bits.len().min(row + 1 + NEAR)).find(|&row| bits.value(row));
+                let near = (row + 1..bits.len().min(row + 1 + LINEAR_ROWS)).find(|&row| bits.value(row));
                 near.or_else(|| ranks.select(k))?
             }
             _ => ranks.select(k)?,

@@ -12,15 +12,15 @@
 //! without a branch on any, and each frame looks its end up.
 //!
 //! Cost: O(1) per row and per row between the ends; four bytes per row between the ends of a block. Ends that lie
-//! farther apart than [`REACH`] times the block's rows, as offsets of each row's own may put them, are not served.
+//! farther apart than [`MAX_ROWS_PER_FRAME`] times the block's rows, as offsets of each row's own may put them, are not served.
 
 use std::ops::Range;
 
 use crate::util::bitmap::word;
-use crate::util::rank_select::Ranks;
+use crate::util::rank_select::RankSelect;
 
 /// So many rows are gone through for each frame, at the most.
-const REACH: usize = 8;
+const MAX_ROWS_PER_FRAME: usize = 8;
 
 /// Where frames look their ends up.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct Nearest {
 impl Nearest {
     /// Calls `f` with the last row before each of `ends`, plus one, 0 for none; `false`, and no call, where the ends lie
     /// too far apart.
-    pub(crate) fn last_before_each(&mut self, ranks: &Ranks, ends: &[u32], mut f: impl FnMut(usize, u32)) -> bool {
+    pub(crate) fn last_before_each(&mut self, ranks: &RankSelect, ends: &[u32], mut f: impl FnMut(usize, u32)) -> bool {
         let Some(span) = span(ends) else { return false };
         let last = ranks.rank(span.start).checked_sub(1).and_then(|k| ranks.select(k));
         let mut last = last.map_or(0, |row| row as u32 + 1);
@@ -51,7 +51,12 @@ impl Nearest {
     }
 
     /// As [`Nearest::last_before_each`], with the first row from each of `begins` on, or `u32::MAX`.
-    pub(crate) fn first_from_each(&mut self, ranks: &Ranks, begins: &[u32], mut f: impl FnMut(usize, u32)) -> bool {
+    pub(crate) fn first_from_each(
+        &mut self,
+        ranks: &RankSelect,
+        begins: &[u32],
+        mut f: impl FnMut(usize, u32),
+    ) -> bool {
         let Some(span) = span(begins) else { return false };
         let first = ranks.select(ranks.rank(span.end));
         let mut first = first.map_or(u32::MAX, |row| row as u32);
@@ -73,7 +78,7 @@ impl Nearest {
 /// From the least of the places to the greatest; `None` where they lie too far apart.
 fn span(places: &[u32]) -> Option<Range<usize>> {
     let (low, high) = (*places.iter().min()? as usize, *places.iter().max()? as usize);
-    (high - low <= REACH * places.len()).then_some(low..high)
+    (high - low <= MAX_ROWS_PER_FRAME * places.len()).then_some(low..high)
 }
 
 #[cfg(test)]
@@ -85,9 +90,9 @@ mod tests {
 
     /// Against a look at each row, for ends near and far, in order and not.
     #[test]
-    fn as_row_by_row() {
+    fn block_equals_row_by_row() {
         let bits = BooleanBuffer::collect_bool(300, |row| row % 7 == 3 && !(100..250).contains(&row)).slice(5, 290);
-        let ranks = Ranks::new(bits.clone());
+        let ranks = RankSelect::new(bits.clone());
         let mut nearest = Nearest::default();
         let near = [vec![0], vec![290; 3], (0..=290).collect(), vec![70, 60, 64, 99, 71], vec![255, 248]];
         let far = [vec![0, 290], vec![120, 101]];

@@ -14,7 +14,7 @@ use crate::util::reserve;
 
 /// Where a result comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pick {
+pub(crate) enum RowSource {
     /// A row of the column.
     Row(usize),
     /// NULL.
@@ -25,17 +25,17 @@ pub(crate) enum Pick {
     Carried(usize),
 }
 
-const COLUMN: u8 = 0;
+const FROM_COLUMN: u8 = 0;
 
-const NULL: u8 = 1;
+const FROM_NULL: u8 = 1;
 
-const DEFAULT: u8 = 2;
+const FROM_DEFAULT: u8 = 2;
 
-const CARRIED: u8 = 3;
+const FROM_CARRIED: u8 = 3;
 
 /// One pick per result, in result order.
 #[derive(Debug)]
-pub(crate) struct Picks {
+pub(crate) struct GatherPlan {
     rows: Vec<u32>,
     /// Of each pick, once there are several.
     sources: Vec<u8>,
@@ -43,21 +43,21 @@ pub(crate) struct Picks {
     used: u8,
 }
 
-impl Picks {
+impl GatherPlan {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         Self { rows: Vec::with_capacity(capacity), sources: Vec::new(), used: 0 }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, pick: Pick) {
+    pub(crate) fn push(&mut self, pick: RowSource) {
         let (source, row) = match pick {
-            Pick::Row(row) => (COLUMN, row),
-            Pick::Null => (NULL, 0),
-            Pick::Default(row) => (DEFAULT, row),
-            Pick::Carried(row) => (CARRIED, row),
+            RowSource::Row(row) => (FROM_COLUMN, row),
+            RowSource::Null => (FROM_NULL, 0),
+            RowSource::Default(row) => (FROM_DEFAULT, row),
+            RowSource::Carried(row) => (FROM_CARRIED, row),
         };
         if self.used & (1 << source) == 0 {
-            self.meet(source);
+            self.add_source(source);
         }
         if !self.used.is_power_of_two() {
             self.sources.push(source);
@@ -67,7 +67,7 @@ impl Picks {
 
     /// A source comes for the first time; where it is the second, the first is written down for all picks before.
     #[cold]
-    fn meet(&mut self, source: u8) {
+    fn add_source(&mut self, source: u8) {
         if self.used.is_power_of_two() {
             self.sources.reserve(self.rows.capacity());
             self.sources.resize(self.rows.len(), self.used.trailing_zeros() as u8);
@@ -84,13 +84,13 @@ impl Picks {
     ) -> Result<ArrayRef> {
         let absent = new_empty_array(column.data_type());
         let sources = [column, &absent, default.unwrap_or(&absent), carried.unwrap_or(&absent)];
-        let valued = self.used & !(1 << NULL);
-        let nulls = self.used & (1 << NULL) != 0;
+        let valued = self.used & !(1 << FROM_NULL);
+        let nulls = self.used & (1 << FROM_NULL) != 0;
         let gathered = if valued == 0 {
             Ok(new_null_array(column.data_type(), self.rows.len()))
-        } else if valued.is_power_of_two() && !(nulls && keeps_no_nulls(column.data_type())) {
+        } else if valued.is_power_of_two() && !(nulls && has_no_validity(column.data_type())) {
             let nulls = nulls.then(|| {
-                NullBuffer::new(BooleanBuffer::collect_bool(self.sources.len(), |at| self.sources[at] != NULL))
+                NullBuffer::new(BooleanBuffer::collect_bool(self.sources.len(), |at| self.sources[at] != FROM_NULL))
             });
             let source = sources[valued.trailing_zeros() as usize];
             reserve::probe_rows(source, self.rows.len())?;
@@ -99,12 +99,12 @@ impl Picks {
             // Only the sources in use: a dictionary that is not asked for is not merged either.
             let null = new_null_array(column.data_type(), 1);
             let sources = [sources[0], &null, sources[2], sources[3]];
-            let used: Vec<u8> = (COLUMN..=CARRIED).filter(|source| self.used & (1 << source) != 0).collect();
+            let used: Vec<u8> = (FROM_COLUMN..=FROM_CARRIED).filter(|source| self.used & (1 << source) != 0).collect();
             let place = |source: u8| (self.used & ((1 << source) - 1)).count_ones() as usize;
             let arrays: Vec<&ArrayRef> = used.iter().map(|&source| sources[usize::from(source)]).collect();
             let picks = self.sources.iter().zip(&self.rows).map(|(&source, &row)| (place(source), row as usize));
             reserve::probe_rows(column, self.rows.len())?;
-            weave(&arrays, &reserve::collected(picks)?)
+            interleave_arrays(&arrays, &reserve::collect(picks)?)
         };
         gathered.map_err(|error| match error {
             ArrowError::OffsetOverflowError(_) => Error::unsupported(format!(
@@ -123,28 +123,28 @@ impl Picks {
 
 /// An array with NULL in place of the values at the bits set.
 pub(crate) fn null_where(values: &ArrayRef, bits: BooleanBuffer) -> Result<ArrayRef> {
-    if !keeps_no_nulls(values.data_type()) {
+    if !has_no_validity(values.data_type()) {
         return Ok(nullif(values, &BooleanArray::from(bits))?);
     }
-    let mut picks = Picks::with_capacity(values.len());
+    let mut picks = GatherPlan::with_capacity(values.len());
     for row in 0..values.len() {
-        picks.push(if bits.value(row) { Pick::Null } else { Pick::Row(row) });
+        picks.push(if bits.value(row) { RowSource::Null } else { RowSource::Row(row) });
     }
     picks.gather(values, None, None)
 }
 
 /// Types whose arrays have no validity of their own, to which `take` and `nullif` therefore give no nulls.
-fn keeps_no_nulls(data_type: &DataType) -> bool {
+fn has_no_validity(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Union(..) | DataType::RunEndEncoded(..))
 }
 
 /// `interleave`, with dictionaries that together pass their key type woven as plain values: `interleave` would
 /// refuse or panic although the values picked may fit.
-fn weave(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<ArrayRef, ArrowError> {
+fn interleave_arrays(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<ArrayRef, ArrowError> {
     if let Some(data_type @ DataType::Dictionary(key, value)) = arrays.first().map(Array::data_type) {
         let entries: usize =
             arrays.iter().filter_map(|array| array.as_any_dictionary_opt()).map(|d| d.values().len()).sum();
-        if entries > keys(key) {
+        if entries > max_dictionary_entries(key) {
             let plain = arrays.iter().map(|array| cast(array, value)).collect::<std::result::Result<Vec<_>, _>>()?;
             return cast(&interleave(&plain.iter().map(AsRef::as_ref).collect::<Vec<_>>(), picks)?, data_type);
         }
@@ -153,7 +153,7 @@ fn weave(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<
 }
 
 /// How many entries a dictionary with such keys holds.
-fn keys(key: &DataType) -> usize {
+fn max_dictionary_entries(key: &DataType) -> usize {
     match key {
         DataType::Int8 => 1 << 7,
         DataType::UInt8 => 1 << 8,

@@ -18,7 +18,7 @@ use arrow_data::transform::MutableArrayData;
 use arrow_schema::DataType;
 
 use crate::error::Result;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// The value of `column` at `by` rows after each of `rows`, which is not 0, or `default` (one value, or one per row of
 /// the column) where its partition ends before. `None`: not for this type.
@@ -26,17 +26,17 @@ pub(crate) fn shift(
     column: &ArrayRef,
     by: i64,
     default: Option<&ArrayRef>,
-    partitions: &Runs,
+    partitions: &RunIndex,
     rows: Range<usize>,
 ) -> Result<Option<ArrayRef>> {
-    let moves = Moves { by, partitions, rows };
+    let moves = Shift { by, partitions, rows };
     match column.data_type().primitive_width() {
-        Some(1) => moves.natives::<1>(column, default).map(Some),
-        Some(2) => moves.natives::<2>(column, default).map(Some),
-        Some(4) => moves.natives::<4>(column, default).map(Some),
-        Some(8) => moves.natives::<8>(column, default).map(Some),
-        Some(16) => moves.natives::<16>(column, default).map(Some),
-        Some(32) => moves.natives::<32>(column, default).map(Some),
+        Some(1) => moves.shift_fixed_width::<1>(column, default).map(Some),
+        Some(2) => moves.shift_fixed_width::<2>(column, default).map(Some),
+        Some(4) => moves.shift_fixed_width::<4>(column, default).map(Some),
+        Some(8) => moves.shift_fixed_width::<8>(column, default).map(Some),
+        Some(16) => moves.shift_fixed_width::<16>(column, default).map(Some),
+        Some(32) => moves.shift_fixed_width::<32>(column, default).map(Some),
         _ => match column.data_type() {
             DataType::Boolean
             | DataType::Utf8
@@ -49,20 +49,20 @@ pub(crate) fn shift(
                 // The values of the column are known to fit its type.
                 if default.is_none() =>
             {
-                moves.runs(column).map(Some)
+                moves.shift_runs(column).map(Some)
             }
             _ => Ok(None),
         },
     }
 }
 
-struct Moves<'a> {
+struct Shift<'a> {
     by: i64,
-    partitions: &'a Runs,
+    partitions: &'a RunIndex,
     rows: Range<usize>,
 }
 
-impl Moves<'_> {
+impl Shift<'_> {
     fn distance(&self) -> usize {
         usize::try_from(self.by.unsigned_abs()).unwrap_or(usize::MAX)
     }
@@ -70,7 +70,7 @@ impl Moves<'_> {
     /// Calls `f` for each partition with the rows among `rows` that have a partner and those that have none.
     fn each(&self, mut f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>) -> Result<()> {
         let distance = self.distance();
-        self.partitions.try_each(self.rows.clone(), |run, piece| {
+        self.partitions.try_for_each_run(self.rows.clone(), |run, piece| {
             if self.by < 0 {
                 let first = run.start.saturating_add(distance).clamp(piece.start, piece.end);
                 f(first..piece.end, piece.start..first)
@@ -86,7 +86,7 @@ impl Moves<'_> {
         if self.by < 0 { row - self.distance() } else { row + self.distance() }
     }
 
-    fn natives<const W: usize>(&self, column: &ArrayRef, default: Option<&ArrayRef>) -> Result<ArrayRef> {
+    fn shift_fixed_width<const W: usize>(&self, column: &ArrayRef, default: Option<&ArrayRef>) -> Result<ArrayRef> {
         let length = self.rows.len();
         let data = column.to_data();
         let default = default.map(Array::to_data);
@@ -140,7 +140,7 @@ impl Moves<'_> {
         Ok(make_array(shifted.add_buffer(values.into()).build()?))
     }
 
-    fn runs(&self, column: &ArrayRef) -> Result<ArrayRef> {
+    fn shift_runs(&self, column: &ArrayRef) -> Result<ArrayRef> {
         let data = column.to_data();
         let mut shifted = MutableArrayData::new(vec![&data], true, self.rows.len());
         self.each(|present, absent| {

@@ -10,25 +10,25 @@ use arrow_schema::DataType;
 use crate::catalog::argument::Role;
 use crate::catalog::function::{Looks, NullHandling};
 use crate::error::{Error, Remedy, Result};
-use crate::evaluate::aggregate_evaluator::{mergeable, retractable};
+use crate::evaluate::aggregate_evaluator::{evaluator_for_mergeable, evaluator_for_retractable};
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
-use crate::evaluate::multiset::value_codes::Values;
-use crate::functions::aggregate::bool_and_or::Logic;
-use crate::functions::positional::lag_lead::{By, Offset};
+use crate::evaluate::multiset::value_codes::ValueCodes;
+use crate::functions::aggregate::bool_and_or::BoolAggregate;
+use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
 use crate::model::aggregate::{Aggregate, Retractable};
-use crate::model::group_ids::Run;
+use crate::model::group_ids::GroupRun;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::permute::broadcast;
-use crate::plan::planned::{Plan, PlannedArg, PlannedCall, integer, offset_of};
+use crate::plan::planned::{Plan, PlannedArg, PlannedCall, lag_lead_offset, literal_i64};
 use crate::sort::sort_column::SortColumn;
 use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
-use crate::util::civil::per_second;
+use crate::util::civil::ticks_per_second;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -48,9 +48,9 @@ pub(super) struct Inputs<'a> {
     /// The arguments, the first as the type the function reads.
     pub(super) args: Vec<ArrayRef>,
     /// The rows that take part.
-    pub(super) inclusion: Inclusion,
+    pub(super) inclusion: RowMask,
     /// The rows that pass FILTER, NULL or not.
-    pub(super) passing: Inclusion,
+    pub(super) passing: RowMask,
 }
 
 impl<'a> Inputs<'a> {
@@ -69,7 +69,7 @@ impl<'a> Inputs<'a> {
                 // The default of lag and lead stays one value.
                 PlannedArg::Literal(value) if call.function.index_of(Role::Default) == Some(index) => value.clone(),
                 PlannedArg::Literal(value) => {
-                    broadcast::copies(value, &[Run { group: 0, end: section.rows }], threads)?
+                    broadcast::broadcast_runs(value, &[GroupRun { group: 0, end: section.rows }], threads)?
                 }
             };
             args.push(match call.signature.inputs.get(args.len()) {
@@ -83,8 +83,8 @@ impl<'a> Inputs<'a> {
             ),
             None => None,
         };
-        let inclusion = Inclusion::new(&values_of(call, &args), filter);
-        let passing = Inclusion::new(&[], filter);
+        let inclusion = RowMask::new(&values_of(call, &args), filter);
+        let passing = RowMask::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
@@ -96,12 +96,12 @@ impl<'a> Inputs<'a> {
     }
 
     /// The values of `keys` that take part, by their codes.
-    pub(super) fn values(&self, keys: &[SortColumn]) -> Result<Values> {
-        Values::new(self.section, self.inclusion.clone(), keys, self.threads)
+    pub(super) fn values(&self, keys: &[SortColumn]) -> Result<ValueCodes> {
+        ValueCodes::new(self.section, self.inclusion.clone(), keys, self.threads)
     }
 
     /// The different arguments.
-    pub(super) fn distinct(&self) -> Result<Values> {
+    pub(super) fn distinct(&self) -> Result<ValueCodes> {
         let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
         self.values(&keys)
     }
@@ -109,24 +109,24 @@ impl<'a> Inputs<'a> {
     /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
     pub(super) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return Ok(distinct::evaluator_for_mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
-        mergeable(aggregate, self.call.strategy, self.section)
+        evaluator_for_mergeable(aggregate, self.call.strategy, self.section)
     }
 
-    /// As [`Inputs::mergeable`], of one that can also subtract.
+    /// As [`Inputs::evaluator_for_mergeable`], of one that can also subtract.
     pub(super) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
         &self,
         aggregate: A,
     ) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::retractable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return Ok(distinct::evaluator_for_retractable(aggregate, self.call.frame_traits(), self.distinct()?));
         }
-        retractable(aggregate, self.call.strategy, self.section)
+        evaluator_for_retractable(aggregate, self.call.strategy, self.section)
     }
 
     /// Whether the section's rows are all that come to its states.
-    pub(super) fn alone(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         let Self { section, call, .. } = self;
         !(section.continues() || section.part && call.after == Reach::State)
     }
@@ -140,14 +140,14 @@ impl<'a> Inputs<'a> {
     }
 
     /// The rows that take part and where the argument is true.
-    pub(super) fn where_true(&self) -> Result<Inclusion> {
+    pub(super) fn where_true(&self) -> Result<RowMask> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         Ok(self.inclusion.and(values.values()))
     }
 
     /// The whole number given as the argument of this index.
     pub(super) fn constant(&self, index: usize) -> Result<i64> {
-        integer(self.setting(index)?).ok_or_else(|| Error::internal("a constant is not a whole number"))
+        literal_i64(self.setting(index)?).ok_or_else(|| Error::internal("a constant is not a whole number"))
     }
 
     /// The truth given as the argument of this index.
@@ -182,10 +182,10 @@ impl<'a> Inputs<'a> {
         Ok(Some(column.as_primitive::<Int64Type>().clone()))
     }
 
-    pub(super) fn logic(&self, logic: Logic) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn logic(&self, logic: BoolAggregate) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         // Equal values count once anyway.
-        retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
+        evaluator_for_retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
     }
 
     pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
@@ -195,12 +195,12 @@ impl<'a> Inputs<'a> {
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let before = call.function.looks == Looks::Distance { before: true };
         let by = match self.per_row(1)? {
-            None => By::Fixed(offset_of(before, &call.args).ok_or_else(|| self.unexpected())?),
-            Some(by) if before => By::PerRow(by.unary(i64::saturating_neg)),
-            Some(by) => By::PerRow(by),
+            None => OffsetBy::Fixed(lag_lead_offset(before, &call.args).ok_or_else(|| self.unexpected())?),
+            Some(by) if before => OffsetBy::PerRow(by.unary(i64::saturating_neg)),
+            Some(by) => OffsetBy::PerRow(by),
         };
-        let carries = call.nulls == Nulls::Ignore && matches!(by, By::Fixed(_));
-        let offset = Offset::new(section, column, inclusion.clone(), by, default, naive)?;
+        let carries = call.nulls == Nulls::Ignore && matches!(by, OffsetBy::Fixed(_));
+        let offset = LagLead::new(section, column, inclusion.clone(), by, default, naive)?;
         Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
     }
 
@@ -240,7 +240,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
         }
         (DataType::Decimal128(..) | DataType::Decimal256(..), DataType::Float64) => decimals_as_doubles(column),
         (DataType::Timestamp(unit, _), DataType::Float64) => {
-            let per_second = per_second(*unit) as f64;
+            let per_second = ticks_per_second(*unit) as f64;
             let ticks = arrow_cast::cast(column, &DataType::Int64)?;
             let seconds: Float64Array = ticks.as_primitive::<Int64Type>().unary(|ticks| ticks as f64 / per_second);
             Ok(std::sync::Arc::new(seconds))

@@ -14,13 +14,13 @@ pub(crate) mod udf;
 use self::inputs::Inputs;
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::catalog::shared_state::SharedState;
 use crate::error::Result;
-use crate::evaluate::aggregate_evaluator::retractable;
+use crate::evaluate::aggregate_evaluator::evaluator_for_retractable;
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::min_rows::AtLeast;
-use crate::functions::aggregate::bool_and_or::Logic;
+use crate::evaluate::min_rows::MinRows;
+use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::aggregate::count::Count;
 use crate::functions::aggregate::min_max::Extremum;
 use crate::functions::positional::nth::{self, Nth};
@@ -43,19 +43,19 @@ impl Plan {
             return Err(crate::error::Error::spec(format!("the plan has no call {call}")));
         }
         let cancel = crate::util::cancel::Cancel::default();
-        let threads = Threads::new(self.options.threads, &cancel).at_most_for(section.partitions.len());
-        self.pass(&[call], section, 0, &threads)
+        let threads = Threads::new(self.options.threads, &cancel).limited_to_rows(section.partitions.len());
+        self.pass_evaluator(&[call], section, 0, &threads)
     }
 
     /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
-    pub(crate) fn pass(
+    pub(crate) fn pass_evaluator(
         &self,
         pass: &[usize],
         section: &Section,
         base: usize,
         threads: &Threads,
     ) -> Result<(Box<dyn Evaluator>, Frames)> {
-        let frames = Frames::new(&self.leader(pass).frame, section, base)?;
+        let frames = Frames::new(&self.first_call(pass).frame, section, base)?;
         Ok((evaluator(self, pass, section, false, threads)?, frames))
     }
 }
@@ -82,8 +82,8 @@ pub(crate) fn evaluator(
             let strategy = inputs.call.strategy;
             let counts = Algebra::Retractable.strategies().contains(&strategy);
             let strategy = if counts { strategy } else { Strategy::Prefix };
-            let count = retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
-            Ok(Box::new(AtLeast::new(evaluator, count, rows)))
+            let count = evaluator_for_retractable(Count::new(inputs.inclusion.clone()), strategy, section)?;
+            Ok(Box::new(MinRows::new(evaluator, count, rows)))
         }
     }
 }
@@ -111,32 +111,32 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Some(SharedState::Pairs) => return totals::regressions(inputs),
         Some(SharedState::Count) | None => {}
     }
-    match call.function.kernel {
-        Kernel::UserAggregate | Kernel::UserFrames | Kernel::UserPartitions => udf::evaluator(inputs),
-        Kernel::Count | Kernel::RegrCount => inputs.retractable(Count::new(inclusion)),
-        Kernel::CountIf => inputs.retractable(Count::new(inputs.where_true()?)),
-        Kernel::RegrAvgx | Kernel::RegrAvgy => {
-            totals::totals(inputs, &inputs.args[usize::from(call.function.kernel == Kernel::RegrAvgx)])
+    match call.function.function_id {
+        FunctionId::UserAggregate | FunctionId::UserFrames | FunctionId::UserPartitions => udf::evaluator(inputs),
+        FunctionId::Count | FunctionId::RegrCount => inputs.retractable(Count::new(inclusion)),
+        FunctionId::CountIf => inputs.retractable(Count::new(inputs.where_true()?)),
+        FunctionId::RegrAvgx | FunctionId::RegrAvgy => {
+            totals::totals(inputs, &inputs.args[usize::from(call.function.function_id == FunctionId::RegrAvgx)])
         }
-        Kernel::Min => aggregates::extremum(inputs, Extremum::Min),
-        Kernel::Max => aggregates::extremum(inputs, Extremum::Max),
-        Kernel::BoolAnd => inputs.logic(Logic::And),
-        Kernel::BoolOr => inputs.logic(Logic::Or),
-        Kernel::First => value(nth::Which::First),
-        Kernel::Last => value(nth::Which::Last),
-        Kernel::Nth => value(match inputs.per_row(1)? {
-            Some(n) => nth::Which::NthPerRow(n),
-            None => nth::Which::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
+        FunctionId::Min => aggregates::extremum(inputs, Extremum::Min),
+        FunctionId::Max => aggregates::extremum(inputs, Extremum::Max),
+        FunctionId::BoolAnd => inputs.logic(BoolAggregate::And),
+        FunctionId::BoolOr => inputs.logic(BoolAggregate::Or),
+        FunctionId::First => value(nth::NthRow::First),
+        FunctionId::Last => value(nth::NthRow::Last),
+        FunctionId::Nth => value(match inputs.per_row(1)? {
+            Some(n) => nth::NthRow::NthPerRow(n),
+            None => nth::NthRow::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         }),
-        Kernel::Lag | Kernel::Lead => inputs.offset(naive),
-        Kernel::RowNumber => ranking(rank::Which::RowNumber),
-        Kernel::Rank => ranking(rank::Which::Rank),
-        Kernel::DenseRank => ranking(rank::Which::DenseRank),
-        Kernel::PercentRank => ranking(rank::Which::PercentRank),
-        Kernel::CumeDist => ranking(rank::Which::CumeDist),
-        Kernel::Ntile => ranking(rank::Which::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
-        Kernel::CollectList | Kernel::Listagg => lists::evaluator(inputs),
-        Kernel::Fill | Kernel::CounterDiff => running::evaluator(inputs),
+        FunctionId::Lag | FunctionId::Lead => inputs.offset(naive),
+        FunctionId::RowNumber => ranking(rank::RankKind::RowNumber),
+        FunctionId::Rank => ranking(rank::RankKind::Rank),
+        FunctionId::DenseRank => ranking(rank::RankKind::DenseRank),
+        FunctionId::PercentRank => ranking(rank::RankKind::PercentRank),
+        FunctionId::CumeDist => ranking(rank::RankKind::CumeDist),
+        FunctionId::Ntile => ranking(rank::RankKind::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
+        FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
+        FunctionId::Fill | FunctionId::CounterDiff => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),
     }
 }

@@ -4,13 +4,13 @@
 use super::inputs::Inputs;
 use super::ordered;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::distinct;
-use crate::evaluate::multiset::sliding::Codes;
+use crate::evaluate::multiset::sliding::Multiset;
 use crate::functions::aggregate::count::Count;
-use crate::functions::multiset::collect::{InCodeOrder, Lists};
+use crate::functions::multiset::collect::{CollectLists, ListByCode};
 use crate::functions::multiset::dense_rank_in_frame::DenseRank;
 use crate::functions::multiset::entropy::Entropy;
 use crate::functions::multiset::mode::Mode;
@@ -19,30 +19,34 @@ use crate::functions::native::canonical;
 /// The evaluator of a call of this family; `None`: it is none.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     let Inputs { call, inclusion, .. } = inputs;
-    if !matches!(call.signature.algebra, Algebra::Counted | Algebra::Distinct) {
+    if !matches!(call.signature.algebra, Algebra::Multiset | Algebra::Distinct) {
         return Ok(None);
     }
     let frames = call.frame_traits();
-    Ok(Some(match call.function.kernel {
-        Kernel::ApproxCountDistinct => distinct::retractable(Count::new(inclusion.clone()), frames, inputs.distinct()?),
-        Kernel::Mode => {
+    Ok(Some(match call.function.function_id {
+        FunctionId::ApproxCountDistinct => {
+            distinct::evaluator_for_retractable(Count::new(inclusion.clone()), frames, inputs.distinct()?)
+        }
+        FunctionId::Mode => {
             // WITHIN GROUP orders the values, and the first of several modes is the answer.
             let values = match inputs.argument_order()? {
                 order if order.is_empty() => inputs.distinct()?,
                 order => inputs.values(&order)?,
             };
-            Codes::boxed(frames, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
+            Multiset::boxed(frames, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
         }
-        Kernel::Entropy => Codes::boxed(frames, inputs.distinct()?, Entropy { distinct: call.distinct }),
-        Kernel::DenseRank => Codes::boxed(frames, inputs.values(&inputs.argument_order()?)?, DenseRank),
-        Kernel::CollectSet => {
+        FunctionId::Entropy => Multiset::boxed(frames, inputs.distinct()?, Entropy { distinct: call.distinct }),
+        FunctionId::DenseRank => Multiset::boxed(frames, inputs.values(&inputs.argument_order()?)?, DenseRank),
+        FunctionId::CollectSet => {
             let values = inputs.distinct()?;
             let column = values.places.take(&canonical(inputs.first()?)?)?;
-            Codes::boxed(frames, values, InCodeOrder(Lists::new(column, &call.signature.output)?))
+            Multiset::boxed(frames, values, ListByCode(CollectLists::new(column, &call.signature.output)?))
         }
-        Kernel::Median | Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox | Kernel::Mad => {
-            ordered::evaluator(inputs)?
-        }
+        FunctionId::Median
+        | FunctionId::Percentile
+        | FunctionId::PercentileDisc
+        | FunctionId::PercentileApprox
+        | FunctionId::Mad => ordered::evaluator(inputs)?,
         _ => return Ok(None),
     }))
 }

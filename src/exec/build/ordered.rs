@@ -9,83 +9,83 @@ use arrow_schema::{DataType, FieldRef, SortOptions};
 
 use super::inputs::Inputs;
 use crate::catalog::function::Family;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::order_statistics::frame_order::Arranged;
-use crate::functions::native::{canonical, native};
-use crate::functions::ordered::mad::{Mad, Metric};
-use crate::functions::ordered::quantile::{Discrete, Interpolated, Shares};
-use crate::functions::ordered::rank_in_frame::{Place, Share};
+use crate::evaluate::order_statistics::frame_order::FrameOrder;
+use crate::functions::native::{canonical, to_primitive};
+use crate::functions::ordered::mad::{Distance, Mad};
+use crate::functions::ordered::quantile::{DiscreteQuantile, InterpolatedQuantile, QuantileShares};
+use crate::functions::ordered::rank_in_frame::{RankInFrame, RelativeRank};
 use crate::functions::ordered::value_by_order::{FirstByOrder, NthByOrder};
-use crate::model::physical_type::Native;
-use crate::model::row_mask::Inclusion;
+use crate::model::physical_type::PhysicalType;
+use crate::model::row_mask::RowMask;
 use crate::plan::planned::PlannedArg;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::strategy::Strategy;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    match (inputs.call.function.family, inputs.call.function.kernel) {
-        (Family::Ranking, _) => place(inputs),
+    match (inputs.call.function.family, inputs.call.function.function_id) {
+        (Family::Ranking, _) => rank_in_frame(inputs),
         (Family::Value, _) => value(inputs),
-        (_, Kernel::MinBy | Kernel::MaxBy) => first_by_order(inputs),
-        (_, Kernel::Mad) => mad(inputs),
+        (_, FunctionId::MinBy | FunctionId::MaxBy) => first_by_order(inputs),
+        (_, FunctionId::Mad) => mad(inputs),
         _ => quantile(inputs),
     }
 }
 
 /// The rows that take part in their order; one for each value with DISTINCT, to which zeros are one.
-fn arranged(inputs: &Inputs, inclusion: Inclusion, keys: &[SortColumn], ranked: bool) -> Result<Arranged> {
+fn frame_order(inputs: &Inputs, inclusion: RowMask, keys: &[SortColumn], ranked: bool) -> Result<FrameOrder> {
     if inputs.call.distinct {
-        return Arranged::different(inputs.section, inclusion, &keys[..1], inputs.threads);
+        return FrameOrder::distinct(inputs.section, inclusion, &keys[..1], inputs.threads);
     }
     if inputs.naive() {
-        return Arranged::naive(inputs.section, inclusion, keys);
+        return FrameOrder::naive(inputs.section, inclusion, keys);
     }
     if inputs.call.strategy == Strategy::Codes {
-        return Arranged::kept(inputs.section, inclusion, keys, inputs.threads);
+        return FrameOrder::with_set(inputs.section, inclusion, keys, inputs.threads);
     }
-    Arranged::new(inputs.section, inclusion, keys, ranked, inputs.threads)
+    FrameOrder::new(inputs.section, inclusion, keys, ranked, inputs.threads)
 }
 
-fn place(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use crate::functions::positional::rank::Which;
-    let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
-    Ok(match inputs.call.function.kernel {
-        Kernel::RowNumber => arranged.read(inputs.call.frame_traits(), Place(Which::RowNumber)),
-        Kernel::Rank => arranged.read(inputs.call.frame_traits(), Place(Which::Rank)),
-        Kernel::Ntile => {
+fn rank_in_frame(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    use crate::functions::positional::rank::RankKind;
+    let arranged = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
+    Ok(match inputs.call.function.function_id {
+        FunctionId::RowNumber => arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::RowNumber)),
+        FunctionId::Rank => arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::Rank)),
+        FunctionId::Ntile => {
             let buckets = u64::try_from(inputs.constant(0)?).unwrap_or(1).max(1);
-            arranged.read(inputs.call.frame_traits(), Place(Which::Ntile(buckets)))
+            arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::Ntile(buckets)))
         }
-        Kernel::PercentRank => arranged.read(inputs.call.frame_traits(), Share(Which::PercentRank)),
-        _ => arranged.read(inputs.call.frame_traits(), Share(Which::CumeDist)),
+        FunctionId::PercentRank => arranged.boxed(inputs.call.frame_traits(), RelativeRank(RankKind::PercentRank)),
+        _ => arranged.boxed(inputs.call.frame_traits(), RelativeRank(RankKind::CumeDist)),
     })
 }
 
 fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    use crate::functions::positional::nth::Which;
-    let arranged = arranged(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
-    let which = match inputs.call.function.kernel {
-        Kernel::First => Which::First,
-        Kernel::Last => Which::Last,
+    use crate::functions::positional::nth::NthRow;
+    let arranged = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
+    let which = match inputs.call.function.function_id {
+        FunctionId::First => NthRow::First,
+        FunctionId::Last => NthRow::Last,
         _ => match inputs.per_row(1)? {
-            Some(n) => Which::NthPerRow(n),
-            None => Which::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
+            Some(n) => NthRow::NthPerRow(n),
+            None => NthRow::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         },
     };
-    Ok(arranged.read(inputs.call.frame_traits(), NthByOrder { column: inputs.first()?.clone(), which }))
+    Ok(arranged.boxed(inputs.call.frame_traits(), NthByOrder { column: inputs.first()?.clone(), which }))
 }
 
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = inputs.args.get(1).ok_or_else(|| inputs.unexpected())?.clone();
-    let descending = inputs.call.function.kernel == Kernel::MaxBy;
+    let descending = inputs.call.function.function_id == FunctionId::MaxBy;
     let key = SortColumn { values, options: SortOptions::new(descending, false) };
-    let arranged = arranged(inputs, inputs.inclusion.clone(), &[key], false)?;
+    let arranged = frame_order(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
-    Ok(arranged.read(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
+    Ok(arranged.boxed(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
 /// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
@@ -111,56 +111,59 @@ fn values(inputs: &Inputs) -> Result<ArrayRef> {
 fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = &values(inputs)?;
     let output = &inputs.call.signature.output;
-    let shares = Shares { shares: shares(inputs)?, element: element(output).cloned() };
+    let shares = QuantileShares { shares: shares(inputs)?, element: element(output).cloned() };
     let frequencies = frequencies(inputs)?;
     let inclusion = match &frequencies {
         None => inputs.inclusion.clone(),
         Some(frequencies) => inputs.inclusion.and(&counting(inputs, frequencies)?),
     };
     let descending = inputs.call.argument_order.first().is_some_and(|key| key.options.descending);
-    let arranged = arranged(inputs, inclusion, &keys(values, descending)?, false)?;
-    let frequencies = frequencies.map(|frequencies| arranged.arrange(&frequencies)).transpose()?;
+    let arranged = frame_order(inputs, inclusion, &keys(values, descending)?, false)?;
+    let frequencies = frequencies.map(|frequencies| arranged.ordered_values(&frequencies)).transpose()?;
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
-    let values = arranged.arrange(values)?;
-    if matches!(inputs.call.function.kernel, Kernel::PercentileDisc | Kernel::PercentileApprox) {
-        return Ok(arranged.read(inputs.call.frame_traits(), Discrete { values, shares, frequencies }));
+    let values = arranged.ordered_values(values)?;
+    if matches!(inputs.call.function.function_id, FunctionId::PercentileDisc | FunctionId::PercentileApprox) {
+        return Ok(arranged.boxed(inputs.call.frame_traits(), DiscreteQuantile { values, shares, frequencies }));
     }
     macro_rules! interpolated {
         ($type:ty) => {{
-            let (output, values) = (values.data_type().clone(), native::<$type>(&values)?.values().clone());
-            Ok(arranged.read(inputs.call.frame_traits(), Interpolated::<$type> { values, shares, frequencies, output }))
+            let (output, values) = (values.data_type().clone(), to_primitive::<$type>(&values)?.values().clone());
+            Ok(arranged.boxed(
+                inputs.call.frame_traits(),
+                InterpolatedQuantile::<$type> { values, shares, frequencies, output },
+            ))
         }};
     }
-    match Native::of(values.data_type()) {
-        Some(Native::F64) => interpolated!(Float64Type),
-        Some(Native::I64) => interpolated!(Int64Type),
-        Some(Native::I32) => interpolated!(Int32Type),
+    match PhysicalType::of(values.data_type()) {
+        Some(PhysicalType::F64) => interpolated!(Float64Type),
+        Some(PhysicalType::I64) => interpolated!(Int64Type),
+        Some(PhysicalType::I32) => interpolated!(Int32Type),
         _ => Err(inputs.unexpected()),
     }
 }
 
 fn mad(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = &values(inputs)?;
-    let arranged = arranged(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
-    let values = arranged.arrange(values)?;
-    match Native::of(values.data_type()) {
-        Some(Native::F64) => distances::<Float64Type>(inputs, arranged, &values),
-        Some(Native::I64) => distances::<Int64Type>(inputs, arranged, &values),
-        Some(Native::I32) => distances::<Int32Type>(inputs, arranged, &values),
+    let arranged = frame_order(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
+    let values = arranged.ordered_values(values)?;
+    match PhysicalType::of(values.data_type()) {
+        Some(PhysicalType::F64) => distances::<Float64Type>(inputs, arranged, &values),
+        Some(PhysicalType::I64) => distances::<Int64Type>(inputs, arranged, &values),
+        Some(PhysicalType::I32) => distances::<Int32Type>(inputs, arranged, &values),
         _ => Err(inputs.unexpected()),
     }
 }
 
 fn distances<T: ArrowPrimitiveType>(
     inputs: &Inputs,
-    arranged: Arranged,
+    arranged: FrameOrder,
     values: &ArrayRef,
 ) -> Result<Box<dyn Evaluator>>
 where
-    T::Native: Metric,
+    T::Native: Distance,
 {
-    let (output, values) = (values.data_type().clone(), native::<T>(values)?.values().clone());
-    Ok(arranged.read(inputs.call.frame_traits(), Mad::<T> { values, output, naive: inputs.naive() }))
+    let (output, values) = (values.data_type().clone(), to_primitive::<T>(values)?.values().clone());
+    Ok(arranged.boxed(inputs.call.frame_traits(), Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
 /// The element of a list type.
@@ -184,7 +187,8 @@ fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
 
 /// How often each row's value counts, if that was given.
 fn frequencies(inputs: &Inputs) -> Result<Option<ArrayRef>> {
-    let Some(frequencies) = inputs.args.get(1).filter(|_| inputs.call.function.kernel == Kernel::Percentile) else {
+    let Some(frequencies) = inputs.args.get(1).filter(|_| inputs.call.function.function_id == FunctionId::Percentile)
+    else {
         return Ok(None);
     };
     let options = CastOptions { safe: false, ..CastOptions::default() };

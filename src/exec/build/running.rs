@@ -3,16 +3,16 @@
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 
 use super::inputs::Inputs;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::functions::positional::counter_diff::CounterDiff;
 use crate::functions::positional::fill::Fill;
-use crate::model::physical_type::Native;
+use crate::model::physical_type::PhysicalType;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    if inputs.call.function.kernel == Kernel::Fill { fill(inputs) } else { counter_diff(inputs) }
+    if inputs.call.function.function_id == FunctionId::Fill { fill(inputs) } else { counter_diff(inputs) }
 }
 
 fn fill(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -24,13 +24,13 @@ fn fill(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             Ok(Box::new(Fill::<$type>::new(inputs.section, column, key, inputs.naive())?))
         };
     }
-    match Native::of(column.data_type()) {
-        Some(Native::I32) => natives!(Int32Type),
-        Some(Native::I64) => natives!(Int64Type),
-        Some(Native::U64) => natives!(UInt64Type),
-        Some(Native::F64) => natives!(Float64Type),
-        Some(Native::I128) => natives!(Decimal128Type),
-        Some(Native::I256) | None => Err(inputs.unexpected()),
+    match PhysicalType::of(column.data_type()) {
+        Some(PhysicalType::I32) => natives!(Int32Type),
+        Some(PhysicalType::I64) => natives!(Int64Type),
+        Some(PhysicalType::U64) => natives!(UInt64Type),
+        Some(PhysicalType::F64) => natives!(Float64Type),
+        Some(PhysicalType::I128) => natives!(Decimal128Type),
+        Some(PhysicalType::I256) | None => Err(inputs.unexpected()),
     }
 }
 
@@ -42,13 +42,13 @@ fn counter_diff(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             Ok(Box::new(CounterDiff::<$type>::new(section, column, inputs.args.get(1), inclusion, inputs.naive())?))
         }};
     }
-    match Native::of(column.data_type()) {
-        Some(Native::I32) => natives!(Int32Type),
-        Some(Native::I64) => natives!(Int64Type),
-        Some(Native::U64) => natives!(UInt64Type),
-        Some(Native::F64) => natives!(Float64Type),
-        Some(Native::I128) => natives!(Decimal128Type),
-        Some(Native::I256) => natives!(Decimal256Type),
+    match PhysicalType::of(column.data_type()) {
+        Some(PhysicalType::I32) => natives!(Int32Type),
+        Some(PhysicalType::I64) => natives!(Int64Type),
+        Some(PhysicalType::U64) => natives!(UInt64Type),
+        Some(PhysicalType::F64) => natives!(Float64Type),
+        Some(PhysicalType::I128) => natives!(Decimal128Type),
+        Some(PhysicalType::I256) => natives!(Decimal256Type),
         None => Err(inputs.unexpected()),
     }
 }

@@ -8,31 +8,31 @@ use arrow_array::types::{Decimal128Type, Decimal256Type, Int32Type, Int64Type, U
 use arrow_schema::DataType;
 
 use super::inputs::Inputs;
-use crate::catalog::function_id::Kernel;
+use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::{
-    DIRECTLY_MERGEABLE, DIRECTLY_RETRACTABLE, mergeable_directly, retractable_directly,
+    COMMON_FOR_MERGEABLE, COMMON_FOR_RETRACTABLE, common_evaluator_for_mergeable, common_evaluator_for_retractable,
 };
 use crate::evaluate::evaluator::Evaluator;
-use crate::functions::aggregate::accumulator::{Accumulated, NativeReadout};
+use crate::functions::aggregate::accumulator::{Accumulated, PrimitiveReader};
 use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
-use crate::functions::aggregate::count::Counted;
-use crate::functions::aggregate::moments::Values;
-use crate::functions::aggregate::regression::{Pairs, Regression};
-use crate::functions::aggregate::shared_state::{Read, Several};
-use crate::functions::aggregate::skewness_kurtosis::{FourMoments, Shape};
+use crate::functions::aggregate::count::CountResult;
+use crate::functions::aggregate::moments::MomentAccumulator;
+use crate::functions::aggregate::regression::{PairAccumulator, Regression};
+use crate::functions::aggregate::shared_state::{SharedResults, StateReader};
+use crate::functions::aggregate::skewness_kurtosis::{FourMoments, SkewnessKurtosis};
 use crate::functions::aggregate::sum::{self, DecimalSum, FloatSum, IntegerSum, OnOverflow};
-use crate::functions::aggregate::sum_state::{Adds, Exact, Integer, Summand};
-use crate::functions::aggregate::total::Sums;
-use crate::functions::aggregate::variance::{Shifted, Spread};
+use crate::functions::aggregate::sum_state::{ExactSum, SumInI128, SumInput, SumOf};
+use crate::functions::aggregate::total::SumAccumulator;
+use crate::functions::aggregate::variance::{PivotMoments, Variance};
 use crate::functions::decimal::Unscaled;
 use crate::model::aggregate::{Accumulator, Retractable};
-use crate::model::physical_type::Native;
+use crate::model::physical_type::PhysicalType;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
 
 /// How a call's results are read off the states of a pass.
-type CallReadout<S> = Arc<dyn Read<S>>;
+type CallReadout<S> = Arc<dyn StateReader<S>>;
 
 impl Inputs<'_> {
     /// Whether this is an only call with one of these strategies, whose loops are compiled with its readout and need no
@@ -46,27 +46,27 @@ impl Inputs<'_> {
         &self,
         accumulator: F,
         read: impl Fn(&PlannedCall) -> Result<CallReadout<F::State>>,
-    ) -> Result<Accumulated<F, Several<F::State>>> {
+    ) -> Result<Accumulated<F, SharedResults<F::State>>> {
         let asked = self.pass.iter().map(|call| Ok((read(call)?, call.display.clone())));
-        Ok(Accumulated { accumulator, readout: Several::new(asked.collect::<Result<_>>()?) })
+        Ok(Accumulated { accumulator, readout: SharedResults::new(asked.collect::<Result<_>>()?) })
     }
 
-    /// The evaluator of an only call with one of the strategies [`DIRECTLY_MERGEABLE`].
+    /// The evaluator of an only call with one of the strategies [`COMMON_FOR_MERGEABLE`].
     fn merged<F: Accumulator + 'static>(
         &self,
         accumulator: F,
-        readout: impl NativeReadout<F::State> + 'static,
+        readout: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        mergeable_directly(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_mergeable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 
-    /// The evaluator of an only call with one of the strategies [`DIRECTLY_RETRACTABLE`].
+    /// The evaluator of an only call with one of the strategies [`COMMON_FOR_RETRACTABLE`].
     fn retracted<F: Retractable + 'static>(
         &self,
         accumulator: F,
-        readout: impl NativeReadout<F::State> + 'static,
+        readout: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        retractable_directly(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_retractable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 }
 
@@ -76,42 +76,42 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
     // Evaluators are compiled for each pair of values and sums, of which rare ones are taken for others.
     macro_rules! integers {
         ($type:ty, in 64: $narrow:expr, in 128: $wide:expr) => {{
-            let sums = sum::integers::<$type>(values, inclusion)?;
-            if inputs.alone() && sums.fit::<i64>(!inputs.once, inputs.threads)? {
-                integers(inputs, $narrow(sums.summed_in::<i64>()), values.data_type())
+            let sums = sum::integer_accumulator::<$type>(values, inclusion)?;
+            if inputs.is_complete() && sums.fits_in::<i64>(!inputs.once, inputs.threads)? {
+                integers(inputs, $narrow(sums.with_width::<i64>()), values.data_type())
             } else {
                 integers(inputs, $wide(sums)?, values.data_type())
             }
         }};
     }
-    match (Native::of(values.data_type()), values.data_type()) {
+    match (PhysicalType::of(values.data_type()), values.data_type()) {
         // 64 bits hold the sums of any section; states that are carried hold those of more.
-        (Some(Native::I32), _) => integers!(Int32Type, in 64: identity, in 128: Sums::widened),
-        (Some(Native::I64), _) => integers!(Int64Type, in 64: identity, in 128: Result::<_>::Ok),
-        (Some(Native::U64), _) => integers!(UInt64Type, in 64: Sums::signed, in 128: Result::<_>::Ok),
-        (Some(Native::I128), DataType::Decimal128(_, scale)) => {
-            let sums = sum::decimals::<Decimal128Type>(values, inclusion)?;
-            if inputs.alone() && sums.fit::<i128>(true, inputs.threads)? {
-                decimals(inputs, sums.summed_in::<i128>(), *scale)
+        (Some(PhysicalType::I32), _) => integers!(Int32Type, in 64: identity, in 128: SumAccumulator::widened),
+        (Some(PhysicalType::I64), _) => integers!(Int64Type, in 64: identity, in 128: Result::<_>::Ok),
+        (Some(PhysicalType::U64), _) => integers!(UInt64Type, in 64: SumAccumulator::signed, in 128: Result::<_>::Ok),
+        (Some(PhysicalType::I128), DataType::Decimal128(_, scale)) => {
+            let sums = sum::decimal_accumulator::<Decimal128Type>(values, inclusion)?;
+            if inputs.is_complete() && sums.fits_in::<i128>(true, inputs.threads)? {
+                decimals(inputs, sums.with_width::<i128>(), *scale)
             } else {
                 decimals(inputs, sums, *scale)
             }
         }
-        (Some(Native::I256), DataType::Decimal256(_, scale)) => {
-            decimals(inputs, sum::decimals::<Decimal256Type>(values, inclusion)?, *scale)
+        (Some(PhysicalType::I256), DataType::Decimal256(_, scale)) => {
+            decimals(inputs, sum::decimal_accumulator::<Decimal256Type>(values, inclusion)?, *scale)
         }
-        (Some(Native::F64), _) => {
-            let sums = sum::floats(values, inclusion)?;
-            if inputs.is_direct(&DIRECTLY_MERGEABLE) {
-                return match inputs.call.function.kernel {
-                    Kernel::Sum | Kernel::TrySum => inputs.merged(sums, FloatSum),
+        (Some(PhysicalType::F64), _) => {
+            let sums = sum::float_accumulator(values, inclusion)?;
+            if inputs.is_direct(&COMMON_FOR_MERGEABLE) {
+                return match inputs.call.function.function_id {
+                    FunctionId::Sum | FunctionId::TrySum => inputs.merged(sums, FloatSum),
                     _ => inputs.merged(sums, FloatAverage),
                 };
             }
             inputs.mergeable(inputs.several(sums, |call| {
-                Ok(match call.function.kernel {
-                    Kernel::Count => Arc::new(Counted),
-                    Kernel::Sum | Kernel::TrySum => Arc::new(FloatSum),
+                Ok(match call.function.function_id {
+                    FunctionId::Count => Arc::new(CountResult),
+                    FunctionId::Sum | FunctionId::TrySum => Arc::new(FloatSum),
                     _ => Arc::new(FloatAverage),
                 })
             })?)
@@ -122,16 +122,16 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
 
 /// What is done where the answer does not fit, by the function and, for those that do not try, by the mode.
 fn on_overflow(call: &PlannedCall, ansi: bool, otherwise: OnOverflow) -> OnOverflow {
-    match (call.function.kernel, ansi) {
-        (Kernel::TrySum | Kernel::TryAvg, _) => OnOverflow::Null,
+    match (call.function.function_id, ansi) {
+        (FunctionId::TrySum | FunctionId::TryAvg, _) => OnOverflow::Null,
         (_, true) => OnOverflow::Error,
         (_, false) => otherwise,
     }
 }
 
-fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
+fn integers<N: SumInput, S: SumInI128 + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     input: &DataType,
 ) -> Result<Box<dyn Evaluator>> {
     let ansi = inputs.ansi;
@@ -139,25 +139,25 @@ fn integers<N: Summand, S: Integer + Adds<N> + 'static>(
     let intervals = matches!(input, DataType::Interval(_) | DataType::Duration(_));
     let otherwise = if intervals { OnOverflow::Error } else { OnOverflow::Wrap };
     let sum = |call: &PlannedCall| IntegerSum::new(call.signature.output.clone(), on_overflow(call, ansi, otherwise));
-    if inputs.is_direct(&DIRECTLY_RETRACTABLE) && !intervals {
-        return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, sum(inputs.call)),
+    if inputs.is_direct(&COMMON_FOR_RETRACTABLE) && !intervals {
+        return match inputs.call.function.function_id {
+            FunctionId::Sum | FunctionId::TrySum => inputs.retracted(sums, sum(inputs.call)),
             _ => inputs.retracted(sums, FloatAverage),
         };
     }
     inputs.retractable(inputs.several(sums, |call| {
-        Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(sum(call)),
+        Ok(match call.function.function_id {
+            FunctionId::Count => Arc::new(CountResult),
+            FunctionId::Sum | FunctionId::TrySum => Arc::new(sum(call)),
             _ if intervals => Arc::new(IntervalAverage::new(input, on_overflow(call, ansi, OnOverflow::Error))),
             _ => Arc::new(FloatAverage),
         })
     })?)
 }
 
-fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
+fn decimals<N: Unscaled + SumInput, S: ExactSum + SumOf<N> + 'static>(
     inputs: &Inputs,
-    sums: Sums<N, S>,
+    sums: SumAccumulator<N, S>,
     scale: i8,
 ) -> Result<Box<dyn Evaluator>> {
     let ansi = inputs.ansi;
@@ -165,16 +165,16 @@ fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
     let sum = |call: &PlannedCall| DecimalSum::<N>::new(call.signature.output.clone(), on_overflow(call));
     let average =
         |call: &PlannedCall| DecimalAverage::<N>::new(scale, call.signature.output.clone(), on_overflow(call));
-    if inputs.is_direct(&DIRECTLY_RETRACTABLE) {
-        return match inputs.call.function.kernel {
-            Kernel::Sum | Kernel::TrySum => inputs.retracted(sums, sum(inputs.call)?),
+    if inputs.is_direct(&COMMON_FOR_RETRACTABLE) {
+        return match inputs.call.function.function_id {
+            FunctionId::Sum | FunctionId::TrySum => inputs.retracted(sums, sum(inputs.call)?),
             _ => inputs.retracted(sums, average(inputs.call)?),
         };
     }
     inputs.retractable(inputs.several(sums, |call| {
-        Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
-            Kernel::Sum | Kernel::TrySum => Arc::new(sum(call)?),
+        Ok(match call.function.function_id {
+            FunctionId::Count => Arc::new(CountResult),
+            FunctionId::Sum | FunctionId::TrySum => Arc::new(sum(call)?),
             _ => Arc::new(average(call)?),
         })
     })?)
@@ -182,19 +182,19 @@ fn decimals<N: Unscaled + Summand, S: Exact + Adds<N> + 'static>(
 
 /// The evaluator of variances and standard deviations.
 pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = Values::<Shifted>::new(inputs.first()?, inputs.inclusion.clone())?;
-    let spread = |call: &PlannedCall| match call.function.kernel {
-        Kernel::VarPop => Spread { sample: false, root: false },
-        Kernel::VarSamp => Spread { sample: true, root: false },
-        Kernel::StddevPop => Spread { sample: false, root: true },
-        _ => Spread { sample: true, root: true },
+    let values = MomentAccumulator::<PivotMoments>::new(inputs.first()?, inputs.inclusion.clone())?;
+    let spread = |call: &PlannedCall| match call.function.function_id {
+        FunctionId::VarPop => Variance { sample: false, root: false },
+        FunctionId::VarSamp => Variance { sample: true, root: false },
+        FunctionId::StddevPop => Variance { sample: false, root: true },
+        _ => Variance { sample: true, root: true },
     };
-    if inputs.is_direct(&DIRECTLY_MERGEABLE) {
+    if inputs.is_direct(&COMMON_FOR_MERGEABLE) {
         return inputs.merged(values, spread(inputs.call));
     }
     inputs.mergeable(inputs.several(values, |call| {
-        Ok(match call.function.kernel {
-            Kernel::Count => Arc::new(Counted),
+        Ok(match call.function.function_id {
+            FunctionId::Count => Arc::new(CountResult),
             _ => Arc::new(spread(call)),
         })
     })?)
@@ -202,12 +202,12 @@ pub(super) fn spreads(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 
 /// The evaluator of skewness and kurtosis.
 pub(super) fn shapes(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    let values = Values::<FourMoments>::new(inputs.first()?, inputs.inclusion.clone())?;
-    let shape = |call: &PlannedCall| match call.function.kernel {
-        Kernel::Skewness => Shape::Skewness,
-        _ => Shape::Kurtosis,
+    let values = MomentAccumulator::<FourMoments>::new(inputs.first()?, inputs.inclusion.clone())?;
+    let shape = |call: &PlannedCall| match call.function.function_id {
+        FunctionId::Skewness => SkewnessKurtosis::Skewness,
+        _ => SkewnessKurtosis::Kurtosis,
     };
-    if inputs.is_direct(&DIRECTLY_MERGEABLE) {
+    if inputs.is_direct(&COMMON_FOR_MERGEABLE) {
         return inputs.merged(values, shape(inputs.call));
     }
     inputs.mergeable(inputs.several(values, |call| Ok(Arc::new(shape(call))))?)
@@ -216,19 +216,19 @@ pub(super) fn shapes(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 /// The evaluator of covariances and regressions.
 pub(super) fn regressions(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let [y, x, ..] = inputs.args.as_slice() else { return Err(inputs.unexpected()) };
-    let pairs = Pairs::new(y, x, inputs.inclusion.clone())?;
-    let which = |call: &PlannedCall| match call.function.kernel {
-        Kernel::CovarPop => Regression::CovarPop,
-        Kernel::CovarSamp => Regression::CovarSamp,
-        Kernel::Corr => Regression::Corr,
-        Kernel::RegrSlope => Regression::Slope,
-        Kernel::RegrIntercept => Regression::Intercept,
-        Kernel::RegrR2 => Regression::R2,
-        Kernel::RegrSxx => Regression::Sxx,
-        Kernel::RegrSyy => Regression::Syy,
+    let pairs = PairAccumulator::new(y, x, inputs.inclusion.clone())?;
+    let which = |call: &PlannedCall| match call.function.function_id {
+        FunctionId::CovarPop => Regression::CovarPop,
+        FunctionId::CovarSamp => Regression::CovarSamp,
+        FunctionId::Corr => Regression::Corr,
+        FunctionId::RegrSlope => Regression::Slope,
+        FunctionId::RegrIntercept => Regression::Intercept,
+        FunctionId::RegrR2 => Regression::R2,
+        FunctionId::RegrSxx => Regression::Sxx,
+        FunctionId::RegrSyy => Regression::Syy,
         _ => Regression::Sxy,
     };
-    if inputs.is_direct(&DIRECTLY_MERGEABLE) {
+    if inputs.is_direct(&COMMON_FOR_MERGEABLE) {
         return inputs.merged(pairs, which(inputs.call));
     }
     inputs.mergeable(inputs.several(pairs, |call| Ok(Arc::new(which(call))))?)

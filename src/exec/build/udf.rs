@@ -7,11 +7,11 @@ use arrow_array::{ArrayRef, RecordBatch};
 use super::inputs::Inputs;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::aggregate_evaluator::{foldable, retractable};
+use crate::evaluate::aggregate_evaluator::{evaluator_for_retractable, evaluator_for_update_only};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::multiset::rank_codes::Places;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
 use crate::evaluate::udf_blocks::{FrameBlocks, PartitionBlocks};
-use crate::functions::aggregate::udf::Folds;
+use crate::functions::aggregate::udf::UdfAccumulator;
 use crate::model::carry::Carry;
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::{UserAggregate, UserFunction};
@@ -23,7 +23,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let inner = match &function {
         UserFunction::Aggregate(aggregate) => function.within(|| folded(inputs, aggregate.as_ref()))?,
         UserFunction::Frames(function) => {
-            let places = Places::new(inputs.section, inputs.inclusion.clone())?;
+            let places = IncludedRows::new(inputs.section, inputs.inclusion.clone())?;
             Box::new(FrameBlocks::new(function.clone(), places, &inputs.args)?)
         }
         UserFunction::Partitions(function) => Box::new(PartitionBlocks::new(function.clone(), inputs.args.clone())),
@@ -33,13 +33,15 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 
 fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
-    let folds = Folds::new(aggregate.bind(&inputs.args)?, inclusion.clone());
+    let folds = UdfAccumulator::new(aggregate.bind(&inputs.args)?, inclusion.clone());
     match call.strategy {
-        Strategy::Naive if call.signature.algebra.merges() => retractable(folds, Strategy::Naive, section),
-        strategy @ (Strategy::Refold | Strategy::Naive) => {
-            foldable(folds, strategy, section, &inputs.argument_order()?)
+        Strategy::Naive if call.signature.algebra.merges() => {
+            evaluator_for_retractable(folds, Strategy::Naive, section)
         }
-        strategy => retractable(folds, strategy, section),
+        strategy @ (Strategy::Refold | Strategy::Naive) => {
+            evaluator_for_update_only(folds, strategy, section, &inputs.argument_order()?)
+        }
+        strategy => evaluator_for_retractable(folds, strategy, section),
     }
 }
 
@@ -54,19 +56,19 @@ impl Evaluator for Within {
         self.function.within(|| self.inner.evaluate(frames, rows, carry, cancel))
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        self.function.within(|| self.inner.advance(state, rows))
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.save_state(state, rows))
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        self.function.within(|| self.inner.join(left, right))
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        self.function.within(|| self.inner.merge_states(left, right))
     }
 
-    fn settled(&self, frames: &Frames) -> usize {
-        self.inner.settled(frames)
+    fn first_unsettled(&self, frames: &Frames) -> usize {
+        self.inner.first_unsettled(frames)
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        self.inner.release(frames, answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        self.inner.first_needed(frames, answered)
     }
 }

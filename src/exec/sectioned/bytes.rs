@@ -22,13 +22,13 @@ use crate::plan::planned::Plan;
 const MAGIC: [u8; 8] = *b"windrow\x1a";
 
 /// The layout of what comes behind it; what states look like is a matter of the plan.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// Bytes of the header: magic, format, plan, length of what follows it, checksum.
-const HEADER: usize = MAGIC.len() + 4 + 4 + 8 + 4;
+const HEADER_BYTES: usize = MAGIC.len() + 4 + 4 + 8 + 4;
 
 /// Stands for the length of what is not there.
-const NONE: u64 = u64::MAX;
+const ABSENT_LENGTH: u64 = u64::MAX;
 
 impl Summary {
     /// The summary as bytes, for [`Summary::from_bytes`] of the plan that made it.
@@ -43,18 +43,18 @@ impl Summary {
         let states = before.carries.iter().map(|carry| carry.state.as_ref()).chain(after.iter().map(Option::as_ref));
         let parts = [Some(head), Some(&before.rows)].into_iter().chain(states);
         let parts = parts.map(|part| part.map(written).transpose()).collect::<Result<Vec<_>>>()?;
-        numbers.extend(parts.iter().map(|part| part.as_ref().map_or(NONE, |part| part.len() as u64)));
+        numbers.extend(parts.iter().map(|part| part.as_ref().map_or(ABSENT_LENGTH, |part| part.len() as u64)));
         let length = size_of_val(numbers.as_slice()) + parts.iter().flatten().map(Vec::len).sum::<usize>();
-        let mut out = Vec::with_capacity(HEADER + length);
+        let mut out = Vec::with_capacity(HEADER_BYTES + length);
         out.extend(MAGIC);
-        out.extend(FORMAT.to_le_bytes());
+        out.extend(FORMAT_VERSION.to_le_bytes());
         out.extend(plan.fingerprint().to_le_bytes());
         out.extend((length as u64).to_le_bytes());
         out.extend([0; 4]);
         out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         parts.into_iter().flatten().for_each(|part| out.extend(part));
         let checksum = checksum(&out);
-        out[HEADER - 4..HEADER].copy_from_slice(&checksum);
+        out[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&checksum);
         Ok(out)
     }
 
@@ -68,7 +68,7 @@ impl Summary {
     }
 
     fn from_payload(bytes: &[u8]) -> Result<Self> {
-        let mut from = From(bytes);
+        let mut from = SummaryReader(bytes);
         let [rows, single, continues, passes] = [from.number()?, from.number()?, from.number()?, from.number()?];
         if passes > bytes.len() as u64 {
             return Err(broken());
@@ -76,7 +76,7 @@ impl Summary {
         let bases = (0..passes).map(|_| from.number()).collect::<Result<Vec<_>>>()?;
         let lengths = (0..2 + 2 * passes).map(|_| from.number()).collect::<Result<Vec<_>>>()?;
         let mut parts = lengths.into_iter().map(|length| match length {
-            NONE => Ok(None),
+            ABSENT_LENGTH => Ok(None),
             length => from.take(length).and_then(read).map(Some),
         });
         let mut next = || parts.next().unwrap_or_else(|| Err(broken()));
@@ -91,18 +91,18 @@ impl Summary {
 
 /// What follows the header, if that is one of the plan's and the bytes are those written.
 fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
-    let (header, payload) = bytes.split_at_checked(HEADER).ok_or_else(broken)?;
-    let mut from = From(header);
+    let (header, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(broken)?;
+    let mut from = SummaryReader(header);
     if from.take(MAGIC.len() as u64)? != MAGIC {
         return Err(broken());
     }
     let (format, fingerprint, length, written) = (from.small()?, from.small()?, from.number()?, from.take(4)?);
     // A damaged header says nothing of the format, and a later one may have its checksum elsewhere.
     let whole = checksum(bytes) == written && length == payload.len() as u64;
-    if format != FORMAT {
+    if format != FORMAT_VERSION {
         return Err(Error::data(format!(
             "the summary of a section has format {format}, or is damaged, and this version of windrow reads format \
-             {FORMAT}: have all workers run one version of windrow, and ask again"
+             {FORMAT_VERSION}: have all workers run one version of windrow, and ask again"
         )));
     }
     if !whole {
@@ -120,14 +120,14 @@ fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
 /// The checksum of a summary but for the place of the checksum.
 fn checksum(bytes: &[u8]) -> [u8; 4] {
     let mut hasher = Hasher::new();
-    hasher.update(&bytes[..HEADER - 4]);
-    hasher.update(&bytes[HEADER..]);
+    hasher.update(&bytes[..HEADER_BYTES - 4]);
+    hasher.update(&bytes[HEADER_BYTES..]);
     hasher.finalize().to_le_bytes()
 }
 
-struct From<'a>(&'a [u8]);
+struct SummaryReader<'a>(&'a [u8]);
 
-impl<'a> From<'a> {
+impl<'a> SummaryReader<'a> {
     fn take(&mut self, length: u64) -> Result<&'a [u8]> {
         let (taken, rest) =
             usize::try_from(length).ok().and_then(|length| self.0.split_at_checked(length)).ok_or_else(broken)?;

@@ -33,7 +33,7 @@ use arrow_select::concat::concat_batches;
 use self::summary::{Before, Neighbourhood, Summary};
 use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
-use crate::exec::columns::{check_schema, column_of, edges, put};
+use crate::exec::columns::{check_schema, column_of, partitions_and_peers, put};
 use crate::exec::halo::{Halo, Pass};
 use crate::exec::ranges::ranges;
 use crate::model::carry::Carry;
@@ -41,7 +41,7 @@ use crate::model::reach::Reach;
 use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
 use crate::spec::frame::{Bound, Exclude};
-use crate::util::boundaries::Edges;
+use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::shown::compact;
 use crate::util::threads::Threads;
@@ -60,23 +60,23 @@ pub fn concat_compact(batches: &[RecordBatch]) -> Result<RecordBatch> {
 
 impl Pass<'_> {
     /// The state of `rows` for those before whose frames reach to the end of the partition.
-    fn ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
+    fn state_of_rows_ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
         let reached = self.call.after == Reach::State && !rows.is_empty();
-        reached.then(|| self.of_call(self.evaluator.advance(None, rows))).transpose()
+        reached.then(|| self.of_call(self.evaluator.save_state(None, rows))).transpose()
     }
 
     /// Whether the rows of the section are all that its first one needs, but for a number of rows and a state.
-    fn reached(&self) -> bool {
+    fn is_covered(&self) -> bool {
         match self.call.after {
-            Reach::Groups(_) | Reach::Within => self.evaluator.settled(&self.frames) == 1,
-            Reach::State => self.frames.begun(),
+            Reach::Groups(_) | Reach::Within => self.evaluator.first_unsettled(&self.frames) == 1,
+            Reach::State => self.frames.has_started(),
             _ => true,
         }
     }
 }
 
 /// A state per pass, where there is one.
-type States = Vec<Option<RecordBatch>>;
+type PassStates = Vec<Option<RecordBatch>>;
 
 impl Plan {
     /// Why rows cannot be answered in sections; `None`: they can.
@@ -108,7 +108,7 @@ impl Plan {
     /// Whether rows come to the same for other sections in whatever order they are summed up, but for the last digits of
     /// floats: all that others need of them is a state that takes rows as they come.
     #[must_use]
-    pub fn sums_up_any_order(&self) -> bool {
+    pub fn is_order_insensitive(&self) -> bool {
         let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
         // A frame that ends before its row leaves out the last rows of a section, or begins behind it the first.
         let at_row =
@@ -125,7 +125,7 @@ impl Plan {
                 && at_row(&frame.start)
                 && at_row(&frame.end)
                 && frame.exclude == Exclude::NoOthers
-                && (counts || call.takes_any_order().is_some())
+                && (counts || call.order_stability().is_some())
         })
     }
 
@@ -133,13 +133,13 @@ impl Plan {
     ///
     /// # Errors
     /// Rows of another schema.
-    pub fn last_cut(&self, rows: &RecordBatch) -> Result<Option<usize>> {
+    pub fn last_section_boundary(&self, rows: &RecordBatch) -> Result<Option<usize>> {
         check_schema(self, rows.schema_ref())?;
         let mut cuts: Option<arrow_buffer::BooleanBuffer> = None;
         // Without an order rows may be parted anywhere.
         for order in self.orders.iter().filter(|order| !order.order_by.is_empty()) {
             let columns: Vec<_> = order.columns.iter().map(|&column| rows.column(column).clone()).collect();
-            let starts = edges(order, &columns, rows.num_rows())?.1.starts().clone();
+            let starts = partitions_and_peers(order, &columns, rows.num_rows())?.1.starts().clone();
             cuts = Some(cuts.map_or_else(|| starts.clone(), |cuts| &cuts & &starts));
         }
         Ok(match cuts {
@@ -157,12 +157,13 @@ impl Plan {
         let kept = rows.project(&self.columns())?;
         let end = rows.num_rows();
         let Some(last) = end.checked_sub(1) else { return Err(Error::internal("a section without rows")) };
-        let (passes, partitions) = self.all(&kept)?;
-        let first_end = partitions.end(0);
+        let (passes, partitions) = self.all_passes(&kept)?;
+        let first_end = partitions.run_end(0);
         let head = self.head(&kept.slice(0, first_end))?;
-        let after = passes.iter().map(|pass| pass.ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
+        let after =
+            passes.iter().map(|pass| pass.state_of_rows_ahead(head.num_rows()..first_end)).collect::<Result<_>>()?;
         let none = vec![Carry::default(); passes.len()];
-        let before = Before::new(&kept, Halo::of(&passes, &none, false, partitions.begin(last), end)?);
+        let before = Before::new(&kept, Halo::compute(&passes, &none, false, partitions.run_start(last), end)?);
         Ok(Summary { rows: end, single: first_end == end, head, before, after })
     }
 
@@ -170,7 +171,7 @@ impl Plan {
     /// ends no later than the first row's own would.
     fn head(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let mut length = self.rows_after().saturating_add(1).min(rows.num_rows());
-        while length < rows.num_rows() && !self.reached(&rows.slice(0, length))? {
+        while length < rows.num_rows() && !self.is_covered(&rows.slice(0, length))? {
             length = (2 * length).min(rows.num_rows());
         }
         Ok(rows.slice(0, length))
@@ -186,9 +187,9 @@ impl Plan {
     }
 
     /// Whether `rows` are all that their first one needs.
-    fn reached(&self, rows: &RecordBatch) -> Result<bool> {
-        let passes = || self.over(rows.columns(), rows.num_rows(), 0..1, true, false, &[]);
-        Ok(rows.num_rows() > self.rows_after() && passes()?.0.iter().all(Pass::reached))
+    fn is_covered(&self, rows: &RecordBatch) -> Result<bool> {
+        let passes = || self.passes_over(rows.columns(), rows.num_rows(), 0..1, true, false, &[]);
+        Ok(rows.num_rows() > self.rows_after() && passes()?.0.iter().all(Pass::is_covered))
     }
 
     /// What lies around each of the sections that these are the summaries of, in order.
@@ -214,7 +215,7 @@ impl Plan {
             arounds.push(Neighbourhood { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
         }
         // Per section what the rows of its first partition came to, its own and those behind.
-        let mut onward: Vec<States> = vec![Vec::new(); summaries.len()];
+        let mut onward: Vec<PassStates> = vec![Vec::new(); summaries.len()];
         let none = || vec![None; self.passes.len()];
         let states = self.looks_ahead();
         for (number, summary) in summaries.iter().enumerate().rev() {
@@ -227,9 +228,9 @@ impl Plan {
                 heads.push(of.head.clone());
                 next += 1;
                 let whole = of.single && of.head.num_rows() == of.rows;
-                if !whole || self.reached(&concat_batches(&schema, &heads)?)? {
+                if !whole || self.is_covered(&concat_batches(&schema, &heads)?)? {
                     if states {
-                        after = self.joined(&of.head, &of.after, &rest(of, next))?;
+                        after = self.merged_states(&of.head, &of.after, &rest(of, next))?;
                     }
                     break;
                 }
@@ -238,8 +239,8 @@ impl Plan {
             arounds[number].after = after;
             let rest = rest(summary, number + 1);
             onward[number] = if states {
-                let first = self.joined(&summary.head, &self.states(&summary.head)?, &summary.after)?;
-                self.joined(&summary.head, &first, &rest)?
+                let first = self.merged_states(&summary.head, &self.states(&summary.head)?, &summary.after)?;
+                self.merged_states(&summary.head, &first, &rest)?
             } else {
                 none()
             };
@@ -251,7 +252,7 @@ impl Plan {
     ///
     /// # Errors
     /// As for [`Plan::compute`].
-    pub fn answer(&self, rows: &RecordBatch, around: &Neighbourhood, cancel: &Cancel) -> Result<RecordBatch> {
+    pub fn evaluate_section(&self, rows: &RecordBatch, around: &Neighbourhood, cancel: &Cancel) -> Result<RecordBatch> {
         check_schema(self, rows.schema_ref())?;
         let kept = rows.project(&self.columns())?;
         let Neighbourhood { before, behind, after } = around;
@@ -263,10 +264,11 @@ impl Plan {
             carries.into_iter().zip(after).map(|(c, after)| Carry { after: after.clone(), ..c }).collect();
         let all = concat_batches(&kept.schema(), [&ahead, &kept, behind])?;
         let own = ahead.num_rows()..ahead.num_rows() + rows.num_rows();
-        let threads =
-            Threads::new(self.options.threads, cancel).spread(self.options.spread_threads).at_most_for(rows.num_rows());
+        let threads = Threads::new(self.options.threads, cancel)
+            .with_spread(self.options.spread_threads)
+            .limited_to_rows(rows.num_rows());
         let mut results = Vec::with_capacity(self.calls.len());
-        let (passes, _) = self.over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
+        let (passes, _) = self.passes_over(all.columns(), all.num_rows(), own.clone(), false, continues, &carries)?;
         for ((pass, calls), carry) in passes.iter().zip(&self.passes).zip(&carries) {
             let columns = calls.iter().map(|&call| column_of(self, call, rows.num_rows(), None, None, &threads));
             let columns = columns.collect::<Result<Vec<_>>>()?;
@@ -286,8 +288,8 @@ impl Plan {
     }
 
     /// Every pass over rows before which nothing is.
-    fn all(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Edges)> {
-        self.over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
+    fn all_passes(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Boundaries)> {
+        self.passes_over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
     }
 
     /// Whether the last row of `left` and the first of `right` are of one partition.
@@ -303,38 +305,39 @@ impl Plan {
             // All of its rows are in the summary.
             let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;
             let end = rows.num_rows();
-            let (passes, _) = self.over(rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
-            return Ok(Before::new(&rows, Halo::of(&passes, &before.carries, before.continues, 0, end)?));
+            let (passes, _) = self.passes_over(rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+            return Ok(Before::new(&rows, Halo::compute(&passes, &before.carries, before.continues, 0, end)?));
         }
         // None of the rows before are needed any more.
         let end = before.rows.num_rows();
-        let (passes, _) = self.over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
+        let (passes, _) =
+            self.passes_over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
         // An evaluator may have states just wide enough for its own rows; that of rows which continue a partition does not.
-        let (joins, _) = self.over(before.rows.slice(0, 1).columns(), 1, 0..1, true, true, &[])?;
+        let (joins, _) = self.passes_over(before.rows.slice(0, 1).columns(), 1, 0..1, true, true, &[])?;
         let mut carries = Vec::with_capacity(passes.len());
         for (((pass, join), old), new) in passes.iter().zip(joins).zip(&before.carries).zip(&summary.before.carries) {
             let Some(state) = &new.state else {
                 carries.push(new.clone());
                 continue;
             };
-            let left = pass.of_call(pass.evaluator.advance(old.state.as_ref(), old.base..end))?;
-            let state = pass.of_call(join.evaluator.join(&left, state))?;
+            let left = pass.of_call(pass.evaluator.save_state(old.state.as_ref(), old.base..end))?;
+            let state = pass.of_call(join.evaluator.merge_states(&left, state))?;
             carries.push(Carry { state: Some(state), ..new.clone() });
         }
         Ok(Before { carries, ..summary.before.clone() })
     }
 
     /// Per pass the state of `rows`, where frames reach to the end of their partition.
-    fn states(&self, rows: &RecordBatch) -> Result<States> {
-        let (passes, _) = self.all(rows)?;
-        passes.iter().map(|pass| pass.ahead(0..rows.num_rows())).collect()
+    fn states(&self, rows: &RecordBatch) -> Result<PassStates> {
+        let (passes, _) = self.all_passes(rows)?;
+        passes.iter().map(|pass| pass.state_of_rows_ahead(0..rows.num_rows())).collect()
     }
 
     /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
-    fn joined(&self, some: &RecordBatch, left: &States, right: &States) -> Result<States> {
-        let (passes, _) = self.all(some)?;
+    fn merged_states(&self, some: &RecordBatch, left: &PassStates, right: &PassStates) -> Result<PassStates> {
+        let (passes, _) = self.all_passes(some)?;
         let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {
-            (Some(left), Some(right)) => pass.of_call(pass.evaluator.join(left, right)).map(Some),
+            (Some(left), Some(right)) => pass.of_call(pass.evaluator.merge_states(left, right)).map(Some),
             (one, other) => Ok(one.as_ref().or(other.as_ref()).cloned()),
         };
         passes.iter().zip(left).zip(right).map(join).collect()

@@ -1,7 +1,7 @@
 //! One accumulator, several answers: the sum and the average of a column are read off the same state,
 //! those of one pass by [`super::shared_state`].
 //!
-//! [`Accumulated`] is the [`Aggregate`] that an [`Accumulator`] and a [`Readout`] of its states make.
+//! [`Accumulated`] is the [`Aggregate`] that an [`Accumulator`] and a [`ResultReader`] of its states make.
 
 #[cfg(test)]
 use std::ops::Range;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 
 use crate::error::Result;
-use crate::functions::results::{Results, in_slot};
-use crate::model::aggregate::{Accumulator, Aggregate, Readout};
+use crate::functions::results::{PrimitiveResults, in_slot};
+use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 
-/// A [`Readout`] of one native a state, or NULL.
-pub trait NativeReadout<S>: Send + Sync {
+/// A [`ResultReader`] of one native a state, or NULL.
+pub trait PrimitiveReader<S>: Send + Sync {
     /// What results gather as.
     type Type: ArrowPrimitiveType;
 
@@ -29,7 +29,11 @@ pub trait NativeReadout<S>: Send + Sync {
     /// # Errors
     /// As for `read`, and the first error among the states.
     #[inline(always)]
-    fn read_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Results<Self::Type>) -> Result<()> {
+    fn read_block(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<S>>,
+        out: &mut PrimitiveResults<Self::Type>,
+    ) -> Result<()> {
         out.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
@@ -37,20 +41,20 @@ pub trait NativeReadout<S>: Send + Sync {
     ///
     /// # Errors
     /// They cannot be labelled so.
-    fn label(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
+    fn with_type(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
         Ok(Arc::new(results))
     }
 }
 
 /// A readout of nothing but one native.
 #[derive(Debug, Clone)]
-pub struct Only<R>(pub R);
+pub struct PrimitiveResult<R>(pub R);
 
-impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
-    type Builder = Results<R::Type>;
+impl<S, R: PrimitiveReader<S>> ResultReader<S> for PrimitiveResult<R> {
+    type Builder = PrimitiveResults<R::Type>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Results::with_capacity(capacity)
+        PrimitiveResults::with_capacity(capacity)
     }
 
     #[inline]
@@ -59,8 +63,8 @@ impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
     }
 
     #[inline(always)]
-    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
-        self.0.read_all(states, out)
+    fn evaluate_block(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Self::Builder) -> Result<()> {
+        self.0.read_block(states, out)
     }
 
     #[inline]
@@ -70,7 +74,7 @@ impl<S, R: NativeReadout<S>> Readout<S> for Only<R> {
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        self.0.label(out.finish()?)
+        self.0.with_type(out.finish()?)
     }
 }
 
@@ -81,18 +85,18 @@ pub struct Accumulated<F, R> {
     pub(crate) readout: R,
 }
 
-impl<F: Accumulator, R: NativeReadout<F::State>> Accumulated<F, Only<R>> {
+impl<F: Accumulator, R: PrimitiveReader<F::State>> Accumulated<F, PrimitiveResult<R>> {
     /// The natives that `readout` reads off the states of `accumulator`.
     pub fn new(accumulator: F, readout: R) -> Self {
-        Self { accumulator, readout: Only(readout) }
+        Self { accumulator, readout: PrimitiveResult(readout) }
     }
 }
 
-impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
+impl<F: Accumulator, R: ResultReader<F::State>> Aggregate for Accumulated<F, R> {
     type State = F::State;
     type Builder = R::Builder;
     type Accumulator = F;
-    type Readout = R;
+    type Reader = R;
 
     #[inline]
     fn accumulator(&self) -> &F {
@@ -100,7 +104,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
     }
 
     #[inline]
-    fn readout(&self) -> &R {
+    fn reader(&self) -> &R {
         &self.readout
     }
 }
@@ -108,7 +112,7 @@ impl<F: Accumulator, R: Readout<F::State>> Aggregate for Accumulated<F, R> {
 /// The result of each run of rows, for the tests of the families.
 #[cfg(test)]
 pub(super) fn results<A: Aggregate>(aggregate: &A, runs: &[Range<usize>]) -> Result<ArrayRef> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let mut out = readout.builder(runs.len());
     for run in runs {
         let mut state = accumulator.init();

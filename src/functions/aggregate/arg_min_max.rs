@@ -23,14 +23,14 @@ use arrow_select::concat::concat;
 
 use super::min_max::Extremum;
 use crate::error::{Error, Result};
-use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::functions::saved_state::{Saved, saved, saved_column};
-use crate::model::aggregate::{Accumulator, Readout, Selective};
-use crate::model::row_mask::Inclusion;
+use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::functions::saved_state::{SavedValue, saved_column, saved_row};
+use crate::model::aggregate::{Accumulator, ResultReader, Selective};
+use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
 
 /// What rows are compared by.
-pub trait Keys: Send + Sync {
+pub trait ComparisonKeys: Send + Sync {
     /// A row's key.
     type Key<'a>: Copy + Ord
     where
@@ -56,9 +56,9 @@ pub trait Keys: Send + Sync {
 
 /// Keys as ordered integers.
 #[derive(Debug, Clone)]
-pub struct Numbers<N: ArrowNativeType>(pub ScalarBuffer<N>);
+pub struct PrimitiveKeys<N: ArrowNativeType>(pub ScalarBuffer<N>);
 
-impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
+impl<N: ArrowNativeType + Ord + SavedValue> ComparisonKeys for PrimitiveKeys<N> {
     type Key<'a> = N;
     type Owned = N;
 
@@ -82,9 +82,9 @@ impl<N: ArrowNativeType + Ord + Saved> Keys for Numbers<N> {
 
 /// Keys as bytes whose order is the values'.
 #[derive(Debug)]
-pub struct Bytes(Rows);
+pub struct RowKeys(Rows);
 
-impl Bytes {
+impl RowKeys {
     /// The keys of a column of any type that has an order.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Bytes {
     }
 }
 
-impl Keys for Bytes {
+impl ComparisonKeys for RowKeys {
     type Key<'a> = &'a [u8];
     type Owned = Box<[u8]>;
 
@@ -120,7 +120,7 @@ impl Keys for Bytes {
 
 /// Which of several rows with equal keys is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ties {
+pub enum TieBreak {
     /// The first.
     First,
     /// The last.
@@ -129,18 +129,18 @@ pub enum Ties {
 
 /// The value of the row with the least or the greatest key.
 #[derive(Debug)]
-pub struct Choice<K> {
+pub struct ArgMinMax<K> {
     /// The values to choose from.
     column: ArrayRef,
     keys: K,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     which: Extremum,
-    ties: Ties,
+    ties: TieBreak,
 }
 
 /// A row chosen: one of the section's, or one carried over.
 #[derive(Debug, Clone)]
-pub enum Chosen<K> {
+pub enum ArgState<K> {
     /// No row has taken part.
     None,
     /// The section's row of this number.
@@ -151,57 +151,57 @@ pub enum Chosen<K> {
 
 /// Choices, and the values that were carried into the section, of those that are chosen.
 #[derive(Debug)]
-pub struct Choices {
-    picks: Picks,
+pub struct ArgBuilder {
+    picks: GatherPlan,
     carried: Vec<ArrayRef>,
 }
 
-impl<K: Keys> Choice<K> {
+impl<K: ComparisonKeys> ArgMinMax<K> {
     /// Chooses from `column` by `keys`, of the rows that `inclusion` has.
     #[must_use]
-    pub fn new(column: ArrayRef, keys: K, inclusion: Inclusion, which: Extremum, ties: Ties) -> Self {
+    pub fn new(column: ArrayRef, keys: K, inclusion: RowMask, which: Extremum, ties: TieBreak) -> Self {
         Self { column, keys, inclusion, which, ties }
     }
 
-    fn key<'a>(&'a self, chosen: &'a Chosen<K::Owned>) -> Option<K::Key<'a>> {
+    fn key<'a>(&'a self, chosen: &'a ArgState<K::Owned>) -> Option<K::Key<'a>> {
         match chosen {
-            Chosen::None => None,
-            Chosen::Row(row) => Some(self.keys.key(*row as usize)),
-            Chosen::Carried(carried) => Some(K::borrow(&carried.1)),
+            ArgState::None => None,
+            ArgState::Row(row) => Some(self.keys.key(*row as usize)),
+            ArgState::Carried(carried) => Some(K::borrow(&carried.1)),
         }
     }
 
     /// Whether `new`, which comes later, takes the place of `old`.
     #[inline]
-    fn beats<'a>(&self, new: K::Key<'a>, old: K::Key<'a>) -> bool {
+    fn replaces<'a>(&self, new: K::Key<'a>, old: K::Key<'a>) -> bool {
         match (self.which, self.ties) {
-            (Extremum::Min, Ties::First) => new < old,
-            (Extremum::Min, Ties::Last) => new <= old,
-            (Extremum::Max, Ties::First) => new > old,
-            (Extremum::Max, Ties::Last) => new >= old,
+            (Extremum::Min, TieBreak::First) => new < old,
+            (Extremum::Min, TieBreak::Last) => new <= old,
+            (Extremum::Max, TieBreak::First) => new > old,
+            (Extremum::Max, TieBreak::Last) => new >= old,
         }
     }
 }
 
-impl<K: Keys> Accumulator for Choice<K> {
-    type State = Chosen<K::Owned>;
+impl<K: ComparisonKeys> Accumulator for ArgMinMax<K> {
+    type State = ArgState<K::Owned>;
 
     fn init(&self) -> Self::State {
-        Chosen::None
+        ArgState::None
     }
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
         let mut best = self.key(state);
         let mut chosen = None;
-        self.inclusion.each(rows, |row| {
+        self.inclusion.for_each(rows, |row| {
             let key = self.keys.key(row);
-            if best.is_none_or(|old| self.beats(key, old)) {
+            if best.is_none_or(|old| self.replaces(key, old)) {
                 (best, chosen) = (Some(key), Some(row));
             }
         });
         if let Some(row) = chosen {
-            *state = Chosen::Row(row as u32);
+            *state = ArgState::Row(row as u32);
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<K: Keys> Accumulator for Choice<K> {
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
         if let Some(new) = self.key(right)
-            && self.key(left).is_none_or(|old| self.beats(new, old))
+            && self.key(left).is_none_or(|old| self.replaces(new, old))
         {
             *left = right.clone();
         }
@@ -220,7 +220,7 @@ impl<K: Keys> Accumulator for Choice<K> {
         let mut value = self.builder(1);
         self.evaluate(state, &mut value)?;
         let key = self.key(state).map_or_else(|| Ok(new_null_array(&DataType::Null, 1)), K::write)?;
-        saved([("value", self.finish(value)?), ("key", key)])
+        saved_row([("value", self.finish(value)?), ("key", key)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
@@ -229,29 +229,29 @@ impl<K: Keys> Accumulator for Choice<K> {
             return Err(Error::internal(format!("a carried {} for {}", value.data_type(), self.column.data_type())));
         }
         if key.data_type().is_null() {
-            return Ok(Chosen::None);
+            return Ok(ArgState::None);
         }
         let owned = K::read(key).ok_or_else(|| Error::internal(format!("a carried key of {}", key.data_type())))?;
-        Ok(Chosen::Carried(Arc::new((value.clone(), owned))))
+        Ok(ArgState::Carried(Arc::new((value.clone(), owned))))
     }
 }
 
-impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
-    type Builder = Choices;
+impl<K: ComparisonKeys> ResultReader<ArgState<K::Owned>> for ArgMinMax<K> {
+    type Builder = ArgBuilder;
 
-    fn builder(&self, capacity: usize) -> Choices {
-        Choices { picks: Picks::with_capacity(capacity), carried: Vec::new() }
+    fn builder(&self, capacity: usize) -> ArgBuilder {
+        ArgBuilder { picks: GatherPlan::with_capacity(capacity), carried: Vec::new() }
     }
 
     #[inline]
-    fn evaluate(&self, state: &Chosen<K::Owned>, out: &mut Choices) -> Result<()> {
+    fn evaluate(&self, state: &ArgState<K::Owned>, out: &mut ArgBuilder) -> Result<()> {
         out.picks.push(match state {
-            Chosen::None => Pick::Null,
-            Chosen::Row(row) => Pick::Row(*row as usize),
-            Chosen::Carried(carried) => {
+            ArgState::None => RowSource::Null,
+            ArgState::Row(row) => RowSource::Row(*row as usize),
+            ArgState::Carried(carried) => {
                 // At most two values are: from before the section, and from behind it.
                 let known = out.carried.iter().position(|known| Arc::ptr_eq(known, &carried.0));
-                Pick::Carried(known.unwrap_or_else(|| {
+                RowSource::Carried(known.unwrap_or_else(|| {
                     out.carried.push(carried.0.clone());
                     out.carried.len() - 1
                 }))
@@ -260,7 +260,7 @@ impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
         Ok(())
     }
 
-    fn finish(&self, out: Choices) -> Result<ArrayRef> {
+    fn finish(&self, out: ArgBuilder) -> Result<ArrayRef> {
         let carried = match out.carried.as_slice() {
             [] => None,
             [only] => Some(only.clone()),
@@ -270,15 +270,15 @@ impl<K: Keys> Readout<Chosen<K::Owned>> for Choice<K> {
     }
 }
 
-impl<K: Keys> Selective for Choice<K> {
+impl<K: ComparisonKeys> Selective for ArgMinMax<K> {
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
     }
 
     #[inline]
-    fn keeps(&self, old: usize, new: usize) -> bool {
-        !self.beats(self.keys.key(new), self.keys.key(old))
+    fn prefers_old(&self, old: usize, new: usize) -> bool {
+        !self.replaces(self.keys.key(new), self.keys.key(old))
     }
 }
 
@@ -292,15 +292,15 @@ mod tests {
     use crate::functions::aggregate::accumulator::results;
 
     #[test]
-    fn encodings_stay() {
+    fn encoded_columns_keep_their_type() {
         let text = StringArray::from(vec![Some("b"), None, Some("é"), Some("a "), Some("a")]);
         let dictionary: DictionaryArray<Int16Type> = text.iter().collect();
         let runs: RunArray<Int32Type> = RunArray::try_new(&Int32Array::from(vec![1, 2, 3, 4, 5]), &text).unwrap();
         for column in [Arc::new(dictionary) as ArrayRef, Arc::new(runs), Arc::new(text)] {
-            let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+            let inclusion = RowMask::new(std::slice::from_ref(&column), None);
             for (which, expected) in [(Extremum::Min, "a"), (Extremum::Max, "é")] {
-                let keys = Bytes::new(&column).unwrap();
-                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, Ties::First);
+                let keys = RowKeys::new(&column).unwrap();
+                let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, TieBreak::First);
                 let found = results(&choice, &[0..5, 1..2, 0..0]).unwrap();
                 assert_eq!(found.data_type(), column.data_type());
                 let found = arrow_cast::cast(&found, &DataType::Utf8).unwrap();
@@ -315,12 +315,12 @@ mod tests {
         let column: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(2), None, Some(4)]));
         let values = |array: &ArrayRef| array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>();
         for (which, ties, expected) in [
-            (Extremum::Max, Ties::Last, [Some(1), Some(2), None, None]),
-            (Extremum::Max, Ties::First, [Some(1); 4]),
-            (Extremum::Min, Ties::Last, [Some(1), Some(2), None, Some(4)]),
+            (Extremum::Max, TieBreak::Last, [Some(1), Some(2), None, None]),
+            (Extremum::Max, TieBreak::First, [Some(1); 4]),
+            (Extremum::Min, TieBreak::Last, [Some(1), Some(2), None, Some(4)]),
         ] {
-            let keys = Numbers(ScalarBuffer::from(vec![5_i64, 5, 5, 4]));
-            let choice = Choice::new(column.clone(), keys, Inclusion::All, which, ties);
+            let keys = PrimitiveKeys(ScalarBuffer::from(vec![5_i64, 5, 5, 4]));
+            let choice = ArgMinMax::new(column.clone(), keys, RowMask::All, which, ties);
             assert_eq!(values(&results(&choice, &[0..1, 0..2, 0..3, 0..4]).unwrap()), expected);
             // What is carried compares as it did, and a NULL value is no missing row.
             for edge in 0..4 {

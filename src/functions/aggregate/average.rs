@@ -9,34 +9,34 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use super::exact::{Compensated, divide_half_up};
 use super::sum::OnOverflow;
-use super::sum_state::{Exact, Integer, Summand};
-use super::total::Total;
+use super::sum_state::{ExactSum, SumInI128, SumInput};
+use super::total::SumState;
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
-use crate::functions::native::labelled;
-use crate::util::civil::{MICROS_PER_SECOND, per_second};
+use crate::functions::native::with_type;
+use crate::util::civil::{MICROS_PER_SECOND, ticks_per_second};
 
 /// Reads the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatAverage;
 
-impl<S: Integer> NativeReadout<Total<S>> for FloatAverage {
+impl<S: SumInI128> PrimitiveReader<SumState<S>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<f64>> {
-        Ok((state.count > 0).then_some(state.sum.double() / state.count as f64))
+    fn read(&self, state: &SumState<S>) -> Result<Option<f64>> {
+        Ok((state.count > 0).then_some(state.sum.to_f64() / state.count as f64))
     }
 }
 
-impl NativeReadout<Total<Compensated>> for FloatAverage {
+impl PrimitiveReader<SumState<Compensated>> for FloatAverage {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
+    fn read(&self, state: &SumState<Compensated>) -> Result<Option<f64>> {
         Ok((state.count > 0).then_some(state.sum.total() / state.count as f64))
     }
 }
@@ -51,7 +51,7 @@ pub struct DecimalAverage<N> {
     values: PhantomData<N>,
 }
 
-impl<N: Unscaled + Summand> DecimalAverage<N> {
+impl<N: Unscaled + SumInput> DecimalAverage<N> {
     /// The mean of decimals of `scale` as `output`.
     ///
     /// # Errors
@@ -79,20 +79,20 @@ impl<N: Unscaled + Summand> DecimalAverage<N> {
     }
 }
 
-impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalAverage<N> {
+impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<SumState<S>> for DecimalAverage<N> {
     type Type = N::Decimal;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<N>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<N>> {
         if state.count == 0 {
             return Ok(None);
         }
-        let mean = self.column.fit(state.sum.wide().divided(self.factor, state.count));
+        let mean = self.column.checked(state.sum.to_int320().divided(self.factor, state.count));
         mean.map_or_else(|| self.overflow(), |mean| Ok(Some(mean)))
     }
 
-    fn label(&self, means: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
-        self.column.label::<N>(&means)
+    fn with_type(&self, means: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        self.column.with_type::<N>(&means)
     }
 }
 
@@ -112,7 +112,8 @@ impl IntervalAverage {
     pub fn new(input: &DataType, on_overflow: OnOverflow) -> Self {
         let (output, factor, divisor) = match input {
             DataType::Duration(unit) => {
-                let (factor, divisor) = (MICROS_PER_SECOND / per_second(*unit), per_second(*unit) / MICROS_PER_SECOND);
+                let (factor, divisor) =
+                    (MICROS_PER_SECOND / ticks_per_second(*unit), ticks_per_second(*unit) / MICROS_PER_SECOND);
                 (DataType::Duration(TimeUnit::Microsecond), i128::from(factor.max(1)), divisor.max(1).unsigned_abs())
             }
             other => (other.clone(), 1, 1),
@@ -121,15 +122,15 @@ impl IntervalAverage {
     }
 }
 
-impl<S: Integer> NativeReadout<Total<S>> for IntervalAverage {
+impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntervalAverage {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<i64>> {
         if state.count == 0 {
             return Ok(None);
         }
-        let mean = divide_half_up(state.sum.number() * self.factor, state.count * self.divisor);
+        let mean = divide_half_up(state.sum.to_i128() * self.factor, state.count * self.divisor);
         match i64::try_from(mean) {
             Ok(mean) => Ok(Some(mean)),
             Err(_) if self.on_overflow == OnOverflow::Null => Ok(None),
@@ -140,10 +141,10 @@ impl<S: Integer> NativeReadout<Total<S>> for IntervalAverage {
         }
     }
 
-    fn label(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
+    fn with_type(&self, means: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
-            DataType::Interval(_) => labelled(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
-            output => labelled(&means, output),
+            DataType::Interval(_) => with_type(&arrow_cast::cast(&means, &DataType::Int32)?, &self.output),
+            output => with_type(&means, output),
         }
     }
 }
@@ -163,14 +164,14 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
-    use crate::functions::aggregate::sum::{decimals, integers};
-    use crate::model::row_mask::Inclusion;
+    use crate::functions::aggregate::sum::{decimal_accumulator, integer_accumulator};
+    use crate::model::row_mask::RowMask;
 
     /// The mean of all of `values`, of so many digits and such a scale.
     fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {
         let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
         let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
-        let sums = decimals::<Decimal128Type>(&column, Inclusion::All)?;
+        let sums = decimal_accumulator::<Decimal128Type>(&column, RowMask::All)?;
         let mean =
             results(&Accumulated::new(sums, DecimalAverage::<i128>::new(scale, output, policy)?), &[0..column.len()])?;
         Ok(mean.as_primitive::<Decimal128Type>().iter().next().flatten())
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_that_gain_no_digits_overflow() {
+    fn full_precision_decimal_mean_overflows() {
         // avg(1.5 as decimal(38, 37)) is a decimal(38, 38), which ends below 1.
         let one_and_a_half = 15 * 10_i128.pow(36);
         let nines = 10_i128.pow(38) - 1;
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn bigints_never_overflow() {
         let column = Int64Array::from(vec![i64::MAX; 3]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(&Accumulated::new(sums, FloatAverage), &[0..0, 0..3]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [None, Some(i64::MAX as f64)]);
     }
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn intervals_round_half_up() {
         let column = IntervalYearMonthArray::from(vec![1, 2, -1, -2]);
-        let sums = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let sums = integer_accumulator::<Int32Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..4, 0..0],
@@ -223,7 +224,7 @@ mod tests {
     #[test]
     fn durations_average_to_microseconds() {
         let column = DurationNanosecondArray::from(vec![1000, 2000, 1499, 1500]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let means = results(
             &Accumulated::new(sums, IntervalAverage::new(column.data_type(), OnOverflow::Error)),
             &[0..2, 2..3, 3..4],
@@ -232,7 +233,7 @@ mod tests {
         assert_eq!(means.as_primitive::<DurationMicrosecondType>().values(), &[2, 1, 2]);
 
         let column = DurationSecondArray::from(vec![i64::MAX]);
-        let sums = integers::<Int64Type>(&column, Inclusion::All).unwrap();
+        let sums = integer_accumulator::<Int64Type>(&column, RowMask::All).unwrap();
         let average = |policy| {
             results(&Accumulated::new(sums.clone(), IntervalAverage::new(column.data_type(), policy)), &[0..1])
         };

@@ -13,17 +13,17 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::accumulator::{Accumulated, NativeReadout, Only};
+use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::{each_value, labelled, native};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::{for_each_value, to_primitive, with_type};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::{Accumulator, Retractable};
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// A bitwise operation, associative and commutative.
-pub trait Operation: Send + Sync {
+pub trait BitwiseOperation: Send + Sync {
     /// What changes no other operand.
-    const NEUTRAL: i64;
+    const IDENTITY: i64;
 
     /// The operation.
     fn apply(left: i64, right: i64) -> i64;
@@ -41,8 +41,8 @@ pub struct Or;
 #[derive(Debug, Clone, Copy)]
 pub struct Xor;
 
-impl Operation for And {
-    const NEUTRAL: i64 = !0;
+impl BitwiseOperation for And {
+    const IDENTITY: i64 = !0;
 
     #[inline]
     fn apply(left: i64, right: i64) -> i64 {
@@ -50,8 +50,8 @@ impl Operation for And {
     }
 }
 
-impl Operation for Or {
-    const NEUTRAL: i64 = 0;
+impl BitwiseOperation for Or {
+    const IDENTITY: i64 = 0;
 
     #[inline]
     fn apply(left: i64, right: i64) -> i64 {
@@ -59,8 +59,8 @@ impl Operation for Or {
     }
 }
 
-impl Operation for Xor {
-    const NEUTRAL: i64 = 0;
+impl BitwiseOperation for Xor {
+    const IDENTITY: i64 = 0;
 
     #[inline]
     fn apply(left: i64, right: i64) -> i64 {
@@ -70,7 +70,7 @@ impl Operation for Xor {
 
 /// The bits of some values, and how many values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Combined {
+pub struct BitwiseState {
     /// What the operation made of them.
     pub bits: i64,
     /// How many.
@@ -79,23 +79,23 @@ pub struct Combined {
 
 /// Combines a column of whole numbers.
 #[derive(Debug, Clone)]
-pub struct Words<O> {
+pub struct BitwiseAccumulator<O> {
     values: ScalarBuffer<i64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     operation: PhantomData<O>,
 }
 
-impl<O: Operation> Accumulator for Words<O> {
-    type State = Combined;
+impl<O: BitwiseOperation> Accumulator for BitwiseAccumulator<O> {
+    type State = BitwiseState;
 
     #[inline]
-    fn init(&self) -> Combined {
-        Combined { bits: O::NEUTRAL, count: 0 }
+    fn init(&self) -> BitwiseState {
+        BitwiseState { bits: O::IDENTITY, count: 0 }
     }
 
     #[inline]
-    fn update(&self, state: &mut Combined, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |value| {
+    fn update(&self, state: &mut BitwiseState, rows: Range<usize>) -> Result<()> {
+        for_each_value(&self.values, &self.inclusion, rows, |value| {
             state.bits = O::apply(state.bits, value);
             state.count += 1;
         });
@@ -103,24 +103,24 @@ impl<O: Operation> Accumulator for Words<O> {
     }
 
     #[inline]
-    fn merge(&self, left: &mut Combined, right: &Combined) -> Result<()> {
+    fn merge(&self, left: &mut BitwiseState, right: &BitwiseState) -> Result<()> {
         left.bits = O::apply(left.bits, right.bits);
         left.count += right.count;
         Ok(())
     }
 
-    fn save(&self, state: &Combined) -> Result<RecordBatch> {
-        saved([("bits", state.bits.write()?), ("count", state.count.write()?)])
+    fn save(&self, state: &BitwiseState) -> Result<RecordBatch> {
+        saved_row([("bits", state.bits.write()?), ("count", state.count.write()?)])
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Combined> {
-        Ok(Combined { bits: saved_value(saved, "bits")?, count: saved_value(saved, "count")? })
+    fn load(&self, saved: &RecordBatch) -> Result<BitwiseState> {
+        Ok(BitwiseState { bits: saved_value(saved, "bits")?, count: saved_value(saved, "count")? })
     }
 }
 
-impl Retractable for Words<Xor> {
+impl Retractable for BitwiseAccumulator<Xor> {
     #[inline]
-    fn retract(&self, state: &mut Combined, gone: &Combined) {
+    fn retract(&self, state: &mut BitwiseState, gone: &BitwiseState) {
         state.bits ^= gone.bits;
         state.count -= gone.count;
     }
@@ -128,38 +128,41 @@ impl Retractable for Words<Xor> {
 
 /// Reads bits as a whole number.
 #[derive(Debug, Clone)]
-pub struct Bits {
+pub struct BitwiseResult {
     output: DataType,
 }
 
-impl Bits {
+impl BitwiseResult {
     /// The operation over a column of whole numbers.
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over<O: Operation>(values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Words<O>, Only<Self>>> {
+    pub fn over<O: BitwiseOperation>(
+        values: &dyn Array,
+        inclusion: RowMask,
+    ) -> Result<Accumulated<BitwiseAccumulator<O>, PrimitiveResult<Self>>> {
         let output = values.data_type().clone();
         let values = match values.as_primitive_opt::<UInt64Type>() {
             // The same bits; a cast would refuse what has the highest set.
             Some(values) => ScalarBuffer::from(values.values().inner().clone()),
-            None => native::<Int64Type>(values)?.values().clone(),
+            None => to_primitive::<Int64Type>(values)?.values().clone(),
         };
-        Ok(Accumulated::new(Words { values, inclusion, operation: PhantomData }, Self { output }))
+        Ok(Accumulated::new(BitwiseAccumulator { values, inclusion, operation: PhantomData }, Self { output }))
     }
 }
 
-impl NativeReadout<Combined> for Bits {
+impl PrimitiveReader<BitwiseState> for BitwiseResult {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Combined) -> Result<Option<i64>> {
+    fn read(&self, state: &BitwiseState) -> Result<Option<i64>> {
         Ok((state.count > 0).then_some(state.bits))
     }
 
-    fn label(&self, bits: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
+    fn with_type(&self, bits: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             DataType::UInt64 => Ok(Arc::new(bits.unary::<_, UInt64Type>(i64::cast_unsigned))),
-            output => labelled(&bits, output),
+            output => with_type(&bits, output),
         }
     }
 }
@@ -175,8 +178,8 @@ mod tests {
 
     /// `bit_and`, `bit_or`, `bit_xor` of all values, and of none.
     fn answers<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> [T::Native; 3] {
-        fn answer<O: Operation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
-            let bits = Bits::over::<O>(column, Inclusion::All).unwrap();
+        fn answer<O: BitwiseOperation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
+            let bits = BitwiseResult::over::<O>(column, RowMask::All).unwrap();
             let found = results(&bits, &[0..column.len(), 0..0]).unwrap();
             assert!(found.is_null(1));
             found.as_primitive::<T>().value(0)
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_width_keeps_its_sign() {
+    fn all_widths_keep_their_sign() {
         assert_eq!(answers::<Int8Type>(&Int8Array::from(vec![-1, 5])), [5, -1, -6]);
         assert_eq!(answers::<Int8Type>(&Int8Array::from(vec![-128, -128])), [-128, -128, 0]);
         assert_eq!(answers::<UInt8Type>(&UInt8Array::from(vec![0xF0, 0x3C])), [0x30, 0xFC, 0xCC]);

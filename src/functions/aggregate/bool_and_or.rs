@@ -9,13 +9,13 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use super::accumulator::Accumulated;
 use crate::error::Result;
 use crate::functions::native::count_rows;
-use crate::functions::saved_state::{Saved, saved, saved_value};
-use crate::model::aggregate::{Accumulator, Readout, Retractable};
-use crate::model::row_mask::Inclusion;
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
+use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
+use crate::model::row_mask::RowMask;
 
 /// How many values of a run are true, and how many false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Votes {
+pub struct BoolState {
     /// True values.
     pub ayes: u64,
     /// False values.
@@ -24,21 +24,21 @@ pub struct Votes {
 
 /// Counts the votes of a column.
 #[derive(Debug, Clone)]
-pub struct Ballot {
-    ayes: Inclusion,
-    all: Inclusion,
+pub struct BoolAccumulator {
+    ayes: RowMask,
+    all: RowMask,
 }
 
-impl Accumulator for Ballot {
-    type State = Votes;
+impl Accumulator for BoolAccumulator {
+    type State = BoolState;
 
     #[inline]
-    fn init(&self) -> Votes {
-        Votes::default()
+    fn init(&self) -> BoolState {
+        BoolState::default()
     }
 
     #[inline]
-    fn update(&self, state: &mut Votes, rows: Range<usize>) -> Result<()> {
+    fn update(&self, state: &mut BoolState, rows: Range<usize>) -> Result<()> {
         let ayes = count_rows(&self.ayes, rows.clone());
         state.ayes += ayes;
         state.noes += count_rows(&self.all, rows) - ayes;
@@ -46,24 +46,24 @@ impl Accumulator for Ballot {
     }
 
     #[inline]
-    fn merge(&self, left: &mut Votes, right: &Votes) -> Result<()> {
+    fn merge(&self, left: &mut BoolState, right: &BoolState) -> Result<()> {
         left.ayes += right.ayes;
         left.noes += right.noes;
         Ok(())
     }
 
-    fn save(&self, state: &Votes) -> Result<RecordBatch> {
-        saved([("true", state.ayes.write()?), ("false", state.noes.write()?)])
+    fn save(&self, state: &BoolState) -> Result<RecordBatch> {
+        saved_row([("true", state.ayes.write()?), ("false", state.noes.write()?)])
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Votes> {
-        Ok(Votes { ayes: saved_value(saved, "true")?, noes: saved_value(saved, "false")? })
+    fn load(&self, saved: &RecordBatch) -> Result<BoolState> {
+        Ok(BoolState { ayes: saved_value(saved, "true")?, noes: saved_value(saved, "false")? })
     }
 }
 
-impl Retractable for Ballot {
+impl Retractable for BoolAccumulator {
     #[inline]
-    fn retract(&self, state: &mut Votes, gone: &Votes) {
+    fn retract(&self, state: &mut BoolState, gone: &BoolState) {
         state.ayes -= gone.ayes;
         state.noes -= gone.noes;
     }
@@ -71,26 +71,26 @@ impl Retractable for Ballot {
 
 /// Which question is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logic {
+pub enum BoolAggregate {
     /// Are all true?
     And,
     /// Is any true?
     Or,
 }
 
-impl Logic {
+impl BoolAggregate {
     /// The answer over a column, of the rows that `inclusion` (its nulls left out) has.
     #[must_use]
-    pub fn over(self, values: &BooleanArray, inclusion: Inclusion) -> Accumulated<Ballot, Self> {
+    pub fn over(self, values: &BooleanArray, inclusion: RowMask) -> Accumulated<BoolAccumulator, Self> {
         let ayes = match &inclusion {
-            Inclusion::All => values.values().clone(),
-            Inclusion::Mask(mask) => values.values() & mask,
+            RowMask::All => values.values().clone(),
+            RowMask::Mask(mask) => values.values() & mask,
         };
-        Accumulated { accumulator: Ballot { ayes: Inclusion::Mask(ayes), all: inclusion }, readout: self }
+        Accumulated { accumulator: BoolAccumulator { ayes: RowMask::Mask(ayes), all: inclusion }, readout: self }
     }
 }
 
-impl Readout<Votes> for Logic {
+impl ResultReader<BoolState> for BoolAggregate {
     type Builder = BooleanBuilder;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -98,7 +98,7 @@ impl Readout<Votes> for Logic {
     }
 
     #[inline]
-    fn evaluate(&self, state: &Votes, out: &mut Self::Builder) -> Result<()> {
+    fn evaluate(&self, state: &BoolState, out: &mut Self::Builder) -> Result<()> {
         out.append_option((state.ayes + state.noes > 0).then_some(match self {
             Self::And => state.noes == 0,
             Self::Or => state.ayes > 0,
@@ -120,15 +120,15 @@ mod tests {
     use crate::functions::aggregate::accumulator::results;
 
     #[test]
-    fn nulls_do_not_vote() {
+    fn bool_aggregates_skip_nulls() {
         let column: ArrayRef = Arc::new(BooleanArray::from(vec![None, Some(true), None, Some(false)]));
-        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
-        let answers = |logic: Logic| -> Vec<_> {
+        let inclusion = RowMask::new(std::slice::from_ref(&column), None);
+        let answers = |logic: BoolAggregate| -> Vec<_> {
             let runs = [0..0, 0..1, 0..2, 3..4, 0..4];
             let answers = results(&logic.over(column.as_boolean(), inclusion.clone()), &runs).unwrap();
             answers.as_boolean().iter().collect()
         };
-        assert_eq!(answers(Logic::And), [None, None, Some(true), Some(false), Some(false)]);
-        assert_eq!(answers(Logic::Or), [None, None, Some(true), Some(false), Some(true)]);
+        assert_eq!(answers(BoolAggregate::And), [None, None, Some(true), Some(false), Some(false)]);
+        assert_eq!(answers(BoolAggregate::Or), [None, None, Some(true), Some(false), Some(true)]);
     }
 }

@@ -6,28 +6,28 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::accumulator::NativeReadout;
-use super::total::Total;
-use super::variance::Shifted;
+use super::accumulator::PrimitiveReader;
+use super::total::SumState;
+use super::variance::PivotMoments;
 use crate::error::Result;
 use crate::functions::native::{count_rows, scan_slots};
-use crate::functions::saved_state::{Saved, saved, saved_value};
-use crate::model::aggregate::{Accumulator, Readout, Retractable};
-use crate::model::row_mask::Inclusion;
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
+use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
+use crate::model::row_mask::RowMask;
 
 /// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
-const NOTHING: [(); usize::MAX] = [(); usize::MAX];
+const UNITS: [(); usize::MAX] = [(); usize::MAX];
 
 /// Counts the rows of an inclusion.
 #[derive(Debug, Clone)]
 pub struct Count {
-    inclusion: Inclusion,
+    inclusion: RowMask,
 }
 
 impl Count {
     /// Counts the rows of `inclusion`: all of them for `count(*)`, those without a null argument for `count(x, y)`.
     #[must_use]
-    pub fn new(inclusion: Inclusion) -> Self {
+    pub fn new(inclusion: RowMask) -> Self {
         Self { inclusion }
     }
 }
@@ -45,14 +45,14 @@ impl Accumulator for Count {
         Ok(())
     }
 
-    fn accumulate(
+    fn append_scan(
         &self,
         state: &mut u64,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
         out: &mut [u64],
     ) -> Result<()> {
-        *state = scan_slots(&NOTHING, &self.inclusion, rows, *state, out, |count, (), takes_part| {
+        *state = scan_slots(&UNITS, &self.inclusion, rows, *state, out, |count, (), takes_part| {
             (count & kept.next().unwrap_or(u64::MAX)) + u64::from(takes_part)
         });
         Ok(())
@@ -65,7 +65,7 @@ impl Accumulator for Count {
     }
 
     fn save(&self, state: &u64) -> Result<RecordBatch> {
-        saved([("rows", state.write()?)])
+        saved_row([("rows", state.write()?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<u64> {
@@ -73,7 +73,7 @@ impl Accumulator for Count {
     }
 }
 
-impl Readout<u64> for Count {
+impl ResultReader<u64> for Count {
     type Builder = Vec<i64>;
 
     fn builder(&self, capacity: usize) -> Vec<i64> {
@@ -87,7 +87,7 @@ impl Readout<u64> for Count {
     }
 
     #[inline(always)]
-    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<u64>>, out: &mut Vec<i64>) -> Result<()> {
+    fn evaluate_block(&self, states: impl ExactSizeIterator<Item = Result<u64>>, out: &mut Vec<i64>) -> Result<()> {
         let known = out.len();
         out.resize(known + states.len(), 0);
         for (slot, state) in out[known..].iter_mut().zip(states) {
@@ -110,22 +110,22 @@ impl Retractable for Count {
 
 /// Reads the number of values off a state that knows it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted;
+pub(crate) struct CountResult;
 
-impl<S> NativeReadout<Total<S>> for Counted {
+impl<S> PrimitiveReader<SumState<S>> for CountResult {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
+    fn read(&self, state: &SumState<S>) -> Result<Option<i64>> {
         Ok(Some(state.count as i64))
     }
 }
 
-impl NativeReadout<Shifted> for Counted {
+impl PrimitiveReader<PivotMoments> for CountResult {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Shifted) -> Result<Option<i64>> {
+    fn read(&self, state: &PivotMoments) -> Result<Option<i64>> {
         Ok(Some(state.count as i64))
     }
 }
@@ -146,7 +146,7 @@ mod tests {
             Arc::new(Int64Array::from(vec![None, None, Some(3)])),
         );
         let count = |args: &[ArrayRef]| {
-            let counts = results(&Count::new(Inclusion::new(args, None)), &[0..0, 0..1, 0..3]).unwrap();
+            let counts = results(&Count::new(RowMask::new(args, None)), &[0..0, 0..1, 0..3]).unwrap();
             assert_eq!(counts.null_count(), 0);
             counts.as_primitive::<Int64Type>().values().to_vec()
         };

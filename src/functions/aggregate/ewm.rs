@@ -20,28 +20,28 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::accumulator::{Accumulated, NativeReadout, Only};
+use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::native;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::to_primitive;
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// A column of doubles in which rows without a value still make those before them older.
 #[derive(Debug, Clone)]
 struct Series {
     values: ScalarBuffer<f64>,
     /// The rows that have a value.
-    inclusion: Inclusion,
+    inclusion: RowMask,
     /// The rows that count.
-    rows: Inclusion,
+    rows: RowMask,
 }
 
 impl Series {
     /// Calls `f` with each of `rows` that counts, and whether it has a value.
     #[inline]
     fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize, Option<f64>)) {
-        self.rows.each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
+        self.rows.for_each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
     }
 }
 
@@ -53,7 +53,7 @@ fn power(decay: f64, rows: u64) -> f64 {
 
 /// Weighted values; the last one weighs 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Weighted {
+pub struct WeightedSum {
     /// The sum of the values times their weights.
     pub sum: f64,
     /// The sum of the weights.
@@ -66,21 +66,21 @@ pub struct Weighted {
 
 /// Weighs each row by the rows after it.
 #[derive(Debug, Clone)]
-pub struct Adjusted {
+pub struct AdjustedEwm {
     series: Series,
     decay: f64,
 }
 
-impl Adjusted {
+impl AdjustedEwm {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn join(&self, left: &mut Weighted, right: &Weighted) {
+    fn append_state(&self, left: &mut WeightedSum, right: &WeightedSum) {
         if right.weight == 0.0 {
             left.after += right.after;
             return;
         }
         if left.weight == 0.0 {
-            *left = Weighted { through: left.after + right.through, ..*right };
+            *left = WeightedSum { through: left.after + right.through, ..*right };
             return;
         }
         let scale = power(self.decay, left.after + right.through);
@@ -91,32 +91,32 @@ impl Adjusted {
     }
 }
 
-impl Accumulator for Adjusted {
-    type State = Weighted;
+impl Accumulator for AdjustedEwm {
+    type State = WeightedSum;
 
     #[inline]
-    fn init(&self) -> Weighted {
-        Weighted::default()
+    fn init(&self) -> WeightedSum {
+        WeightedSum::default()
     }
 
     #[inline]
-    fn update(&self, state: &mut Weighted, rows: Range<usize>) -> Result<()> {
+    fn update(&self, state: &mut WeightedSum, rows: Range<usize>) -> Result<()> {
         self.series.each(rows, |_, value| match value {
-            Some(value) => self.join(state, &Weighted { sum: value, weight: 1.0, through: 1, after: 0 }),
+            Some(value) => self.append_state(state, &WeightedSum { sum: value, weight: 1.0, through: 1, after: 0 }),
             None => state.after += 1,
         });
         Ok(())
     }
 
     #[inline]
-    fn merge(&self, left: &mut Weighted, right: &Weighted) -> Result<()> {
-        self.join(left, right);
+    fn merge(&self, left: &mut WeightedSum, right: &WeightedSum) -> Result<()> {
+        self.append_state(left, right);
         Ok(())
     }
 
-    fn save(&self, state: &Weighted) -> Result<RecordBatch> {
-        let Weighted { sum, weight, through, after } = *state;
-        saved([
+    fn save(&self, state: &WeightedSum) -> Result<RecordBatch> {
+        let WeightedSum { sum, weight, through, after } = *state;
+        saved_row([
             ("sum", sum.write()?),
             ("weight", weight.write()?),
             ("through", through.write()?),
@@ -124,8 +124,8 @@ impl Accumulator for Adjusted {
         ])
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Weighted> {
-        Ok(Weighted {
+    fn load(&self, saved: &RecordBatch) -> Result<WeightedSum> {
+        Ok(WeightedSum {
             sum: saved_value(saved, "sum")?,
             weight: saved_value(saved, "weight")?,
             through: saved_value(saved, "through")?,
@@ -138,7 +138,7 @@ impl Accumulator for Adjusted {
 #[allow(private_bounds, reason = "states are saved by the crate alone")]
 pub trait Clock: Send + Sync {
     /// A place in time, or a distance.
-    type Time: Copy + Default + Send + Sync + Saved;
+    type Time: Copy + Default + Send + Sync + SavedValue;
 
     /// Where a row's value lies for values before it, and for values after it.
     fn times(&self, row: usize) -> [Self::Time; 2];
@@ -147,19 +147,19 @@ pub trait Clock: Send + Sync {
     fn idle(&self) -> Self::Time;
 
     /// A time with so much idle time between it and its neighbour.
-    fn wait(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
+    fn delayed(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
 
     /// The share of the later of two neighbours in their mean.
-    fn share(&self, earlier: Self::Time, later: Self::Time) -> f64;
+    fn later_weight(&self, earlier: Self::Time, later: Self::Time) -> f64;
 }
 
 /// Counts rows: distances from the edges of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct ByRows {
+pub struct RowClock {
     alpha: f64,
 }
 
-impl Clock for ByRows {
+impl Clock for RowClock {
     type Time = u64;
 
     #[inline]
@@ -173,30 +173,30 @@ impl Clock for ByRows {
     }
 
     #[inline]
-    fn wait(&self, time: u64, idle: u64) -> u64 {
+    fn delayed(&self, time: u64, idle: u64) -> u64 {
         time + idle
     }
 
     #[inline]
-    fn share(&self, earlier: u64, later: u64) -> f64 {
+    fn later_weight(&self, earlier: u64, later: u64) -> f64 {
         self.alpha / (power(1.0 - self.alpha, earlier + later) + self.alpha)
     }
 }
 
 /// A number that can be a time.
-pub trait Instant: ArrowNativeType {
+pub trait TimeValue: ArrowNativeType {
     /// How far it is from another.
     fn distance(self, other: Self) -> f64;
 }
 
-impl Instant for i64 {
+impl TimeValue for i64 {
     #[inline]
     fn distance(self, other: Self) -> f64 {
         self.abs_diff(other) as f64
     }
 }
 
-impl Instant for f64 {
+impl TimeValue for f64 {
     #[inline]
     fn distance(self, other: Self) -> f64 {
         (self - other).abs()
@@ -205,14 +205,14 @@ impl Instant for f64 {
 
 /// Reads times off a column.
 #[derive(Debug, Clone)]
-pub struct ByTimes<N: ArrowNativeType> {
+pub struct TimeClock<N: ArrowNativeType> {
     /// The times, of the rows that have a value.
     pub times: ScalarBuffer<N>,
     /// The distance over which a weight becomes half of itself.
     pub half_life: f64,
 }
 
-impl<N: Instant + Default + Saved> Clock for ByTimes<N> {
+impl<N: TimeValue + Default + SavedValue> Clock for TimeClock<N> {
     type Time = N;
 
     #[inline]
@@ -226,19 +226,19 @@ impl<N: Instant + Default + Saved> Clock for ByTimes<N> {
     }
 
     #[inline]
-    fn wait(&self, time: N, _: N) -> N {
+    fn delayed(&self, time: N, _: N) -> N {
         time
     }
 
     #[inline]
-    fn share(&self, earlier: N, later: N) -> f64 {
+    fn later_weight(&self, earlier: N, later: N) -> f64 {
         -(-std::f64::consts::LN_2 * later.distance(earlier) / self.half_life).exp_m1()
     }
 }
 
 /// What a run of rows makes of its first value: `slope * first + offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Path<T> {
+pub struct LinearMap<T> {
     /// How many values.
     pub values: u64,
     /// The first of them.
@@ -255,20 +255,20 @@ pub struct Path<T> {
 
 /// Moves a mean from value to value.
 #[derive(Debug, Clone)]
-pub struct Recursive<C> {
+pub struct RecursiveEwm<C> {
     series: Series,
     clock: C,
 }
 
-impl<C: Clock> Recursive<C> {
+impl<C: Clock> RecursiveEwm<C> {
     /// Appends `right`'s rows to the right of `left`'s.
     #[inline]
-    fn join(&self, left: &mut Path<C::Time>, right: &Path<C::Time>) {
+    fn append_state(&self, left: &mut LinearMap<C::Time>, right: &LinearMap<C::Time>) {
         match (left.values, right.values) {
-            (_, 0) => left.end = self.clock.wait(left.end, right.end),
-            (0, _) => *left = Path { begin: self.clock.wait(right.begin, left.end), ..*right },
+            (_, 0) => left.end = self.clock.delayed(left.end, right.end),
+            (0, _) => *left = LinearMap { begin: self.clock.delayed(right.begin, left.end), ..*right },
             _ => {
-                let share = self.clock.share(left.end, right.begin);
+                let share = self.clock.later_weight(left.end, right.begin);
                 let kept = right.slope * (1.0 - share);
                 left.slope *= kept;
                 left.offset = kept * left.offset + right.slope * share * right.first + right.offset;
@@ -279,12 +279,12 @@ impl<C: Clock> Recursive<C> {
     }
 }
 
-impl<C: Clock> Accumulator for Recursive<C> {
-    type State = Path<C::Time>;
+impl<C: Clock> Accumulator for RecursiveEwm<C> {
+    type State = LinearMap<C::Time>;
 
     #[inline]
     fn init(&self) -> Self::State {
-        Path::default()
+        LinearMap::default()
     }
 
     #[inline]
@@ -293,24 +293,24 @@ impl<C: Clock> Accumulator for Recursive<C> {
             let one = match value {
                 Some(first) => {
                     let [begin, end] = self.clock.times(row);
-                    Path { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
+                    LinearMap { values: 1, first, slope: 1.0, offset: 0.0, begin, end }
                 }
-                None => Path { end: self.clock.idle(), ..Path::default() },
+                None => LinearMap { end: self.clock.idle(), ..LinearMap::default() },
             };
-            self.join(state, &one);
+            self.append_state(state, &one);
         });
         Ok(())
     }
 
     #[inline]
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()> {
-        self.join(left, right);
+        self.append_state(left, right);
         Ok(())
     }
 
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
-        let Path { values, first, slope, offset, begin, end } = *state;
-        saved([
+        let LinearMap { values, first, slope, offset, begin, end } = *state;
+        saved_row([
             ("values", values.write()?),
             ("first", first.write()?),
             ("slope", slope.write()?),
@@ -321,7 +321,7 @@ impl<C: Clock> Accumulator for Recursive<C> {
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        Ok(Path {
+        Ok(LinearMap {
             values: saved_value(saved, "values")?,
             first: saved_value(saved, "first")?,
             slope: saved_value(saved, "slope")?,
@@ -343,12 +343,12 @@ impl EwmMean {
     /// The column holds something else.
     pub fn adjusted(
         values: &dyn Array,
-        inclusion: Inclusion,
-        rows: Inclusion,
+        inclusion: RowMask,
+        rows: RowMask,
         alpha: f64,
-    ) -> Result<Accumulated<Adjusted, Only<Self>>> {
-        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated::new(Adjusted { series, decay: 1.0 - alpha }, Self))
+    ) -> Result<Accumulated<AdjustedEwm, PrimitiveResult<Self>>> {
+        let series = Series { values: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        Ok(Accumulated::new(AdjustedEwm { series, decay: 1.0 - alpha }, Self))
     }
 
     /// As [`EwmMean::adjusted`], moved from value to value.
@@ -357,12 +357,12 @@ impl EwmMean {
     /// The column holds something else.
     pub fn recursive(
         values: &dyn Array,
-        inclusion: Inclusion,
-        rows: Inclusion,
+        inclusion: RowMask,
+        rows: RowMask,
         alpha: f64,
-    ) -> Result<Accumulated<Recursive<ByRows>, Only<Self>>> {
-        let series = Series { values: native::<Float64Type>(values)?.values().clone(), inclusion, rows };
-        Ok(Accumulated::new(Recursive { series, clock: ByRows { alpha } }, Self))
+    ) -> Result<Accumulated<RecursiveEwm<RowClock>, PrimitiveResult<Self>>> {
+        let series = Series { values: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, rows };
+        Ok(Accumulated::new(RecursiveEwm { series, clock: RowClock { alpha } }, Self))
     }
 
     /// The mean moved from value to value by the time between them.
@@ -371,29 +371,29 @@ impl EwmMean {
     /// The column holds something else.
     pub fn timed<C: Clock>(
         values: &dyn Array,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         clock: C,
-    ) -> Result<Accumulated<Recursive<C>, Only<Self>>> {
-        let values = native::<Float64Type>(values)?.values().clone();
+    ) -> Result<Accumulated<RecursiveEwm<C>, PrimitiveResult<Self>>> {
+        let values = to_primitive::<Float64Type>(values)?.values().clone();
         let series = Series { values, rows: inclusion.clone(), inclusion };
-        Ok(Accumulated::new(Recursive { series, clock }, Self))
+        Ok(Accumulated::new(RecursiveEwm { series, clock }, Self))
     }
 }
 
-impl NativeReadout<Weighted> for EwmMean {
+impl PrimitiveReader<WeightedSum> for EwmMean {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Weighted) -> Result<Option<f64>> {
+    fn read(&self, state: &WeightedSum) -> Result<Option<f64>> {
         Ok((state.weight > 0.0).then(|| state.sum / state.weight))
     }
 }
 
-impl<T: Send + Sync> NativeReadout<Path<T>> for EwmMean {
+impl<T: Send + Sync> PrimitiveReader<LinearMap<T>> for EwmMean {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Path<T>) -> Result<Option<f64>> {
+    fn read(&self, state: &LinearMap<T>) -> Result<Option<f64>> {
         Ok((state.values > 0).then_some(state.slope * state.first + state.offset))
     }
 }
@@ -408,20 +408,20 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::accumulator::results;
-    use crate::model::aggregate::{Aggregate, Readout};
+    use crate::model::aggregate::{Aggregate, ResultReader};
 
     const X: [Option<f64>; 5] = [None, Some(1.0), None, Some(3.0), Some(6.0)];
 
-    fn column() -> (ArrayRef, Inclusion) {
+    fn column() -> (ArrayRef, RowMask) {
         let column: ArrayRef = Arc::new(Float64Array::from(X.to_vec()));
-        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
+        let inclusion = RowMask::new(std::slice::from_ref(&column), None);
         (column, inclusion)
     }
 
     /// The means of growing frames, folded in one go and merged from two.
     fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
         let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
-        let (accumulator, readout) = (mean.accumulator(), mean.readout());
+        let (accumulator, readout) = (mean.accumulator(), mean.reader());
         let whole = results(mean, &runs).unwrap();
         let whole: Vec<_> = whole.as_primitive::<Float64Type>().iter().collect();
         for middle in 0..=X.len() {
@@ -447,13 +447,13 @@ mod tests {
 
     // By pandas 2: Series(x).ewm(alpha=0.5, adjust=.., ignore_na=..).mean().
     #[test]
-    fn as_pandas_answers() {
+    fn ewm_mean_matches_pandas() {
         let (values, inclusion) = column();
-        let every = EwmMean::adjusted(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        let every = EwmMean::adjusted(&values, inclusion.clone(), RowMask::All, 0.5).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(3.25 / 1.25), Some(7.625 / 1.625)], &growing(&every));
         let valued = EwmMean::adjusted(&values, inclusion.clone(), inclusion.clone(), 0.5).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(3.5 / 1.5), Some(7.75 / 1.75)], &growing(&valued));
-        let every = EwmMean::recursive(&values, inclusion.clone(), Inclusion::All, 0.5).unwrap();
+        let every = EwmMean::recursive(&values, inclusion.clone(), RowMask::All, 0.5).unwrap();
         let fourth = (0.25 * 1.0 + 0.5 * 3.0) / 0.75;
         near(&[None, Some(1.0), Some(1.0), Some(fourth), Some(0.5 * fourth + 3.0)], &growing(&every));
         let valued = EwmMean::recursive(&values, inclusion.clone(), inclusion, 0.5).unwrap();
@@ -461,19 +461,19 @@ mod tests {
     }
 
     #[test]
-    fn half_lives_pass_between_values() {
+    fn weights_halve_after_each_half_life() {
         let (values, inclusion) = column();
         let times = ScalarBuffer::from(vec![0_i64, 0, 5, 10, 30]);
-        let by = EwmMean::timed(&values, inclusion, ByTimes { times, half_life: 10.0 }).unwrap();
+        let by = EwmMean::timed(&values, inclusion, TimeClock { times, half_life: 10.0 }).unwrap();
         near(&[None, Some(1.0), Some(1.0), Some(2.0), Some(5.0)], &growing(&by));
     }
 
     #[test]
-    fn many_rows_without_a_value_change_nothing() {
+    fn rows_without_a_value_do_not_change_the_mean() {
         let values = [vec![Some(7.0)], vec![None; 5000]].concat();
         let values: ArrayRef = Arc::new(Float64Array::from(values));
-        let inclusion = Inclusion::new(std::slice::from_ref(&values), None);
-        let mean = EwmMean::adjusted(&values, inclusion, Inclusion::All, 0.9).unwrap();
+        let inclusion = RowMask::new(std::slice::from_ref(&values), None);
+        let mean = EwmMean::adjusted(&values, inclusion, RowMask::All, 0.9).unwrap();
         let means = results(&mean, &[0..5001, 1..5001]).unwrap();
         assert_eq!(means.as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(7.0), None]);
     }

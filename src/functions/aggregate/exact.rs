@@ -3,7 +3,7 @@
 //! - [`Compensated`]: floats, in twice the precision. A plain sum and, beside it, the sum of the errors its
 //!   roundings made, each found exactly by Knuth's two-sum. Six additions a row, of which one waits for the row before, or in
 //!   a block of rows for the fourth before.
-//! - [`Wide`]: 320-bit integers, so that no sum of 76-digit decimals overflows before it is asked for.
+//! - [`Int320`]: 320-bit integers, so that no sum of 76-digit decimals overflows before it is asked for.
 //!
 //! Papers: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974);
 //! Ogita, Rump, Oishi, "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26 (2005).
@@ -12,14 +12,14 @@ use std::array::from_fn;
 
 use arrow_buffer::i256;
 
-use super::lanes::{BLOCK, LANES};
+use super::lanes::{SUM_LANES, VALUES_PER_BLOCK};
 
 /// Values of a long block: lanes are merged once for so many. The sum of ten million rows took 1.26 ns a row by short blocks
 /// alone, and 1.18 so.
-const LONG: usize = 512;
+const LANE_VALUES: usize = 512;
 
 /// Sums of a block of values below this are finite in any order.
-const SMALL: f64 = 1e300;
+const FINITE_LIMIT: f64 = 1e300;
 
 /// A float sum and the sum of its rounding errors.
 ///
@@ -48,8 +48,8 @@ impl Compensated {
     /// Adds values, block by block.
     #[inline]
     pub fn add_all(&mut self, values: &[f64]) {
-        let (long, rest) = values.as_chunks::<LONG>();
-        let (short, rest) = rest.as_chunks::<BLOCK>();
+        let (long, rest) = values.as_chunks::<LANE_VALUES>();
+        let (short, rest) = rest.as_chunks::<VALUES_PER_BLOCK>();
         for block in long {
             self.add_block(block);
         }
@@ -64,13 +64,13 @@ impl Compensated {
     /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
     /// for each other.
     pub(super) fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
-        let Lanes { sums, lost, largest } = lanes(block, self.sum.abs());
+        let SumLanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {
             total.merge(&Self { sum, lost });
         }
         // No comparison finds a NaN, but the sum is one then.
-        if total.sum.is_finite() && largest.iter().all(|&largest| largest < SMALL) {
+        if total.sum.is_finite() && largest.iter().all(|&largest| largest < FINITE_LIMIT) {
             *self = total;
         } else {
             for &value in block {
@@ -98,22 +98,22 @@ impl Compensated {
 }
 
 /// What the values of a block come to in lanes, every fourth in one.
-struct Lanes {
-    sums: [f64; LANES],
-    lost: [f64; LANES],
+struct SumLanes {
+    sums: [f64; SUM_LANES],
+    lost: [f64; SUM_LANES],
     /// The largest distance from zero.
-    largest: [f64; LANES],
+    largest: [f64; SUM_LANES],
 }
 
 /// The lanes of a block, where `largest` is the least of their largest.
 ///
 /// A function of its own: beside code that takes lanes one by one compilers make no vectors of them.
 #[inline(never)]
-fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> Lanes {
-    let mut lanes = Lanes { sums: [0.0; LANES], lost: [0.0; LANES], largest: [largest; LANES] };
-    for values in block.as_chunks::<LANES>().0 {
-        let added: [_; LANES] = from_fn(|lane| two_sum(lanes.sums[lane], values[lane]));
-        lanes = Lanes {
+fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> SumLanes {
+    let mut lanes = SumLanes { sums: [0.0; SUM_LANES], lost: [0.0; SUM_LANES], largest: [largest; SUM_LANES] };
+    for values in block.as_chunks::<SUM_LANES>().0 {
+        let added: [_; SUM_LANES] = from_fn(|lane| two_sum(lanes.sums[lane], values[lane]));
+        lanes = SumLanes {
             sums: added.map(|(sum, _)| sum),
             lost: from_fn(|lane| lanes.lost[lane] + added[lane].1),
             largest: from_fn(|lane| {
@@ -136,14 +136,14 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// A 320-bit integer: `low + wraps * 2^256`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wide {
+pub struct Int320 {
     /// The sum modulo `2^256`, signed.
     pub low: i256,
     /// How often `low` wrapped around, upwards less downwards.
     pub wraps: i64,
 }
 
-impl Wide {
+impl Int320 {
     /// 0
     pub const ZERO: Self = Self { low: i256::ZERO, wraps: 0 };
 
@@ -257,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost() {
+    fn compensated_sum_is_exact() {
         assert_eq!(total(&[1.0, 1e100, 1.0, -1e100]), 2.0);
         assert_eq!(total(&[0.1; 10]), 1.0);
     }
 
     #[test]
-    fn what_is_not_finite_stays() {
+    fn non_finite_values_propagate() {
         assert_eq!(total(&[1.7e308, 1.7e308, -1.7e308]), f64::INFINITY);
         assert_eq!(total(&[f64::NEG_INFINITY, 1.0]), f64::NEG_INFINITY);
         assert!(total(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
@@ -272,7 +272,7 @@ mod tests {
 
     /// Whatever else is in the block, and wherever.
     #[test]
-    fn a_block_sums_as_its_values_do() {
+    fn block_sum_equals_sum_of_values() {
         fn held<const VALUES: usize>(step: usize) {
             let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
             let sets: [&[f64]; 6] =
@@ -280,10 +280,10 @@ mod tests {
             for set in sets {
                 // Values of one lane cancel each other, one after the other the first two pass all bounds.
                 for large in [0.0, 1.7e308, f64::INFINITY, f64::NAN] {
-                    for at in (0..VALUES - LANES - 1).step_by(step) {
+                    for at in (0..VALUES - SUM_LANES - 1).step_by(step) {
                         let mut block: [f64; VALUES] = from_fn(|at| set[at % set.len()]);
                         (block[at], block[at + 1]) = (large, large);
-                        (block[at + LANES], block[at + LANES + 1]) = (-large, -large);
+                        (block[at + SUM_LANES], block[at + SUM_LANES + 1]) = (-large, -large);
                         for before in [0.0, 0.1, 1.0, -1e308, f64::NEG_INFINITY] {
                             let mut sum = Compensated { sum: before, lost: 0.0 };
                             sum.add_block(&block);
@@ -294,8 +294,8 @@ mod tests {
                 }
             }
         }
-        held::<BLOCK>(1);
-        held::<LONG>(7);
+        held::<VALUES_PER_BLOCK>(1);
+        held::<LANE_VALUES>(7);
     }
 
     #[test]
@@ -312,17 +312,17 @@ mod tests {
     }
 
     #[test]
-    fn wide_sums_come_back() {
+    fn wide_sums_can_be_retracted() {
         for value in [i256::MAX, i256::MIN] {
-            let mut sum = Wide::ZERO;
+            let mut sum = Int320::ZERO;
             (0..1000).for_each(|_| sum.add(value));
             assert_eq!(sum.value(), None);
             assert_eq!(sum.divided(1, 1000), if value == i256::MAX { Some(value) } else { None });
             assert_eq!(sum.divided(1, 2000), Some(half(value)));
-            let mut one = Wide::ZERO;
+            let mut one = Int320::ZERO;
             one.add(value);
             (0..1000).for_each(|_| sum.retract(&one));
-            assert_eq!(sum, Wide::ZERO);
+            assert_eq!(sum, Int320::ZERO);
         }
     }
 
@@ -336,10 +336,10 @@ mod tests {
     #[test]
     fn wide_division_agrees_with_narrow() {
         for sum in [-7_i128, -6, 0, 1, 5, 99_999] {
-            let mut wide = Wide::ZERO;
+            let mut wide = Int320::ZERO;
             wide.add(i256::MAX);
             wide.add(i256::from_i128(sum));
-            wide.retract(&Wide { low: i256::MAX, wraps: 0 });
+            wide.retract(&Int320 { low: i256::MAX, wraps: 0 });
             assert_eq!(wide.divided(10_000, 7), Some(i256::from_i128(divide_half_up(sum * 10_000, 7))));
         }
     }

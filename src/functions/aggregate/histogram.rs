@@ -20,12 +20,12 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 
 use super::accumulator::Accumulated;
-use super::min_max::Ordered;
+use super::min_max::TotalOrd;
 use crate::error::{Error, Result};
-use crate::functions::native::{each_value, labelled};
-use crate::functions::saved_state::{Saved, saved, saved_column, saved_value};
-use crate::model::aggregate::{Accumulator, Readout};
-use crate::model::row_mask::Inclusion;
+use crate::functions::native::{for_each_value, with_type};
+use crate::functions::saved_state::{SavedValue, saved_column, saved_row, saved_value};
+use crate::model::aggregate::{Accumulator, ResultReader};
+use crate::model::row_mask::RowMask;
 
 /// Values near each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +63,7 @@ impl Bins {
     }
 
     /// Puts a bin in its place, into the one of the same centre if there is one.
-    fn put(&mut self, bin: Bin) {
+    fn insert(&mut self, bin: Bin) {
         let at = self.bins.partition_point(|known| known.centre.before(bin.centre));
         match self.bins.get_mut(at) {
             Some(known) if !bin.centre.before(known.centre) => known.height += bin.height,
@@ -72,7 +72,7 @@ impl Bins {
     }
 
     /// Joins nearest neighbours until there are no more than `most` bins.
-    fn trim(&mut self, most: usize) {
+    fn merge_nearest(&mut self, most: usize) {
         while self.bins.len() > most.max(1) {
             let (mut nearest, mut at, mut ties) = (f64::INFINITY, 0, 1);
             for left in 0..self.bins.len() - 1 {
@@ -99,7 +99,7 @@ impl Bins {
 #[derive(Debug, Clone)]
 pub struct Histogram {
     values: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     most: usize,
 }
 
@@ -111,16 +111,16 @@ impl Accumulator for Histogram {
     }
 
     fn update(&self, state: &mut Bins, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |centre| {
-            state.put(Bin { centre, height: 1.0 });
-            state.trim(self.most);
+        for_each_value(&self.values, &self.inclusion, rows, |centre| {
+            state.insert(Bin { centre, height: 1.0 });
+            state.merge_nearest(self.most);
         });
         Ok(())
     }
 
     fn merge(&self, left: &mut Bins, right: &Bins) -> Result<()> {
-        right.bins.iter().for_each(|&bin| left.put(bin));
-        left.trim(self.most);
+        right.bins.iter().for_each(|&bin| left.insert(bin));
+        left.merge_nearest(self.most);
         Ok(())
     }
 
@@ -130,7 +130,11 @@ impl Accumulator for Histogram {
             let field = Arc::new(Field::new("element", DataType::Float64, false));
             Arc::new(ListArray::new(field, OffsetBuffer::from_lengths([values.len()]), Arc::new(values), None))
         };
-        saved([("centres", list(|bin| bin.centre)), ("heights", list(|bin| bin.height)), ("seed", state.seed.write()?)])
+        saved_row([
+            ("centres", list(|bin| bin.centre)),
+            ("heights", list(|bin| bin.height)),
+            ("seed", state.seed.write()?),
+        ])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Bins> {
@@ -159,14 +163,14 @@ impl BinList {
     /// The column holds something else.
     pub fn over(
         values: &dyn Array,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         most: usize,
         output: DataType,
     ) -> Result<Accumulated<Histogram, Self>> {
         let moments = if values.data_type().is_temporal() {
             let native =
                 if values.data_type().primitive_width() == Some(4) { DataType::Int32 } else { DataType::Int64 };
-            Some(labelled(values, &native)?)
+            Some(with_type(values, &native)?)
         } else {
             None
         };
@@ -178,27 +182,31 @@ impl BinList {
 
 /// The bins of several frames, one after another.
 #[derive(Debug)]
-pub struct BinLists {
+pub struct BinListBuilder {
     bins: Vec<Bin>,
     lengths: Vec<usize>,
     nulls: NullBufferBuilder,
 }
 
-impl Readout<Bins> for BinList {
-    type Builder = BinLists;
+impl ResultReader<Bins> for BinList {
+    type Builder = BinListBuilder;
 
-    fn builder(&self, capacity: usize) -> BinLists {
-        BinLists { bins: Vec::new(), lengths: Vec::with_capacity(capacity), nulls: NullBufferBuilder::new(capacity) }
+    fn builder(&self, capacity: usize) -> BinListBuilder {
+        BinListBuilder {
+            bins: Vec::new(),
+            lengths: Vec::with_capacity(capacity),
+            nulls: NullBufferBuilder::new(capacity),
+        }
     }
 
-    fn evaluate(&self, state: &Bins, out: &mut BinLists) -> Result<()> {
+    fn evaluate(&self, state: &Bins, out: &mut BinListBuilder) -> Result<()> {
         out.bins.extend_from_slice(&state.bins);
         out.lengths.push(state.bins.len());
         out.nulls.append(!state.bins.is_empty());
         Ok(())
     }
 
-    fn finish(&self, mut out: BinLists) -> Result<ArrayRef> {
+    fn finish(&self, mut out: BinListBuilder) -> Result<ArrayRef> {
         let DataType::List(element) = &self.output else {
             return Err(Error::internal(format!("bins as {}", self.output)));
         };
@@ -230,8 +238,8 @@ fn centres(centres: impl Iterator<Item = f64>, output: &DataType) -> Result<Arra
             _ => Arc::new(Int64Array::from_iter_values(centres.map(|centre| centre as i64))),
         };
         return match output.primitive_width() {
-            Some(4) if output.is_temporal() => labelled(&labelled(&whole, &DataType::Int32)?, output),
-            _ => labelled(&whole, output),
+            Some(4) if output.is_temporal() => with_type(&with_type(&whole, &DataType::Int32)?, output),
+            _ => with_type(&whole, output),
         };
     }
     let doubles = Float64Array::from_iter_values(centres);
@@ -252,7 +260,7 @@ mod tests {
     /// The bins of all values.
     fn bins(values: &[f64], most: usize) -> Vec<(f64, f64)> {
         let column = Float64Array::from(values.to_vec());
-        let histogram = BinList::over(&column, Inclusion::All, most, output(&DataType::Float64)).unwrap();
+        let histogram = BinList::over(&column, RowMask::All, most, output(&DataType::Float64)).unwrap();
         let found = results(&histogram, &[0..column.len()]).unwrap();
         let bins = found.as_list::<i32>().value(0);
         let part = |at| bins.as_struct().column(at).as_primitive::<Float64Type>().values().to_vec();
@@ -261,7 +269,7 @@ mod tests {
 
     // By Spark 4.3.
     #[test]
-    fn as_spark_answers() {
+    fn histogram_matches_spark() {
         assert_eq!(bins(&[1.0, 2.0, 3.0, 4.0, 7.0], 2), [(2.5, 4.0), (7.0, 1.0)]);
         let values =
             [12, 13, 1, 8, 16, 15, 12, 9, 15, 11, 18, 6, 16, 4, 9, 4, 3, 19, 8, 17, 19, 4, 9, 3, 2, 10, 15, 17, 3, 11];
@@ -275,10 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_exact_however_merged() {
+    fn few_values_are_exact_in_any_merge_order() {
         let values = [3.0, f64::NAN, -0.0, 3.0, f64::INFINITY, 0.0, f64::NAN, f64::NEG_INFINITY];
         let column = Float64Array::from(values.to_vec());
-        let histogram = BinList::over(&column, Inclusion::All, 5, output(&DataType::Float64)).unwrap().accumulator;
+        let histogram = BinList::over(&column, RowMask::All, 5, output(&DataType::Float64)).unwrap().accumulator;
         let mut whole = histogram.init();
         histogram.update(&mut whole, 0..8).unwrap();
         let heights: Vec<_> = whole.bins.iter().map(|bin| bin.height).collect();
@@ -311,7 +319,7 @@ mod tests {
         ];
         for (column, expected) in columns {
             let output = output(column.data_type());
-            let histogram = BinList::over(&column, Inclusion::All, 1, output.clone()).unwrap();
+            let histogram = BinList::over(&column, RowMask::All, 1, output.clone()).unwrap();
             let found = results(&histogram, &[0..2, 0..0]).unwrap();
             assert_eq!(found.data_type(), &output);
             assert!(found.is_null(1));

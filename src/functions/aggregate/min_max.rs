@@ -13,19 +13,21 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer, i256};
 use arrow_schema::DataType;
 
 use crate::error::Result;
-use crate::functions::native::{each_slot, labelled, native, present_or, scan_slots, scan_slots_back, slot};
-use crate::functions::results::{Results, in_slot};
-use crate::functions::saved_state::{saved, saved_column};
-use crate::model::aggregate::{Accumulator, Readout, Selective};
-use crate::model::row_mask::Inclusion;
-use crate::util::bitmap::{WORD, word};
-use crate::util::simd::widest;
+use crate::functions::native::{
+    for_each_slot, scan_slots, scan_slots_back, select_present, to_primitive, visit_slot, with_type,
+};
+use crate::functions::results::{PrimitiveResults, in_slot};
+use crate::functions::saved_state::{saved_column, saved_row};
+use crate::model::aggregate::{Accumulator, ResultReader, Selective};
+use crate::model::row_mask::RowMask;
+use crate::util::bitmap::{WORD_BITS, word};
+use crate::util::simd::with_widest_vectors;
 
 /// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
-const SHORT: usize = 16;
+const MAX_MASKED_ROWS: usize = 16;
 
 /// Values that are compared at once.
-const LANES: usize = 8;
+const COMPARE_LANES: usize = 8;
 
 /// Which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,37 +39,37 @@ pub enum Extremum {
 }
 
 /// Values in Spark's order.
-pub trait Ordered: ArrowNativeType {
+pub trait TotalOrd: ArrowNativeType {
     /// No value comes before it.
-    const FIRST: Self;
+    const LEAST: Self;
 
     /// No value comes after it.
-    const LAST: Self;
+    const GREATEST_VALUE: Self;
 
     /// Processors compare several at once, in whatever order: of equal values there is no telling which one it is.
-    const IN_LANES: bool;
+    const VECTORIZES: bool;
 
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
 
     /// `self` where it is taken, as a comparison told, else `other`; without a branch.
     #[must_use]
-    fn or(self, other: Self, taken: bool) -> Self;
+    fn select(self, other: Self, taken: bool) -> Self;
 
     /// `self` where it is present, as a bitmap told, else `other`; without a branch.
     #[inline]
     #[must_use]
-    fn present_or(self, other: Self, present: bool) -> Self {
-        self.or(other, present)
+    fn select_present(self, other: Self, present: bool) -> Self {
+        self.select(other, present)
     }
 }
 
 macro_rules! ordered {
     ($($native:ty),*) => {$(
-        impl Ordered for $native {
-            const FIRST: Self = Self::MIN;
-            const LAST: Self = Self::MAX;
-            const IN_LANES: bool = size_of::<Self>() <= size_of::<u64>();
+        impl TotalOrd for $native {
+            const LEAST: Self = Self::MIN;
+            const GREATEST_VALUE: Self = Self::MAX;
+            const VECTORIZES: bool = size_of::<Self>() <= size_of::<u64>();
 
             #[inline]
             fn before(self, other: Self) -> bool {
@@ -75,7 +77,7 @@ macro_rules! ordered {
             }
 
             #[inline]
-            fn or(self, other: Self, taken: bool) -> Self {
+            fn select(self, other: Self, taken: bool) -> Self {
                 select_unpredictable(taken, self, other)
             }
         }
@@ -83,11 +85,11 @@ macro_rules! ordered {
 }
 ordered!(i32, i64, u64, i128, i256);
 
-impl Ordered for f64 {
-    const FIRST: Self = Self::NEG_INFINITY;
-    const LAST: Self = Self::NAN;
+impl TotalOrd for f64 {
+    const LEAST: Self = Self::NEG_INFINITY;
+    const GREATEST_VALUE: Self = Self::NAN;
     // Zeros have signs, and NaNs are many.
-    const IN_LANES: bool = false;
+    const VECTORIZES: bool = false;
 
     #[inline]
     #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN is meant: where either is one, the comparison is false")]
@@ -97,20 +99,20 @@ impl Ordered for f64 {
     }
 
     #[inline]
-    fn or(self, other: Self, taken: bool) -> Self {
+    fn select(self, other: Self, taken: bool) -> Self {
         // A choice of floats would be a branch.
         Self::from_bits(select_unpredictable(taken, self.to_bits(), other.to_bits()))
     }
 
     #[inline]
-    fn present_or(self, other: Self, present: bool) -> Self {
-        present_or(self, other, present)
+    fn select_present(self, other: Self, present: bool) -> Self {
+        select_present(self, other, present)
     }
 }
 
 /// The least or the greatest of some values, if there are any.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extreme<N> {
+pub struct ExtremeState<N> {
     /// Where there are none, the value that every other beats or equals: a comparison then needs no look at `any`.
     value: N,
     /// 1 if there are some, else 0. As wide as most values: compilers then make vectors of the two.
@@ -119,44 +121,44 @@ pub struct Extreme<N> {
 
 /// The least value of a column of natives, or the greatest.
 #[derive(Debug, Clone)]
-pub struct Natives<T: ArrowPrimitiveType, const GREATEST: bool> {
+pub struct MinMax<T: ArrowPrimitiveType, const GREATEST: bool> {
     values: ScalarBuffer<T::Native>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     output: DataType,
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GREATEST> {
+impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GREATEST> {
     /// What beats no value.
-    const NEUTRAL: T::Native = if GREATEST { T::Native::FIRST } else { T::Native::LAST };
+    const IDENTITY: T::Native = if GREATEST { T::Native::LEAST } else { T::Native::GREATEST_VALUE };
 
     /// The extremum of `column`, whose values `T` holds in their order.
     ///
     /// # Errors
     /// The column's values are not `T`'s.
-    pub fn new(column: &dyn Array, inclusion: Inclusion) -> Result<Self> {
-        let values = native::<T>(column)?.values().clone();
+    pub fn new(column: &dyn Array, inclusion: RowMask) -> Result<Self> {
+        let values = to_primitive::<T>(column)?.values().clone();
         Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
 
     /// Whether `new` takes the place of `old`.
     #[inline]
-    fn beats(new: T::Native, old: T::Native) -> bool {
+    fn replaces(new: T::Native, old: T::Native) -> bool {
         if GREATEST { old.before(new) } else { new.before(old) }
     }
 
     /// Of two values the better one, of ties the first.
     #[inline]
     fn better(first: T::Native, second: T::Native) -> T::Native {
-        second.or(first, Self::beats(second, first))
+        second.select(first, Self::replaces(second, first))
     }
 
     /// The one that none beats of the values whose bit is set: all of them are looked at, two by two, since how many
     /// are present cannot be foreseen.
     #[inline]
-    fn best_of(values: &[T::Native; SHORT], present: u64) -> T::Native {
-        let mut best: [_; SHORT] =
-            std::array::from_fn(|at| values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0));
-        let mut left = SHORT;
+    fn best_of(values: &[T::Native; MAX_MASKED_ROWS], present: u64) -> T::Native {
+        let mut best: [_; MAX_MASKED_ROWS] =
+            std::array::from_fn(|at| values[at].select_present(Self::IDENTITY, (present >> at) & 1 != 0));
+        let mut left = MAX_MASKED_ROWS;
         while left > 1 {
             left /= 2;
             for at in 0..left {
@@ -168,26 +170,26 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
 
     /// The best of a word's values whose bit is set, in lanes, of which compilers make vectors.
     #[inline(always)]
-    fn best_of_word(values: &[T::Native; WORD], present: u64) -> T::Native {
-        let mut best = [Self::NEUTRAL; LANES];
-        for (number, values) in values.as_chunks::<LANES>().0.iter().enumerate() {
-            let present = present >> (LANES * number);
-            for at in 0..LANES {
-                let value = values[at].present_or(Self::NEUTRAL, (present >> at) & 1 != 0);
+    fn best_of_word(values: &[T::Native; WORD_BITS], present: u64) -> T::Native {
+        let mut best = [Self::IDENTITY; COMPARE_LANES];
+        for (number, values) in values.as_chunks::<COMPARE_LANES>().0.iter().enumerate() {
+            let present = present >> (COMPARE_LANES * number);
+            for at in 0..COMPARE_LANES {
+                let value = values[at].select_present(Self::IDENTITY, (present >> at) & 1 != 0);
                 best[at] = Self::better(best[at], value);
             }
         }
-        best.into_iter().fold(Self::NEUTRAL, Self::better)
+        best.into_iter().fold(Self::IDENTITY, Self::better)
     }
 
     /// Appends the values of `rows`, words of them at a time. Returns the rows left over.
-    fn update_words(&self, state: &mut Extreme<T::Native>, rows: Range<usize>) -> Range<usize> {
-        let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
-        *state = widest(
+    fn update_words(&self, state: &mut ExtremeState<T::Native>, rows: Range<usize>) -> Range<usize> {
+        let (words, rest) = self.values[rows.clone()].as_chunks::<WORD_BITS>();
+        *state = with_widest_vectors(
             #[inline(always)]
             || {
                 let mut best = *state;
-                for (at, values) in rows.clone().step_by(WORD).zip(words) {
+                for (at, values) in rows.clone().step_by(WORD_BITS).zip(words) {
                     let present = self.inclusion.word(at);
                     best.value = Self::better(best.value, Self::best_of_word(values, present));
                     best.any |= u64::from(present != 0);
@@ -200,58 +202,61 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Natives<T, GR
 
     /// The state where it is kept, else that of nothing.
     #[inline(always)]
-    fn or_none(state: Extreme<T::Native>, kept: Option<u64>) -> Extreme<T::Native> {
+    fn masked(state: ExtremeState<T::Native>, kept: Option<u64>) -> ExtremeState<T::Native> {
         let kept = kept.unwrap_or(u64::MAX);
-        Extreme { value: state.value.present_or(Self::NEUTRAL, kept != 0), any: state.any & kept }
+        ExtremeState { value: state.value.select_present(Self::IDENTITY, kept != 0), any: state.any & kept }
     }
 
     /// Appends a value, if it takes part.
     #[inline]
-    fn step(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
-        state.value = Self::better(state.value, value.present_or(Self::NEUTRAL, takes_part));
+    fn append_if(state: &mut ExtremeState<T::Native>, value: T::Native, takes_part: bool) {
+        state.value = Self::better(state.value, value.select_present(Self::IDENTITY, takes_part));
         state.any |= u64::from(takes_part);
     }
 
     /// Puts a value before the others, if it takes part: of ties it is the one kept.
     #[inline]
-    fn step_back(state: &mut Extreme<T::Native>, value: T::Native, takes_part: bool) {
-        state.value = Self::better(value.present_or(Self::NEUTRAL, takes_part), state.value);
+    fn prepend_if(state: &mut ExtremeState<T::Native>, value: T::Native, takes_part: bool) {
+        state.value = Self::better(value.select_present(Self::IDENTITY, takes_part), state.value);
         state.any |= u64::from(takes_part);
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator for Natives<T, GREATEST> {
-    type State = Extreme<T::Native>;
+impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> Accumulator for MinMax<T, GREATEST> {
+    type State = ExtremeState<T::Native>;
 
     #[inline]
     fn init(&self) -> Self::State {
-        Extreme { value: Self::NEUTRAL, any: 0 }
+        ExtremeState { value: Self::IDENTITY, any: 0 }
     }
 
     #[inline]
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()> {
-        if let Inclusion::Mask(bits) = &self.inclusion
-            && rows.len() <= SHORT
+        if let RowMask::Mask(bits) = &self.inclusion
+            && rows.len() <= MAX_MASKED_ROWS
             && let Some(values) = self.values[rows.start..].first_chunk()
         {
             let present = word(bits, rows.start) & !(u64::MAX << rows.len());
-            return self.merge(state, &Extreme { value: Self::best_of(values, present), any: u64::from(present != 0) });
+            return self
+                .merge(state, &ExtremeState { value: Self::best_of(values, present), any: u64::from(present != 0) });
         }
-        let words = T::Native::IN_LANES && rows.len() >= WORD;
+        let words = T::Native::VECTORIZES && rows.len() >= WORD_BITS;
         let rows = if words { self.update_words(state, rows) } else { rows };
         let mut best = *state;
-        each_slot(&self.values, &self.inclusion, rows, |value, takes_part| Self::step(&mut best, value, takes_part));
+        for_each_slot(&self.values, &self.inclusion, rows, |value, takes_part| {
+            Self::append_if(&mut best, value, takes_part);
+        });
         *state = best;
         Ok(())
     }
 
     #[inline]
     fn append(&self, state: &mut Self::State, row: usize) -> Result<()> {
-        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+        visit_slot(&self.values, &self.inclusion, row, |value, takes_part| Self::append_if(state, value, takes_part));
         Ok(())
     }
 
-    fn accumulate(
+    fn append_scan(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
@@ -259,8 +264,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
         out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
-            let mut best = Self::or_none(best, kept.next());
-            Self::step(&mut best, value, takes_part);
+            let mut best = Self::masked(best, kept.next());
+            Self::append_if(&mut best, value, takes_part);
             best
         });
         Ok(())
@@ -268,11 +273,11 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
 
     #[inline]
     fn prepend(&self, state: &mut Self::State, row: usize) -> Result<()> {
-        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step_back(state, value, takes_part));
+        visit_slot(&self.values, &self.inclusion, row, |value, takes_part| Self::prepend_if(state, value, takes_part));
         Ok(())
     }
 
-    fn prepend_all(
+    fn prepend_scan(
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
@@ -280,8 +285,8 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
         out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
-            let mut best = Self::or_none(best, kept.next());
-            Self::step_back(&mut best, value, takes_part);
+            let mut best = Self::masked(best, kept.next());
+            Self::prepend_if(&mut best, value, takes_part);
             best
         });
         Ok(())
@@ -297,58 +302,58 @@ impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Accumulator f
     fn save(&self, state: &Self::State) -> Result<RecordBatch> {
         let mut value = self.builder(1);
         self.evaluate(state, &mut value)?;
-        saved([("value", self.finish(value)?)])
+        saved_row([("value", self.finish(value)?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<Self::State> {
-        let value = native::<T>(saved_column(saved, "value")?)?;
+        let value = to_primitive::<T>(saved_column(saved, "value")?)?;
         let any = value.is_valid(0);
-        Ok(Extreme { value: if any { value.value(0) } else { Self::NEUTRAL }, any: u64::from(any) })
+        Ok(ExtremeState { value: if any { value.value(0) } else { Self::IDENTITY }, any: u64::from(any) })
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Readout<Extreme<T::Native>>
-    for Natives<T, GREATEST>
+impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> ResultReader<ExtremeState<T::Native>>
+    for MinMax<T, GREATEST>
 {
-    type Builder = Results<T>;
+    type Builder = PrimitiveResults<T>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Results::with_capacity(capacity)
+        PrimitiveResults::with_capacity(capacity)
     }
 
     #[inline]
-    fn evaluate(&self, state: &Extreme<T::Native>, out: &mut Self::Builder) -> Result<()> {
+    fn evaluate(&self, state: &ExtremeState<T::Native>, out: &mut Self::Builder) -> Result<()> {
         self.repeat(state, 1, out)
     }
 
     #[inline(always)]
-    fn evaluate_all(
+    fn evaluate_block(
         &self,
-        states: impl ExactSizeIterator<Item = Result<Extreme<T::Native>>>,
+        states: impl ExactSizeIterator<Item = Result<ExtremeState<T::Native>>>,
         out: &mut Self::Builder,
     ) -> Result<()> {
         out.extend(states.map(|state| state.map(|state| in_slot((state.any != 0).then_some(state.value)))))
     }
 
-    fn repeat(&self, state: &Extreme<T::Native>, times: usize, out: &mut Self::Builder) -> Result<()> {
+    fn repeat(&self, state: &ExtremeState<T::Native>, times: usize, out: &mut Self::Builder) -> Result<()> {
         out.repeat((state.any != 0).then_some(state.value), times);
         Ok(())
     }
 
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef> {
-        labelled(&out.finish()?, &self.output)
+        with_type(&out.finish()?, &self.output)
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool> Selective for Natives<T, GREATEST> {
+impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> Selective for MinMax<T, GREATEST> {
     #[inline]
     fn includes(&self, row: usize) -> bool {
         self.inclusion.includes(row)
     }
 
     #[inline]
-    fn keeps(&self, old: usize, new: usize) -> bool {
-        !Self::beats(self.values[new], self.values[old])
+    fn prefers_old(&self, old: usize, new: usize) -> bool {
+        !Self::replaces(self.values[new], self.values[old])
     }
 }
 
@@ -364,10 +369,10 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::accumulator::results;
-    use crate::util::simd::both;
+    use crate::util::simd::portable_and_widest;
 
     fn end<const GREATEST: bool>(column: &Float64Array) -> f64 {
-        let extremum = Natives::<Float64Type, GREATEST>::new(column, Inclusion::All).unwrap();
+        let extremum = MinMax::<Float64Type, GREATEST>::new(column, RowMask::All).unwrap();
         results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
     }
 
@@ -392,7 +397,7 @@ mod tests {
 
     /// What stands for no value is a value as well; frames of all widths, with NULLs at all places.
     #[test]
-    fn the_last_of_all_values_is_one() {
+    fn extreme_values_are_not_nulls() {
         let values: Vec<_> = (0..40).map(|row| [Some(i64::MAX), None, Some(7), None][row * row % 7 % 4]).collect();
         let floats: Vec<_> = values.iter().map(|value| value.map(|v| if v == 7 { 7.0 } else { f64::NAN })).collect();
         let (column, floats) = (Int64Array::from(values.clone()), Float64Array::from(floats));
@@ -400,10 +405,9 @@ mod tests {
         let least = |frame: &Range<usize>| values[frame.clone()].iter().flatten().min().copied();
         let expected: Vec<_> = frames.iter().map(least).collect();
 
-        let min = Natives::<Int64Type, false>::new(&column, Inclusion::new(&[Arc::new(column.clone())], None)).unwrap();
+        let min = MinMax::<Int64Type, false>::new(&column, RowMask::new(&[Arc::new(column.clone())], None)).unwrap();
         assert_eq!(results(&min, &frames).unwrap().as_primitive(), &Int64Array::from(expected.clone()));
-        let min =
-            Natives::<Float64Type, false>::new(&floats, Inclusion::new(&[Arc::new(floats.clone())], None)).unwrap();
+        let min = MinMax::<Float64Type, false>::new(&floats, RowMask::new(&[Arc::new(floats.clone())], None)).unwrap();
         let found = results(&min, &frames).unwrap();
         let found = found.as_primitive::<Float64Type>().iter();
         let found: Vec<_> = found.map(|value| value.map(|v| if v.is_nan() { i64::MAX } else { v as i64 })).collect();
@@ -412,17 +416,17 @@ mod tests {
 
     /// Words of values at once, of either end and all widths, with NULLs and without, against one by one.
     #[test]
-    fn words_have_the_ends_their_values_have() {
-        fn check<T: ArrowPrimitiveType<Native: Ordered>, const GREATEST: bool>(value: fn(usize) -> T::Native) {
+    fn word_extremes_match_values() {
+        fn check<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool>(value: fn(usize) -> T::Native) {
             let column = PrimitiveArray::<T>::from_iter_values((0..300).map(value));
             let bits =
                 BooleanBuffer::collect_bool(303, |bit| bit * bit % 7 > 1 && !(70..150).contains(&bit)).slice(3, 300);
-            for inclusion in [Inclusion::All, Inclusion::Mask(bits)] {
-                let ends = Natives::<T, GREATEST>::new(&column, inclusion).unwrap();
+            for inclusion in [RowMask::All, RowMask::Mask(bits)] {
+                let ends = MinMax::<T, GREATEST>::new(&column, inclusion).unwrap();
                 for rows in [0..300, 0..64, 5..69, 1..129, 70..140, 100..300, 299..300] {
                     let mut expected = ends.init();
                     rows.clone().for_each(|row| ends.append(&mut expected, row).unwrap());
-                    let found = both(|| {
+                    let found = portable_and_widest(|| {
                         let mut found = ends.init();
                         ends.update(&mut found, rows.clone()).unwrap();
                         found

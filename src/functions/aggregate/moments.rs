@@ -11,28 +11,30 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::lanes::{BLOCK, LANES};
+use super::lanes::{SUM_LANES, VALUES_PER_BLOCK};
 use crate::error::Result;
-use crate::functions::native::{each_slot_of, each_value, native, scan_slots, scan_slots_back, slot};
+use crate::functions::native::{
+    for_each_grouped_slot, for_each_value, scan_slots, scan_slots_back, to_primitive, visit_slot,
+};
 use crate::model::aggregate::Accumulator;
-use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
+use crate::model::group_ids::RowGroups;
+use crate::model::row_mask::RowMask;
 
 /// The moments of some values, up to some order: gathered one by one, block by block, or merged.
-pub trait Moment: Copy + Default + Send + Sync {
+pub trait Moments: Copy + Default + Send + Sync {
     /// Adds one value.
     fn add(&mut self, value: f64);
 
     /// Adds a value that takes part, which may be any if it does not.
     #[inline]
-    fn step(&mut self, value: f64, takes_part: bool) {
+    fn add_if(&mut self, value: f64, takes_part: bool) {
         if takes_part {
             self.add(value);
         }
     }
 
     /// The moments of a block: its mean, then the distances from it.
-    fn of(block: &[f64; BLOCK]) -> Self;
+    fn of(block: &[f64; VALUES_PER_BLOCK]) -> Self;
 
     /// Appends the values of `right`.
     fn merge(&mut self, right: &Self);
@@ -47,7 +49,7 @@ pub trait Moment: Copy + Default + Send + Sync {
     /// The moments where all bits of `kept` are set, those of nothing where none is.
     #[inline(always)]
     #[must_use]
-    fn or_none(self, kept: u64) -> Self {
+    fn masked(self, kept: u64) -> Self {
         if kept == 0 { Self::default() } else { self }
     }
 
@@ -66,16 +68,16 @@ pub trait Moment: Copy + Default + Send + Sync {
 
 /// How far the mean of a block is above its first value: 0 exactly where values are equal.
 #[inline]
-pub(super) fn offset(block: &[f64; BLOCK]) -> f64 {
+pub(super) fn mean_offset(block: &[f64; VALUES_PER_BLOCK]) -> f64 {
     let first = block[0];
-    summed(block, |value| value - first) / BLOCK as f64
+    block_sum(block, |value| value - first) / VALUES_PER_BLOCK as f64
 }
 
 /// The sum of `f` over a block.
 #[inline]
-pub(super) fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    for values in block.chunks_exact(LANES) {
+pub(super) fn block_sum(block: &[f64; VALUES_PER_BLOCK], f: impl Fn(f64) -> f64) -> f64 {
+    let mut lanes = [0.0; SUM_LANES];
+    for values in block.chunks_exact(SUM_LANES) {
         for (lane, &value) in lanes.iter_mut().zip(values) {
             *lane += f(value);
         }
@@ -85,23 +87,23 @@ pub(super) fn summed(block: &[f64; BLOCK], f: impl Fn(f64) -> f64) -> f64 {
 
 /// Gathers the moments of a column of doubles.
 #[derive(Debug, Clone)]
-pub struct Values<M> {
+pub struct MomentAccumulator<M> {
     doubles: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     gathered: PhantomData<M>,
 }
 
-impl<M: Moment> Values<M> {
+impl<M: Moments> MomentAccumulator<M> {
     /// Those of the rows that take part.
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn new(values: &dyn Array, inclusion: Inclusion) -> Result<Self> {
-        Ok(Self { doubles: native::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
+    pub fn new(values: &dyn Array, inclusion: RowMask) -> Result<Self> {
+        Ok(Self { doubles: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
     }
 }
 
-impl<M: Moment> Accumulator for Values<M> {
+impl<M: Moments> Accumulator for MomentAccumulator<M> {
     type State = M;
 
     #[inline]
@@ -111,15 +113,15 @@ impl<M: Moment> Accumulator for Values<M> {
 
     #[inline]
     fn update(&self, state: &mut M, rows: Range<usize>) -> Result<()> {
-        if rows.len() < 2 * BLOCK {
-            each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
+        if rows.len() < 2 * VALUES_PER_BLOCK {
+            for_each_value(&self.doubles, &self.inclusion, rows, |value| state.add(value));
             return Ok(());
         }
-        let (mut block, mut filled) = ([0.0; BLOCK], 0);
-        each_value(&self.doubles, &self.inclusion, rows, |value| {
+        let (mut block, mut filled) = ([0.0; VALUES_PER_BLOCK], 0);
+        for_each_value(&self.doubles, &self.inclusion, rows, |value| {
             block[filled] = value;
             filled += 1;
-            if filled == BLOCK {
+            if filled == VALUES_PER_BLOCK {
                 state.merge(&M::of(&block));
                 filled = 0;
             }
@@ -132,19 +134,19 @@ impl<M: Moment> Accumulator for Values<M> {
 
     #[inline]
     fn append(&self, state: &mut M, row: usize) -> Result<()> {
-        slot(&self.doubles, &self.inclusion, row, |value, takes_part| state.step(value, takes_part));
+        visit_slot(&self.doubles, &self.inclusion, row, |value, takes_part| state.add_if(value, takes_part));
         Ok(())
     }
 
     #[inline(always)]
-    fn append_each(&self, states: &mut [M], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        each_slot_of(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
-            states[group - first].step(value, takes_part);
+    fn append_grouped(&self, states: &mut [M], first: usize, groups: &RowGroups, rows: Range<usize>) -> Result<()> {
+        for_each_grouped_slot(&self.doubles, &self.inclusion, groups, rows, |group, value, takes_part| {
+            states[group - first].add_if(value, takes_part);
         });
         Ok(())
     }
 
-    fn accumulate(
+    fn append_scan(
         &self,
         state: &mut M,
         rows: Range<usize>,
@@ -152,14 +154,14 @@ impl<M: Moment> Accumulator for Values<M> {
         out: &mut [M],
     ) -> Result<()> {
         *state = scan_slots(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
-            let mut moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
-            moments.step(value, takes_part);
+            let mut moments = moments.masked(kept.next().unwrap_or(u64::MAX));
+            moments.add_if(value, takes_part);
             moments
         });
         Ok(())
     }
 
-    fn prepend_all(
+    fn prepend_scan(
         &self,
         state: &mut M,
         rows: Range<usize>,
@@ -167,8 +169,8 @@ impl<M: Moment> Accumulator for Values<M> {
         out: &mut [M],
     ) -> Result<()> {
         *state = scan_slots_back(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
-            let mut moments = moments.or_none(kept.next().unwrap_or(u64::MAX));
-            moments.step(value, takes_part);
+            let mut moments = moments.masked(kept.next().unwrap_or(u64::MAX));
+            moments.add_if(value, takes_part);
             moments
         });
         Ok(())

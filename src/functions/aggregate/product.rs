@@ -10,16 +10,16 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::{Accumulated, NativeReadout, Only};
+use super::accumulator::{Accumulated, PrimitiveReader, PrimitiveResult};
 use crate::error::Result;
-use crate::functions::native::{each_value, native};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::{for_each_value, to_primitive};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// A product: `mantissa * 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scaled {
+pub struct ScaledProduct {
     /// From 1 to below 2 in magnitude; or 0, infinite or NaN.
     pub mantissa: f64,
     /// The power of two.
@@ -29,10 +29,10 @@ pub struct Scaled {
 }
 
 /// Bits of a double's fraction, and the bias of its exponent.
-const FRACTION: u32 = 52;
-const BIAS: i64 = 1023;
+const FRACTION_BITS: u32 = 52;
+const EXPONENT_BIAS: i64 = 1023;
 
-impl Scaled {
+impl ScaledProduct {
     /// The product of no values.
     pub const ONE: Self = Self { mantissa: 1.0, exponent: 0, count: 0 };
 
@@ -58,8 +58,8 @@ impl Scaled {
     #[must_use]
     pub fn value(&self) -> f64 {
         /// Beyond this every product is infinite, or 0; half of it is an exponent of a double.
-        const FAR: i64 = 2040;
-        let exponent = self.exponent.clamp(-FAR, FAR) as i32;
+        const MAX_EXPONENT: i64 = 2040;
+        let exponent = self.exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT) as i32;
         // In two steps: only the second can round.
         self.mantissa * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
     }
@@ -80,30 +80,30 @@ fn split(value: f64) -> (f64, i64) {
     }
     let (value, less) = if value.is_normal() { (value, 0) } else { (value * 2_f64.powi(64), 64) };
     let bits = value.to_bits();
-    let exponent = ((bits >> FRACTION) & 0x7FF) as i64 - BIAS;
-    let mantissa = f64::from_bits(bits.wrapping_add_signed(-(exponent << FRACTION)));
+    let exponent = ((bits >> FRACTION_BITS) & 0x7FF) as i64 - EXPONENT_BIAS;
+    let mantissa = f64::from_bits(bits.wrapping_add_signed(-(exponent << FRACTION_BITS)));
     (mantissa, exponent - less)
 }
 
 /// Multiplies a column of doubles.
 #[derive(Debug, Clone)]
-pub struct Factors {
+pub struct ProductAccumulator {
     values: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     which: Product,
 }
 
-impl Accumulator for Factors {
-    type State = Scaled;
+impl Accumulator for ProductAccumulator {
+    type State = ScaledProduct;
 
     #[inline]
-    fn init(&self) -> Scaled {
-        Scaled::ONE
+    fn init(&self) -> ScaledProduct {
+        ScaledProduct::ONE
     }
 
     #[inline]
-    fn update(&self, state: &mut Scaled, rows: Range<usize>) -> Result<()> {
-        each_value(&self.values, &self.inclusion, rows, |value| {
+    fn update(&self, state: &mut ScaledProduct, rows: Range<usize>) -> Result<()> {
+        for_each_value(&self.values, &self.inclusion, rows, |value| {
             let rootless = self.which == Product::Root && value < 0.0;
             state.multiply(if rootless { f64::NAN } else { value });
         });
@@ -111,18 +111,18 @@ impl Accumulator for Factors {
     }
 
     #[inline]
-    fn merge(&self, left: &mut Scaled, right: &Scaled) -> Result<()> {
+    fn merge(&self, left: &mut ScaledProduct, right: &ScaledProduct) -> Result<()> {
         left.merge(right);
         Ok(())
     }
 
-    fn save(&self, state: &Scaled) -> Result<RecordBatch> {
-        let Scaled { mantissa, exponent, count } = *state;
-        saved([("mantissa", mantissa.write()?), ("exponent", exponent.write()?), ("count", count.write()?)])
+    fn save(&self, state: &ScaledProduct) -> Result<RecordBatch> {
+        let ScaledProduct { mantissa, exponent, count } = *state;
+        saved_row([("mantissa", mantissa.write()?), ("exponent", exponent.write()?), ("count", count.write()?)])
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Scaled> {
-        Ok(Scaled {
+    fn load(&self, saved: &RecordBatch) -> Result<ScaledProduct> {
+        Ok(ScaledProduct {
             mantissa: saved_value(saved, "mantissa")?,
             exponent: saved_value(saved, "exponent")?,
             count: saved_value(saved, "count")?,
@@ -144,17 +144,21 @@ impl Product {
     ///
     /// # Errors
     /// The column holds something else.
-    pub fn over(self, values: &dyn Array, inclusion: Inclusion) -> Result<Accumulated<Factors, Only<Self>>> {
-        let values = native::<Float64Type>(values)?.values().clone();
-        Ok(Accumulated::new(Factors { values, inclusion, which: self }, self))
+    pub fn over(
+        self,
+        values: &dyn Array,
+        inclusion: RowMask,
+    ) -> Result<Accumulated<ProductAccumulator, PrimitiveResult<Self>>> {
+        let values = to_primitive::<Float64Type>(values)?.values().clone();
+        Ok(Accumulated::new(ProductAccumulator { values, inclusion, which: self }, self))
     }
 }
 
-impl NativeReadout<Scaled> for Product {
+impl PrimitiveReader<ScaledProduct> for Product {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Scaled) -> Result<Option<f64>> {
+    fn read(&self, state: &ScaledProduct) -> Result<Option<f64>> {
         Ok((state.count > 0).then(|| match self {
             Self::Value => state.value(),
             // A negative zero is no negative value.
@@ -175,12 +179,12 @@ mod tests {
 
     fn answer(which: Product, values: &[f64]) -> Option<f64> {
         let column = Float64Array::from(values.to_vec());
-        let product = which.over(&column, Inclusion::All).unwrap();
+        let product = which.over(&column, RowMask::All).unwrap();
         results(&product, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
     }
 
     #[test]
-    fn every_double_comes_back() {
+    fn every_double_round_trips() {
         let tiny = f64::from_bits(1);
         for value in [0.0, -0.0, 1.0, -1.5, 0.1, f64::MAX, f64::MIN, f64::MIN_POSITIVE, -tiny, tiny, f64::INFINITY] {
             assert_eq!(answer(Product::Value, &[value]).unwrap().to_bits(), value.to_bits());
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_result_overflows() {
+    fn intermediate_products_do_not_overflow() {
         assert_eq!(answer(Product::Value, &[1e-200, 1e-200, 1e200, 1e200]).map(f64::round), Some(1.0));
         assert_eq!(answer(Product::Value, &[f64::MAX, 2.0, 0.5]), Some(f64::MAX));
         assert_eq!(answer(Product::Value, &[f64::MAX, -2.0]), Some(f64::NEG_INFINITY));

@@ -17,12 +17,12 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use crate::error::Result;
-use crate::functions::native::native;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::to_primitive;
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 
 /// The first two moments of some pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -91,13 +91,13 @@ impl Comoments {
 
 /// Gathers the moments of two columns of doubles.
 #[derive(Debug, Clone)]
-pub struct Pairs {
+pub struct PairAccumulator {
     y: ScalarBuffer<f64>,
     x: ScalarBuffer<f64>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
 }
 
-impl Accumulator for Pairs {
+impl Accumulator for PairAccumulator {
     type State = Comoments;
 
     #[inline]
@@ -107,7 +107,7 @@ impl Accumulator for Pairs {
 
     #[inline]
     fn update(&self, state: &mut Comoments, rows: Range<usize>) -> Result<()> {
-        self.inclusion.each(rows, |row| state.add(self.y[row], self.x[row]));
+        self.inclusion.for_each(rows, |row| state.add(self.y[row], self.x[row]));
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Accumulator for Pairs {
 
     fn save(&self, state: &Comoments) -> Result<RecordBatch> {
         let Comoments { count, mean_y, mean_x, yy, xx, xy } = *state;
-        saved([
+        saved_row([
             ("count", count.write()?),
             ("mean_y", mean_y.write()?),
             ("mean_x", mean_x.write()?),
@@ -164,19 +164,19 @@ pub enum Regression {
     Sxy,
 }
 
-impl Pairs {
+impl PairAccumulator {
     /// Those of two columns of doubles.
     ///
     /// # Errors
     /// The columns hold something else.
-    pub fn new(y: &dyn Array, x: &dyn Array, inclusion: Inclusion) -> Result<Self> {
-        let y = native::<Float64Type>(y)?.values().clone();
-        let x = native::<Float64Type>(x)?.values().clone();
+    pub fn new(y: &dyn Array, x: &dyn Array, inclusion: RowMask) -> Result<Self> {
+        let y = to_primitive::<Float64Type>(y)?.values().clone();
+        let x = to_primitive::<Float64Type>(x)?.values().clone();
         Ok(Self { y, x, inclusion })
     }
 }
 
-impl NativeReadout<Comoments> for Regression {
+impl PrimitiveReader<Comoments> for Regression {
     type Type = Float64Type;
 
     #[inline]
@@ -217,7 +217,7 @@ mod tests {
         let (y, x): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let (y, x) = (Float64Array::from(y), Float64Array::from(x));
         which.map(|which| {
-            let regression = Accumulated::new(Pairs::new(&y, &x, Inclusion::All).unwrap(), which);
+            let regression = Accumulated::new(PairAccumulator::new(&y, &x, RowMask::All).unwrap(), which);
             results(&regression, &[0..y.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn constants() {
+    fn constant_columns() {
         let which = [R2, Slope, Intercept, Corr, CovarSamp, Sxy];
         let x = answers(which, &[(1.0, 5.0), (2.0, 5.0)]);
         assert_eq!(x, [None, None, None, None, Some(0.0), Some(0.0)]);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_infinity() {
+    fn single_infinite_pair() {
         let nan = |answers: [Option<f64>; 3]| answers.map(|answer| answer.map(f64::is_nan));
         assert_eq!(answers([R2, Slope, Corr], &[(f64::INFINITY, 1.0)]), [None; 3]);
         assert_eq!(nan(answers([Sxy, Syy, CovarPop], &[(f64::INFINITY, 1.0)])), [Some(true); 3]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn far_beyond_the_range_of_squares() {
+    fn correlation_of_huge_values_is_finite() {
         let pairs = [(1e150, 1e120), (2e150, 2e120), (4e150, 3e120)];
         let found = answers([Corr], &pairs)[0].unwrap();
         assert!((found - 0.981_980_506_061_965_7).abs() < 1e-12, "{found}");

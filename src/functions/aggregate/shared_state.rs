@@ -15,14 +15,14 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{Field, Fields};
 
-use super::accumulator::NativeReadout;
+use super::accumulator::PrimitiveReader;
 use crate::error::Result;
-use crate::functions::results::Results;
-use crate::model::aggregate::Readout;
-use crate::util::simd::vectorized;
+use crate::functions::results::PrimitiveResults;
+use crate::model::aggregate::ResultReader;
+use crate::util::simd::with_avx2_only;
 
 /// Answers as they gather.
-pub(crate) trait Answers<S> {
+pub(crate) trait ResultBuilder<S> {
     /// Appends what each of `states` says.
     ///
     /// # Errors
@@ -43,30 +43,34 @@ pub(crate) trait Answers<S> {
 }
 
 /// What a state says, whatever type the answer has.
-pub(crate) trait Read<S>: Send + Sync {
+pub(crate) trait StateReader<S>: Send + Sync {
     /// Room for so many answers.
-    fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>>;
+    fn builder(self: Arc<Self>, capacity: usize) -> Box<dyn ResultBuilder<S>>;
 }
 
-impl<S: Clone + 'static, R: NativeReadout<S> + 'static> Read<S> for R {
-    fn answers(self: Arc<Self>, capacity: usize) -> Box<dyn Answers<S>> {
-        Box::new(Natives { results: Results::<R::Type>::with_capacity(capacity), readout: self, states: PhantomData })
+impl<S: Clone + 'static, R: PrimitiveReader<S> + 'static> StateReader<S> for R {
+    fn builder(self: Arc<Self>, capacity: usize) -> Box<dyn ResultBuilder<S>> {
+        Box::new(PrimitiveBuilder {
+            results: PrimitiveResults::<R::Type>::with_capacity(capacity),
+            readout: self,
+            states: PhantomData,
+        })
     }
 }
 
 /// Answers of native type.
-struct Natives<S, R: NativeReadout<S>> {
+struct PrimitiveBuilder<S, R: PrimitiveReader<S>> {
     readout: Arc<R>,
-    results: Results<R::Type>,
+    results: PrimitiveResults<R::Type>,
     states: PhantomData<fn(&S)>,
 }
 
-impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
+impl<S: Clone, R: PrimitiveReader<S>> ResultBuilder<S> for PrimitiveBuilder<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
         let Self { readout, results, .. } = self;
-        let read = vectorized(
+        let read = with_avx2_only(
             #[inline(always)]
-            || readout.read_all(states.iter().map(|state| Ok(state.clone())), results),
+            || readout.read_block(states.iter().map(|state| Ok(state.clone())), results),
         );
         read.unwrap_or_else(|| states.iter().try_for_each(|state| self.repeat(state, 1)))
     }
@@ -77,29 +81,29 @@ impl<S: Clone, R: NativeReadout<S>> Answers<S> for Natives<S, R> {
     }
 
     fn finish(self: Box<Self>) -> Result<ArrayRef> {
-        self.readout.label(self.results.finish()?)
+        self.readout.with_type(self.results.finish()?)
     }
 }
 
 /// One answer of several: how it is read, and the call that asks for it.
-pub(crate) type Asked<S> = (Arc<dyn Read<S>>, String);
+pub(crate) type Request<S> = (Arc<dyn StateReader<S>>, String);
 
 /// A readout of any number of answers: a column of structs of them, or the very column of one answer.
-pub(crate) struct Several<S> {
-    asked: Vec<Asked<S>>,
+pub(crate) struct SharedResults<S> {
+    asked: Vec<Request<S>>,
 }
 
-impl<S> Several<S> {
+impl<S> SharedResults<S> {
     /// What all of `asked` say.
     #[must_use]
-    pub(crate) fn new(asked: Vec<Asked<S>>) -> Self {
+    pub(crate) fn new(asked: Vec<Request<S>>) -> Self {
         Self { asked }
     }
 
     fn each(
         &self,
-        answers: &mut [Box<dyn Answers<S>>],
-        answer: impl Fn(&mut dyn Answers<S>) -> Result<()>,
+        answers: &mut [Box<dyn ResultBuilder<S>>],
+        answer: impl Fn(&mut dyn ResultBuilder<S>) -> Result<()>,
     ) -> Result<()> {
         let mut each = answers.iter_mut().zip(&self.asked);
         each.try_for_each(|(answers, (_, call))| answer(answers.as_mut()).map_err(|error| error.of_call(call)))
@@ -107,27 +111,31 @@ impl<S> Several<S> {
 }
 
 /// Where several answers gather.
-pub(crate) struct Gathered<S> {
+pub(crate) struct SharedBuilder<S> {
     /// Those of the block at hand.
     states: Vec<S>,
-    answers: Vec<Box<dyn Answers<S>>>,
+    answers: Vec<Box<dyn ResultBuilder<S>>>,
 }
 
-impl<S: Clone + Send + Sync> Readout<S> for Several<S> {
-    type Builder = Gathered<S>;
+impl<S: Clone + Send + Sync> ResultReader<S> for SharedResults<S> {
+    type Builder = SharedBuilder<S>;
 
-    fn builder(&self, capacity: usize) -> Gathered<S> {
-        let answers = self.asked.iter().map(|(read, _)| read.clone().answers(capacity)).collect();
-        Gathered { states: Vec::new(), answers }
+    fn builder(&self, capacity: usize) -> SharedBuilder<S> {
+        let answers = self.asked.iter().map(|(read, _)| read.clone().builder(capacity)).collect();
+        SharedBuilder { states: Vec::new(), answers }
     }
 
-    fn evaluate(&self, state: &S, out: &mut Gathered<S>) -> Result<()> {
+    fn evaluate(&self, state: &S, out: &mut SharedBuilder<S>) -> Result<()> {
         self.repeat(state, 1, out)
     }
 
     #[inline(always)]
-    fn evaluate_all(&self, states: impl ExactSizeIterator<Item = Result<S>>, out: &mut Gathered<S>) -> Result<()> {
-        let Gathered { states: block, answers } = out;
+    fn evaluate_block(
+        &self,
+        states: impl ExactSizeIterator<Item = Result<S>>,
+        out: &mut SharedBuilder<S>,
+    ) -> Result<()> {
+        let SharedBuilder { states: block, answers } = out;
         block.clear();
         block.reserve(states.len());
         for state in states {
@@ -136,12 +144,12 @@ impl<S: Clone + Send + Sync> Readout<S> for Several<S> {
         self.each(answers, |answers| answers.extend(block))
     }
 
-    fn repeat(&self, state: &S, times: usize, out: &mut Gathered<S>) -> Result<()> {
+    fn repeat(&self, state: &S, times: usize, out: &mut SharedBuilder<S>) -> Result<()> {
         self.each(&mut out.answers, |answers| answers.repeat(state, times))
     }
 
-    fn finish(&self, out: Gathered<S>) -> Result<ArrayRef> {
-        let columns = out.answers.into_iter().map(Answers::finish).collect::<Result<Vec<_>>>()?;
+    fn finish(&self, out: SharedBuilder<S>) -> Result<ArrayRef> {
+        let columns = out.answers.into_iter().map(ResultBuilder::finish).collect::<Result<Vec<_>>>()?;
         if let [only] = &columns[..] {
             return Ok(only.clone());
         }

@@ -8,11 +8,11 @@
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::accumulator::NativeReadout;
-use super::lanes::BLOCK;
-use super::moments::{Moment, offset, summed};
+use super::accumulator::PrimitiveReader;
+use super::lanes::VALUES_PER_BLOCK;
+use super::moments::{Moments, block_sum, mean_offset};
 use crate::error::Result;
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 
 /// The first four moments of some values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +31,7 @@ pub struct FourMoments {
     pub fourths: f64,
 }
 
-impl Moment for FourMoments {
+impl Moments for FourMoments {
     #[inline]
     fn add(&mut self, value: f64) {
         // The distance of a value from itself is 0 if it has one.
@@ -39,17 +39,17 @@ impl Moment for FourMoments {
         self.merge(&Self { count: 1.0, pivot: value, squares, ..Self::default() });
     }
 
-    fn of(block: &[f64; BLOCK]) -> Self {
-        let offset = offset(block);
+    fn of(block: &[f64; VALUES_PER_BLOCK]) -> Self {
+        let offset = mean_offset(block);
         let distance = |value: f64| (value - block[0]) - offset;
         let square = |value: f64| distance(value) * distance(value);
         Self {
-            count: BLOCK as f64,
+            count: VALUES_PER_BLOCK as f64,
             pivot: block[0],
             offset,
-            squares: summed(block, square),
-            cubes: summed(block, |value| square(value) * distance(value)),
-            fourths: summed(block, |value| square(value) * square(value)),
+            squares: block_sum(block, square),
+            cubes: block_sum(block, |value| square(value) * distance(value)),
+            fourths: block_sum(block, |value| square(value) * square(value)),
         }
     }
 
@@ -79,7 +79,7 @@ impl Moment for FourMoments {
 
     fn save(&self) -> Result<RecordBatch> {
         let Self { count, pivot, offset, squares, cubes, fourths } = *self;
-        saved([
+        saved_row([
             ("count", count.write()?),
             ("pivot", pivot.write()?),
             ("offset", offset.write()?),
@@ -103,14 +103,14 @@ impl Moment for FourMoments {
 
 /// Which feature of the distribution's shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum SkewnessKurtosis {
     /// How far it leans: the third standardised moment of the population.
     Skewness,
     /// How heavy its tails are: the fourth, less the normal distribution's 3.
     Kurtosis,
 }
 
-impl NativeReadout<FourMoments> for Shape {
+impl PrimitiveReader<FourMoments> for SkewnessKurtosis {
     type Type = Float64Type;
 
     #[inline]
@@ -134,32 +134,32 @@ mod tests {
     use super::*;
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
-    use crate::functions::aggregate::moments::Values;
-    use crate::model::row_mask::Inclusion;
+    use crate::functions::aggregate::moments::MomentAccumulator;
+    use crate::model::row_mask::RowMask;
 
     /// Skewness and kurtosis of all of `values`.
     fn shape(values: &[f64]) -> [Option<f64>; 2] {
         let column = Float64Array::from(values.to_vec());
-        [Shape::Skewness, Shape::Kurtosis].map(|which| {
-            let shape = Accumulated::new(Values::<FourMoments>::new(&column, Inclusion::All).unwrap(), which);
+        [SkewnessKurtosis::Skewness, SkewnessKurtosis::Kurtosis].map(|which| {
+            let shape = Accumulated::new(MomentAccumulator::<FourMoments>::new(&column, RowMask::All).unwrap(), which);
             results(&shape, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }
 
     #[test]
-    fn without_spread_there_is_no_shape() {
+    fn constant_values_give_null_skewness() {
         for values in [vec![], vec![7.0], vec![0.1; 3], vec![1e17 / 3.0; 300]] {
             assert_eq!(shape(&values), [None; 2], "{values:?}");
         }
     }
 
     #[test]
-    fn two_values_have_one() {
+    fn two_values_have_zero_skewness() {
         assert_eq!(shape(&[1.0, 2.0]), [Some(0.0), Some(-2.0)]);
     }
 
     #[test]
-    fn what_is_not_finite_gives_nan() {
+    fn non_finite_values_give_nan() {
         for values in
             [vec![f64::NAN], vec![f64::INFINITY], vec![1.0, f64::NAN, 2.0], [[1.0, f64::INFINITY]; 99].concat()]
         {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_agree_with_the_definition() {
+    fn blocks_match_the_definition() {
         let values: Vec<f64> = (0..1000).map(|value| 1e6 + f64::from(value * value % 97)).collect();
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;

@@ -17,15 +17,15 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::DataType;
 
-use super::accumulator::NativeReadout;
-use super::exact::{Compensated, Wide};
-use super::sum_state::{Exact, Integer, Summand};
-use super::total::{Sums, Total};
+use super::accumulator::PrimitiveReader;
+use super::exact::{Compensated, Int320};
+use super::sum_state::{ExactSum, SumInI128, SumInput};
+use super::total::{SumAccumulator, SumState};
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
-use crate::functions::native::{labelled, native};
-use crate::functions::results::{Results, in_slot};
-use crate::model::row_mask::Inclusion;
+use crate::functions::native::{to_primitive, with_type};
+use crate::functions::results::{PrimitiveResults, in_slot};
+use crate::model::row_mask::RowMask;
 
 /// What to do where a result does not fit its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,24 +42,30 @@ pub enum OnOverflow {
 ///
 /// # Errors
 /// The column holds something else.
-pub fn integers<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, i128>> {
-    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
+pub fn integer_accumulator<T: ArrowPrimitiveType>(
+    values: &dyn Array,
+    inclusion: RowMask,
+) -> Result<SumAccumulator<T::Native, i128>> {
+    Ok(SumAccumulator::new(to_primitive::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of decimals.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn decimals<T: ArrowPrimitiveType>(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<T::Native, Wide>> {
-    Ok(Sums::new(native::<T>(values)?.values().clone(), inclusion))
+pub fn decimal_accumulator<T: ArrowPrimitiveType>(
+    values: &dyn Array,
+    inclusion: RowMask,
+) -> Result<SumAccumulator<T::Native, Int320>> {
+    Ok(SumAccumulator::new(to_primitive::<T>(values)?.values().clone(), inclusion))
 }
 
 /// The accumulator of a column of doubles.
 ///
 /// # Errors
 /// The column holds something else.
-pub fn floats(values: &dyn Array, inclusion: Inclusion) -> Result<Sums<f64, Compensated>> {
-    Ok(Sums::new(native::<Float64Type>(values)?.values().clone(), inclusion))
+pub fn float_accumulator(values: &dyn Array, inclusion: RowMask) -> Result<SumAccumulator<f64, Compensated>> {
+    Ok(SumAccumulator::new(to_primitive::<Float64Type>(values)?.values().clone(), inclusion))
 }
 
 /// Reads a sum of integers, labelled as its type.
@@ -107,12 +113,12 @@ impl IntegerSum {
     }
 }
 
-impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
+impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntegerSum {
     type Type = Int64Type;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<i64>> {
-        let sum = state.sum.number();
+    fn read(&self, state: &SumState<S>) -> Result<Option<i64>> {
+        let sum = state.sum.to_i128();
         if state.count == 0 {
             return Ok(None);
         }
@@ -121,25 +127,25 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
     }
 
     #[inline(always)]
-    fn read_all(
+    fn read_block(
         &self,
-        states: impl ExactSizeIterator<Item = Result<Total<S>>>,
-        sums: &mut Results<Int64Type>,
+        states: impl ExactSizeIterator<Item = Result<SumState<S>>>,
+        sums: &mut PrimitiveResults<Int64Type>,
     ) -> Result<()> {
         // Sums that all fit need no look at each of them, and compilers make vectors of the loop.
         let most = i128::MAX >> (i128::BITS - 1 - S::BITS);
         if self.least <= !most && most <= self.most {
-            return sums.extend(states.map(|state| state.map(|state| (state.sum.number() as i64, state.count > 0))));
+            return sums.extend(states.map(|state| state.map(|state| (state.sum.to_i128() as i64, state.count > 0))));
         }
         sums.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
-    fn label(&self, sums: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
+    fn with_type(&self, sums: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
             // The bits of a u64 were kept in an i64; a cast would take them for a negative number.
             DataType::UInt64 => Ok(Arc::new(sums.unary::<_, UInt64Type>(i64::cast_unsigned))),
-            DataType::Interval(_) => labelled(&arrow_cast::cast(&sums, &DataType::Int32)?, &self.output),
-            output => labelled(&sums, output),
+            DataType::Interval(_) => with_type(&arrow_cast::cast(&sums, &DataType::Int32)?, &self.output),
+            output => with_type(&sums, output),
         }
     }
 }
@@ -148,11 +154,11 @@ impl<S: Integer> NativeReadout<Total<S>> for IntegerSum {
 #[derive(Debug, Clone, Copy)]
 pub struct FloatSum;
 
-impl NativeReadout<Total<Compensated>> for FloatSum {
+impl PrimitiveReader<SumState<Compensated>> for FloatSum {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Total<Compensated>) -> Result<Option<f64>> {
+    fn read(&self, state: &SumState<Compensated>) -> Result<Option<f64>> {
         Ok((state.count > 0).then_some(state.sum.total()))
     }
 }
@@ -165,7 +171,7 @@ pub struct DecimalSum<N> {
     values: PhantomData<N>,
 }
 
-impl<N: Unscaled + Summand> DecimalSum<N> {
+impl<N: Unscaled + SumInput> DecimalSum<N> {
     /// The sum as `output`, a decimal of the values' width.
     ///
     /// # Errors
@@ -187,20 +193,20 @@ impl<N: Unscaled + Summand> DecimalSum<N> {
     }
 }
 
-impl<N: Unscaled + Summand, S: Exact> NativeReadout<Total<S>> for DecimalSum<N> {
+impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<SumState<S>> for DecimalSum<N> {
     type Type = N::Decimal;
 
     #[inline]
-    fn read(&self, state: &Total<S>) -> Result<Option<N>> {
-        match self.column.fit(state.sum.wide().value()) {
+    fn read(&self, state: &SumState<S>) -> Result<Option<N>> {
+        match self.column.checked(state.sum.to_int320().value()) {
             _ if state.count == 0 => Ok(None),
             Some(sum) => Ok(Some(sum)),
             None => self.overflow(),
         }
     }
 
-    fn label(&self, sums: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
-        self.column.label::<N>(&sums)
+    fn with_type(&self, sums: PrimitiveArray<N::Decimal>) -> Result<ArrayRef> {
+        self.column.with_type::<N>(&sums)
     }
 }
 
@@ -218,9 +224,11 @@ mod tests {
 
     fn bigints(values: Vec<Option<i64>>, on_overflow: OnOverflow) -> Result<Vec<Option<i64>>> {
         let column: ArrayRef = Arc::new(Int64Array::from(values));
-        let inclusion = Inclusion::new(std::slice::from_ref(&column), None);
-        let sum =
-            Accumulated::new(integers::<Int64Type>(&column, inclusion)?, IntegerSum::new(DataType::Int64, on_overflow));
+        let inclusion = RowMask::new(std::slice::from_ref(&column), None);
+        let sum = Accumulated::new(
+            integer_accumulator::<Int64Type>(&column, inclusion)?,
+            IntegerSum::new(DataType::Int64, on_overflow),
+        );
         let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
         Ok(results(&sum, &runs)?.as_primitive::<Int64Type>().iter().collect())
     }
@@ -242,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_are_no_zeros() {
+    fn nulls_are_not_zeros() {
         assert_eq!(bigints(vec![None, Some(0), None], OnOverflow::Error).unwrap(), [None, None, Some(0), Some(0)]);
     }
 
@@ -250,7 +258,7 @@ mod tests {
     fn unsigned_sums_use_their_top_bit() {
         let column = UInt64Array::from(vec![u64::MAX - 1, 1, 1]);
         let sum = |policy| {
-            let values = integers::<UInt64Type>(&column, Inclusion::All).unwrap();
+            let values = integer_accumulator::<UInt64Type>(&column, RowMask::All).unwrap();
             results(&Accumulated::new(values, IntegerSum::new(DataType::UInt64, policy)), &[0..2, 0..3])
         };
         assert_eq!(sum(OnOverflow::Error).unwrap_err().kind(), ErrorKind::Overflow);
@@ -264,7 +272,7 @@ mod tests {
         use arrow_schema::IntervalUnit::YearMonth;
 
         let column = IntervalYearMonthArray::from(vec![i32::MAX, 1, -1]);
-        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let values = integer_accumulator::<Int32Type>(&column, RowMask::All).unwrap();
         let sum = Accumulated::new(values, IntegerSum::new(DataType::Interval(YearMonth), OnOverflow::Error));
         assert_eq!(results(&sum, &[0..2]).unwrap_err().kind(), ErrorKind::Overflow);
         let sums = results(&sum, &[0..3, 1..3]).unwrap();
@@ -272,23 +280,23 @@ mod tests {
     }
 
     #[test]
-    fn ints_sum_to_bigint() {
+    fn int_sums_are_bigint() {
         let column = Int32Array::from(vec![i32::MAX, i32::MAX]);
-        let values = integers::<Int32Type>(&column, Inclusion::All).unwrap();
+        let values = integer_accumulator::<Int32Type>(&column, RowMask::All).unwrap();
         let sums =
             results(&Accumulated::new(values, IntegerSum::new(DataType::Int64, OnOverflow::Error)), &[0..2]).unwrap();
         assert_eq!(sums.as_primitive::<Int64Type>().value(0), 2 * i64::from(i32::MAX));
     }
 
     #[test]
-    fn decimals_are_checked_only_in_the_end() {
+    fn decimal_overflow_is_checked_on_the_result() {
         let nines = 10_i128.pow(38) - 1;
         let mut values = vec![nines; 500];
         values.extend([-nines; 499]);
         values.extend([1, -1]);
         let column = Decimal128Array::from(values).with_precision_and_scale(38, 0).unwrap();
         let sum = |policy| {
-            let values = decimals::<Decimal128Type>(&column, Inclusion::All).unwrap();
+            let values = decimal_accumulator::<Decimal128Type>(&column, RowMask::All).unwrap();
             let sum = Accumulated::new(values, DecimalSum::<i128>::new(DataType::Decimal128(38, 0), policy).unwrap());
             results(&sum, &[0..0, 0..999, 0..1000, 0..1001])
         };
@@ -303,11 +311,12 @@ mod tests {
     }
 
     #[test]
-    fn floats_follow_their_own_rules() {
+    fn float_sums_follow_ieee_rules() {
         let sums = |values: Vec<f64>| {
             let column = Float64Array::from(values);
             let runs: Vec<_> = (0..=column.len()).map(|end| 0..end).collect();
-            let sums = results(&Accumulated::new(floats(&column, Inclusion::All).unwrap(), FloatSum), &runs).unwrap();
+            let sums =
+                results(&Accumulated::new(float_accumulator(&column, RowMask::All).unwrap(), FloatSum), &runs).unwrap();
             assert!(sums.is_null(0));
             sums.as_primitive::<Float64Type>().values()[1..].to_vec()
         };

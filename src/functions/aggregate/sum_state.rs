@@ -5,24 +5,24 @@ use std::hint::select_unpredictable;
 use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, i256};
 
-use super::exact::{Compensated, Wide};
+use super::exact::{Compensated, Int320};
 use crate::error::{Error, Result};
-use crate::functions::native::{or_zero, present_or};
-use crate::functions::saved_state::{Saved, saved, saved_value};
-use crate::util::bitmap::WORD;
+use crate::functions::native::{masked, select_present};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
+use crate::util::bitmap::WORD_BITS;
 
 /// Values that are summed.
-pub trait Summand: ArrowNativeType {
+pub trait SumInput: ArrowNativeType {
     /// The value where it takes part, else zero; without a branch.
     #[must_use]
-    fn or_zero(self, takes_part: bool) -> Self;
+    fn masked(self, takes_part: bool) -> Self;
 }
 
 macro_rules! summand {
     ($($native:ty),*) => {$(
-        impl Summand for $native {
+        impl SumInput for $native {
             #[inline]
-            fn or_zero(self, takes_part: bool) -> Self {
+            fn masked(self, takes_part: bool) -> Self {
                 select_unpredictable(takes_part, self, 0)
             }
         }
@@ -31,23 +31,23 @@ macro_rules! summand {
 
 summand!(i32, i64, u64, i128);
 
-impl Summand for f64 {
+impl SumInput for f64 {
     #[inline]
-    fn or_zero(self, takes_part: bool) -> Self {
+    fn masked(self, takes_part: bool) -> Self {
         // Adding +0.0 changes no sum that began with it.
-        present_or(self, 0.0, takes_part)
+        select_present(self, 0.0, takes_part)
     }
 }
 
-impl Summand for i256 {
+impl SumInput for i256 {
     #[inline]
-    fn or_zero(self, takes_part: bool) -> Self {
+    fn masked(self, takes_part: bool) -> Self {
         if takes_part { self } else { Self::ZERO }
     }
 }
 
 /// What values are summed in.
-pub trait Sum: Copy + Send + Sync {
+pub trait RunningSum: Copy + Send + Sync {
     /// The sum of nothing.
     const ZERO: Self;
 
@@ -72,18 +72,18 @@ pub trait Sum: Copy + Send + Sync {
 }
 
 /// A sum that takes values of this type.
-pub trait Adds<N>: Sum {
+pub trait SumOf<N>: RunningSum {
     /// Adds one value.
     fn add(&mut self, value: N);
 
     /// Adds the values whose bit is set.
     #[inline(always)]
-    fn add_present(&mut self, values: &[N; WORD], present: u64)
+    fn add_present(&mut self, values: &[N; WORD_BITS], present: u64)
     where
-        N: Summand,
+        N: SumInput,
     {
         for (bit, value) in values.iter().enumerate() {
-            self.add(value.or_zero((present >> bit) & 1 != 0));
+            self.add(value.masked((present >> bit) & 1 != 0));
         }
     }
 
@@ -100,7 +100,7 @@ pub trait Adds<N>: Sum {
 }
 
 /// A sum without error, which can be taken out of another.
-pub trait Exact: Sum {
+pub trait ExactSum: RunningSum {
     /// The bits of the greatest sum it holds.
     const BITS: u32;
 
@@ -108,21 +108,21 @@ pub trait Exact: Sum {
     fn retract(&mut self, gone: &Self);
 
     /// The same number.
-    fn wide(&self) -> Wide;
+    fn to_int320(&self) -> Int320;
 }
 
 /// A sum that fits 128 bits.
-pub trait Integer: Exact {
+pub trait SumInI128: ExactSum {
     /// The same number.
-    fn number(&self) -> i128;
+    fn to_i128(&self) -> i128;
 
     /// The double nearest to it.
-    fn double(&self) -> f64;
+    fn to_f64(&self) -> f64;
 }
 
 macro_rules! exact {
     ($($sum:ty: $($native:ty),*;)*) => {$(
-        impl Sum for $sum {
+        impl RunningSum for $sum {
             const ZERO: Self = 0;
 
             #[inline(always)]
@@ -136,17 +136,17 @@ macro_rules! exact {
             }
 
             fn save(&self, count: u64) -> Result<RecordBatch> {
-                self.wide().save(count)
+                self.to_int320().save(count)
             }
 
             fn load(saved: &RecordBatch) -> Result<Self> {
-                let sum = Wide::load(saved)?.value().and_then(i256::to_i128);
+                let sum = Int320::load(saved)?.value().and_then(i256::to_i128);
                 let sum = sum.and_then(|sum| Self::try_from(sum).ok());
                 sum.ok_or_else(|| Error::internal("a carried sum is wider than its section's sums"))
             }
         }
 
-        impl Exact for $sum {
+        impl ExactSum for $sum {
             const BITS: u32 = <$sum>::BITS - 1;
 
             #[inline]
@@ -155,31 +155,31 @@ macro_rules! exact {
             }
 
             #[inline]
-            fn wide(&self) -> Wide {
-                Wide { low: i256::from_i128(i128::from(*self)), wraps: 0 }
+            fn to_int320(&self) -> Int320 {
+                Int320 { low: i256::from_i128(i128::from(*self)), wraps: 0 }
             }
         }
 
-        impl Integer for $sum {
+        impl SumInI128 for $sum {
             #[inline]
-            fn number(&self) -> i128 {
+            fn to_i128(&self) -> i128 {
                 i128::from(*self)
             }
 
             #[inline]
-            fn double(&self) -> f64 {
+            fn to_f64(&self) -> f64 {
                 *self as f64
             }
         }
 
-        $(impl Adds<$native> for $sum {
+        $(impl SumOf<$native> for $sum {
             #[inline]
             fn add(&mut self, value: $native) {
                 *self += value as $sum;
             }
 
             #[inline(always)]
-            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+            fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
                 // A choice by bits, of which compilers make vectors.
                 *self += values.iter().zip(0..).fold(0, |sum, (&value, bit)| {
                     let taken = ((present >> bit) & 1).cast_signed().wrapping_neg();
@@ -198,32 +198,32 @@ exact! {
 /// Values of 64 bits in a sum of 128: halves are summed by themselves, of which compilers make vectors.
 macro_rules! by_halves {
     ($($native:ty),*) => {$(const _: () = {
-        /// The sum of no more than [`HALVES`] values.
+        /// The sum of no more than [`MAX_SUMMED_HALVES`] values.
         #[inline(always)]
         fn summed(values: impl Iterator<Item = $native>) -> i128 {
             let (mut low, mut high) = (0, 0);
             for value in values {
-                low += value as u64 & LOW;
-                high += value >> HALF;
+                low += value as u64 & LOW_HALF;
+                high += value >> HALF_BITS;
             }
-            (i128::from(high) << HALF) + i128::from(low)
+            (i128::from(high) << HALF_BITS) + i128::from(low)
         }
 
-        impl Adds<$native> for i128 {
+        impl SumOf<$native> for i128 {
             #[inline]
             fn add(&mut self, value: $native) {
                 *self += Self::from(value);
             }
 
             #[inline(always)]
-            fn add_present(&mut self, values: &[$native; WORD], present: u64) {
+            fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
                 let kept = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
                 *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & kept(bit)));
             }
 
             #[inline(always)]
             fn add_all(&mut self, values: &[$native]) {
-                for values in values.chunks(HALVES) {
+                for values in values.chunks(MAX_SUMMED_HALVES) {
                     *self += summed(values.iter().copied());
                 }
             }
@@ -234,14 +234,14 @@ macro_rules! by_halves {
 by_halves!(i64, u64);
 
 /// The bits of a half, and the lower one's.
-const HALF: u32 = u64::BITS / 2;
+const HALF_BITS: u32 = u64::BITS / 2;
 
-const LOW: u64 = u64::MAX >> HALF;
+const LOW_HALF: u64 = u64::MAX >> HALF_BITS;
 
 /// The sums of so many halves fit 64 bits.
-pub(crate) const HALVES: usize = 1 << 16;
+pub(crate) const MAX_SUMMED_HALVES: usize = 1 << 16;
 
-impl Sum for Wide {
+impl RunningSum for Int320 {
     const ZERO: Self = Self::ZERO;
 
     #[inline]
@@ -255,7 +255,7 @@ impl Sum for Wide {
     }
 
     fn save(&self, count: u64) -> Result<RecordBatch> {
-        saved([("sum", self.low.write()?), ("wraps", self.wraps.write()?), ("count", count.write()?)])
+        saved_row([("sum", self.low.write()?), ("wraps", self.wraps.write()?), ("count", count.write()?)])
     }
 
     fn load(saved: &RecordBatch) -> Result<Self> {
@@ -263,7 +263,7 @@ impl Sum for Wide {
     }
 }
 
-impl Exact for Wide {
+impl ExactSum for Int320 {
     const BITS: u32 = 319;
 
     #[inline]
@@ -272,31 +272,31 @@ impl Exact for Wide {
     }
 
     #[inline]
-    fn wide(&self) -> Wide {
+    fn to_int320(&self) -> Int320 {
         *self
     }
 }
 
-impl Adds<i128> for Wide {
+impl SumOf<i128> for Int320 {
     #[inline]
     fn add(&mut self, value: i128) {
         Self::add(self, i256::from_i128(value));
     }
 }
 
-impl Adds<i256> for Wide {
+impl SumOf<i256> for Int320 {
     #[inline]
     fn add(&mut self, value: i256) {
         Self::add(self, value);
     }
 }
 
-impl Sum for Compensated {
+impl RunningSum for Compensated {
     const ZERO: Self = Self::ZERO;
 
     #[inline(always)]
     fn or_zero(self, kept: u64) -> Self {
-        Self { sum: or_zero(self.sum, kept), lost: or_zero(self.lost, kept) }
+        Self { sum: masked(self.sum, kept), lost: masked(self.lost, kept) }
     }
 
     #[inline]
@@ -305,7 +305,7 @@ impl Sum for Compensated {
     }
 
     fn save(&self, count: u64) -> Result<RecordBatch> {
-        saved([("sum", self.sum.write()?), ("lost", self.lost.write()?), ("count", count.write()?)])
+        saved_row([("sum", self.sum.write()?), ("lost", self.lost.write()?), ("count", count.write()?)])
     }
 
     fn load(saved: &RecordBatch) -> Result<Self> {
@@ -313,7 +313,7 @@ impl Sum for Compensated {
     }
 }
 
-impl Adds<f64> for Compensated {
+impl SumOf<f64> for Compensated {
     #[inline]
     fn add(&mut self, value: f64) {
         Self::add(self, value);
@@ -325,11 +325,11 @@ impl Adds<f64> for Compensated {
     }
 
     #[inline(always)]
-    fn add_present(&mut self, values: &[f64; WORD], present: u64) {
+    fn add_present(&mut self, values: &[f64; WORD_BITS], present: u64) {
         // Adding +0.0 changes no sum that began with it.
-        let mut block = [0.0; WORD];
+        let mut block = [0.0; WORD_BITS];
         for ((slot, value), bit) in block.iter_mut().zip(values).zip(0..) {
-            *slot = or_zero(*value, ((present >> bit) & 1).wrapping_neg());
+            *slot = masked(*value, ((present >> bit) & 1).wrapping_neg());
         }
         self.add_block(&block);
     }

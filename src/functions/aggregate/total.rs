@@ -6,7 +6,7 @@
 //! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
 //! | float64 | a sum and its rounding errors |
 //!
-//! Which values can pass a width is decided by their type and number or else by one look at them ([`Sums::fit`]), unless each
+//! Which values can pass a width is decided by their type and number or else by one look at them ([`SumAccumulator::fit`]), unless each
 //! is added once, side by side with others of its partition: then 128 bits cost no more than the look. A row that takes no
 //! part adds zero: the loops have no branch on it.
 
@@ -16,21 +16,21 @@ use std::ops::{BitOr, Range};
 use arrow_array::RecordBatch;
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 
-use super::sum_state::{Adds, Exact, Summand};
+use super::sum_state::{ExactSum, SumInput, SumOf};
 use crate::error::Result;
-use crate::functions::native::{each_slot_of, scan_slots, scan_slots_back, slot};
+use crate::functions::native::{for_each_grouped_slot, scan_slots, scan_slots_back, visit_slot};
 use crate::functions::saved_state::saved_value;
 use crate::model::aggregate::{Accumulator, Retractable};
-use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
-use crate::util::bitmap::{WORD, word};
+use crate::model::group_ids::RowGroups;
+use crate::model::row_mask::RowMask;
+use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::reserve;
-use crate::util::simd::widest;
+use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
 /// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Total<S> {
+pub struct SumState<S> {
     /// The sum.
     pub sum: S,
     /// How many values it has.
@@ -38,32 +38,32 @@ pub struct Total<S> {
 }
 
 /// Values whose bits can be counted.
-pub trait Measured: ArrowNativeType + BitOr<Output = Self> {
+pub trait BitWidth: ArrowNativeType + BitOr<Output = Self> {
     /// How many bits a value without its sign has at most.
     const BITS: u32;
 
     /// The value without its sign: as many bits as its distance from 0, or from -1 if it is negative.
     #[must_use]
-    fn unsigned(self) -> Self;
+    fn magnitude(self) -> Self;
 
     /// How many bits a number without sign has.
-    fn bits(self) -> u32;
+    fn bit_count(self) -> u32;
 }
 
 macro_rules! measured {
     ($($native:ty),*) => {$(
-        impl Measured for $native {
+        impl BitWidth for $native {
             const BITS: u32 = if Self::MIN == 0 { Self::BITS } else { Self::BITS - 1 };
 
             #[inline]
-            fn unsigned(self) -> Self {
+            fn magnitude(self) -> Self {
                 // Of unsigned numbers nothing.
                 let sign = if Self::MIN == 0 { 0 } else { self >> (Self::BITS - 1) };
                 self ^ sign
             }
 
             #[inline]
-            fn bits(self) -> u32 {
+            fn bit_count(self) -> u32 {
                 Self::BITS - self.leading_zeros()
             }
         }
@@ -73,14 +73,14 @@ measured!(i32, i64, u64, i128);
 
 /// Sums a column of `N` in an `S`.
 #[derive(Debug, Clone)]
-pub struct Sums<N: ArrowNativeType, S> {
+pub struct SumAccumulator<N: ArrowNativeType, S> {
     values: ScalarBuffer<N>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
     sum: PhantomData<S>,
 }
 
-impl<N: ArrowNativeType, S> Sums<N, S> {
-    pub(super) fn new(values: ScalarBuffer<N>, inclusion: Inclusion) -> Self {
+impl<N: ArrowNativeType, S> SumAccumulator<N, S> {
+    pub(super) fn new(values: ScalarBuffer<N>, inclusion: RowMask) -> Self {
         Self { values, inclusion, sum: PhantomData }
     }
 
@@ -90,88 +90,88 @@ impl<N: ArrowNativeType, S> Sums<N, S> {
     ///
     /// # Errors
     /// The system has no threads left.
-    pub fn fit<T: Exact>(&self, look: bool, threads: &Threads) -> Result<bool>
+    pub fn fits_in<T: ExactSum>(&self, look: bool, threads: &Threads) -> Result<bool>
     where
-        N: Measured,
+        N: BitWidth,
     {
-        let fit = |bits| bits + Measured::bits(self.values.len() as u64) <= T::BITS;
+        let fit = |bits| bits + BitWidth::bit_count(self.values.len() as u64) <= T::BITS;
         if fit(N::BITS) || !look {
             return Ok(fit(N::BITS));
         }
         let values = &self.values[..];
         let longest = threads.map(threads.ranges(&(0..values.len())), |rows| {
             let values = &values[rows];
-            Ok(widest(
+            Ok(with_widest_vectors(
                 #[inline(always)]
-                move || values.iter().fold(N::default(), |all, value| all | value.unsigned()),
+                move || values.iter().fold(N::default(), |all, value| all | value.magnitude()),
             ))
         })?;
-        Ok(fit(longest.into_iter().fold(N::default(), |all, some| all | some).bits()))
+        Ok(fit(longest.into_iter().fold(N::default(), |all, some| all | some).bit_count()))
     }
 
-    /// The same values, summed in `T`, which holds their sums ([`Sums::fit`]).
+    /// The same values, summed in `T`, which holds their sums ([`SumAccumulator::fit`]).
     #[must_use]
-    pub fn summed_in<T>(self) -> Sums<N, T> {
-        Sums::new(self.values, self.inclusion)
+    pub fn with_width<T>(self) -> SumAccumulator<N, T> {
+        SumAccumulator::new(self.values, self.inclusion)
     }
 }
 
-impl<S> Sums<u64, S> {
-    /// The same values without their top bits, which none of them has if an `i64` holds their sums ([`Sums::fit`]).
-    pub(crate) fn signed(self) -> Sums<i64, S> {
-        Sums::new(self.values.into_inner().into(), self.inclusion)
+impl<S> SumAccumulator<u64, S> {
+    /// The same values without their top bits, which none of them has if an `i64` holds their sums ([`SumAccumulator::fit`]).
+    pub(crate) fn signed(self) -> SumAccumulator<i64, S> {
+        SumAccumulator::new(self.values.into_inner().into(), self.inclusion)
     }
 }
 
-impl<S> Sums<i32, S> {
+impl<S> SumAccumulator<i32, S> {
     /// The same values in 64 bits.
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(crate) fn widened(self) -> Result<Sums<i64, S>> {
-        let values = reserve::collected(self.values.iter().map(|&value| i64::from(value)))?;
-        Ok(Sums::new(values.into(), self.inclusion))
+    pub(crate) fn widened(self) -> Result<SumAccumulator<i64, S>> {
+        let values = reserve::collect(self.values.iter().map(|&value| i64::from(value)))?;
+        Ok(SumAccumulator::new(values.into(), self.inclusion))
     }
 }
 
-impl<N: Summand, S: Adds<N>> Sums<N, S> {
+impl<N: SumInput, S: SumOf<N>> SumAccumulator<N, S> {
     /// The total where it is kept, else that of nothing.
     #[inline(always)]
-    fn or_none(total: Total<S>, kept: Option<u64>) -> Total<S> {
+    fn masked(total: SumState<S>, kept: Option<u64>) -> SumState<S> {
         let kept = kept.unwrap_or(u64::MAX);
-        Total { sum: total.sum.or_zero(kept), count: total.count & kept }
+        SumState { sum: total.sum.or_zero(kept), count: total.count & kept }
     }
 
     #[inline]
-    fn step(state: &mut Total<S>, value: N, takes_part: bool) {
-        state.sum.add(value.or_zero(takes_part));
+    fn add_if(state: &mut SumState<S>, value: N, takes_part: bool) {
+        state.sum.add(value.masked(takes_part));
         state.count += u64::from(takes_part);
     }
 }
 
-impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
-    type State = Total<S>;
+impl<N: SumInput, S: SumOf<N>> Accumulator for SumAccumulator<N, S> {
+    type State = SumState<S>;
 
     #[inline]
-    fn init(&self) -> Total<S> {
-        Total { sum: S::ZERO, count: 0 }
+    fn init(&self) -> SumState<S> {
+        SumState { sum: S::ZERO, count: 0 }
     }
 
     #[inline]
-    fn update(&self, state: &mut Total<S>, rows: Range<usize>) -> Result<()> {
+    fn update(&self, state: &mut SumState<S>, rows: Range<usize>) -> Result<()> {
         let mut total = *state;
         match &self.inclusion {
-            Inclusion::All => {
+            RowMask::All => {
                 let values = &self.values[rows];
                 total.count += values.len() as u64;
                 total.sum.add_all(values);
             }
-            Inclusion::Mask(bits) => {
-                let (words, rest) = self.values[rows.clone()].as_chunks::<WORD>();
-                widest(
+            RowMask::Mask(bits) => {
+                let (words, rest) = self.values[rows.clone()].as_chunks::<WORD_BITS>();
+                with_widest_vectors(
                     #[inline(always)]
                     || {
-                        for (at, values) in rows.clone().step_by(WORD).zip(words) {
+                        for (at, values) in rows.clone().step_by(WORD_BITS).zip(words) {
                             let present = word(bits, at);
                             total.sum.add_present(values, present);
                             total.count += u64::from(present.count_ones());
@@ -180,7 +180,7 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
                 );
                 let present = word(bits, rows.end - rest.len());
                 for (bit, &value) in rest.iter().enumerate() {
-                    Self::step(&mut total, value, (present >> bit) & 1 != 0);
+                    Self::add_if(&mut total, value, (present >> bit) & 1 != 0);
                 }
             }
         }
@@ -189,44 +189,50 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
     }
 
     #[inline]
-    fn append(&self, state: &mut Total<S>, row: usize) -> Result<()> {
-        slot(&self.values, &self.inclusion, row, |value, takes_part| Self::step(state, value, takes_part));
+    fn append(&self, state: &mut SumState<S>, row: usize) -> Result<()> {
+        visit_slot(&self.values, &self.inclusion, row, |value, takes_part| Self::add_if(state, value, takes_part));
         Ok(())
     }
 
     #[inline(always)]
-    fn append_each(&self, states: &mut [Total<S>], first: usize, groups: &Groups, rows: Range<usize>) -> Result<()> {
-        each_slot_of(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
-            Self::step(&mut states[group - first], value, takes_part);
+    fn append_grouped(
+        &self,
+        states: &mut [SumState<S>],
+        first: usize,
+        groups: &RowGroups,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        for_each_grouped_slot(&self.values, &self.inclusion, groups, rows, |group, value, takes_part| {
+            Self::add_if(&mut states[group - first], value, takes_part);
         });
         Ok(())
     }
 
-    fn accumulate(
+    fn append_scan(
         &self,
-        state: &mut Total<S>,
+        state: &mut SumState<S>,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut [Total<S>],
+        out: &mut [SumState<S>],
     ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
-            let mut total = Self::or_none(total, kept.next());
-            Self::step(&mut total, value, takes_part);
+            let mut total = Self::masked(total, kept.next());
+            Self::add_if(&mut total, value, takes_part);
             total
         });
         Ok(())
     }
 
-    fn prepend_all(
+    fn prepend_scan(
         &self,
-        state: &mut Total<S>,
+        state: &mut SumState<S>,
         rows: Range<usize>,
         mut kept: impl Iterator<Item = u64>,
-        out: &mut [Total<S>],
+        out: &mut [SumState<S>],
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
-            let mut total = Self::or_none(total, kept.next());
-            Self::step(&mut total, value, takes_part);
+            let mut total = Self::masked(total, kept.next());
+            Self::add_if(&mut total, value, takes_part);
             total
         });
         Ok(())
@@ -234,29 +240,29 @@ impl<N: Summand, S: Adds<N>> Accumulator for Sums<N, S> {
 
     // Sums commute, compensated ones too: the error of each rounding is exact, and errors are added two at a time.
     #[inline]
-    fn prepend(&self, state: &mut Total<S>, row: usize) -> Result<()> {
+    fn prepend(&self, state: &mut SumState<S>, row: usize) -> Result<()> {
         self.append(state, row)
     }
 
     #[inline]
-    fn merge(&self, left: &mut Total<S>, right: &Total<S>) -> Result<()> {
+    fn merge(&self, left: &mut SumState<S>, right: &SumState<S>) -> Result<()> {
         left.sum.merge(&right.sum);
         left.count += right.count;
         Ok(())
     }
 
-    fn save(&self, state: &Total<S>) -> Result<RecordBatch> {
+    fn save(&self, state: &SumState<S>) -> Result<RecordBatch> {
         state.sum.save(state.count)
     }
 
-    fn load(&self, saved: &RecordBatch) -> Result<Total<S>> {
-        Ok(Total { sum: S::load(saved)?, count: saved_value(saved, "count")? })
+    fn load(&self, saved: &RecordBatch) -> Result<SumState<S>> {
+        Ok(SumState { sum: S::load(saved)?, count: saved_value(saved, "count")? })
     }
 }
 
-impl<N: Summand, S: Adds<N> + Exact> Retractable for Sums<N, S> {
+impl<N: SumInput, S: SumOf<N> + ExactSum> Retractable for SumAccumulator<N, S> {
     #[inline]
-    fn retract(&self, state: &mut Total<S>, gone: &Total<S>) {
+    fn retract(&self, state: &mut SumState<S>, gone: &SumState<S>) {
         state.sum.retract(&gone.sum);
         state.count -= gone.count;
     }
@@ -265,16 +271,16 @@ impl<N: Summand, S: Adds<N> + Exact> Retractable for Sums<N, S> {
     #[inline(always)]
     fn slide(
         &self,
-        state: &mut Total<S>,
+        state: &mut SumState<S>,
         entering: Range<usize>,
         leaving: Range<usize>,
-        out: &mut [Total<S>],
+        out: &mut [SumState<S>],
     ) -> Result<()> {
-        let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD], [0; WORD]);
+        let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD_BITS], [0; WORD_BITS]);
         let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
-        let words = out.chunks_mut(WORD).zip(come.chunks(WORD)).zip(gone.chunks(WORD));
+        let words = out.chunks_mut(WORD_BITS).zip(come.chunks(WORD_BITS)).zip(gone.chunks(WORD_BITS));
         for (number, ((out, come), gone)) in words.enumerate() {
-            let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD * number);
+            let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD_BITS * number);
             let [entering, leaving] = [&entering, &leaving].map(present);
             let changes = sums.iter_mut().zip(&mut counts).zip(0..);
             for (((sum, count), bit), (&come, &gone)) in changes.zip(come.iter().zip(gone)) {
@@ -305,19 +311,19 @@ mod tests {
 
     use super::*;
     use crate::functions::aggregate::exact::Compensated;
-    use crate::functions::aggregate::sum_state::HALVES;
-    use crate::util::simd::both;
+    use crate::functions::aggregate::sum_state::MAX_SUMMED_HALVES;
+    use crate::util::simd::portable_and_widest;
 
     /// Blocks of values some of which are hidden, at any offset, against values one by one.
     #[test]
     fn hidden_values_are_not_summed() {
-        fn check<N: Summand, S: Adds<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
+        fn check<N: SumInput, S: SumOf<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
             let bits = BooleanBuffer::collect_bool(values.len() + 3, |bit| bit * bit % 7 > 1).slice(3, values.len());
-            let sums = Sums::<N, S>::new(values.into(), Inclusion::Mask(bits));
+            let sums = SumAccumulator::<N, S>::new(values.into(), RowMask::Mask(bits));
             for rows in [0..300, 0..0, 5..6, 1..64, 1..65, 2..130, 64..256, 299..300] {
                 let mut expected = sums.init();
                 rows.clone().for_each(|row| sums.append(&mut expected, row).unwrap());
-                let found = both(|| {
+                let found = portable_and_widest(|| {
                     let mut found = sums.init();
                     sums.update(&mut found, rows.clone()).unwrap();
                     found
@@ -340,18 +346,18 @@ mod tests {
 
     /// Values of 64 bits at either end of their range, more of them than are summed by halves at a time, against one by one.
     #[test]
-    fn halves_sum_to_what_values_do() {
-        fn check<N: Summand>(value: fn(usize) -> N)
+    fn split_sums_match() {
+        fn check<N: SumInput>(value: fn(usize) -> N)
         where
-            i128: Adds<N> + From<N>,
+            i128: SumOf<N> + From<N>,
         {
-            for rows in [0, 1, 63, 64, 65, HALVES + 100] {
+            for rows in [0, 1, 63, 64, 65, MAX_SUMMED_HALVES + 100] {
                 let values: Vec<_> = (0..rows).map(value).collect();
                 let expected = values.iter().map(|&value| i128::from(value)).sum();
-                let sums = Sums::<N, i128>::new(values.into(), Inclusion::All);
+                let sums = SumAccumulator::<N, i128>::new(values.into(), RowMask::All);
                 let mut total = sums.init();
                 sums.update(&mut total, 0..rows).unwrap();
-                assert_eq!(total, Total { sum: expected, count: rows as u64 });
+                assert_eq!(total, SumState { sum: expected, count: rows as u64 });
             }
         }
         check(|row| i64::MAX - row as i64);
@@ -363,9 +369,9 @@ mod tests {
 
     /// How many bits a type's values have at most is how many those furthest from zero have.
     #[test]
-    fn the_furthest_values_have_the_most_bits() {
-        fn check<N: Measured + std::fmt::Debug>(ends: [N; 2]) {
-            assert_eq!(ends.map(|end| end.unsigned().bits()).into_iter().max(), Some(N::BITS), "{ends:?}");
+    fn bit_width_covers_the_extremes() {
+        fn check<N: BitWidth + std::fmt::Debug>(ends: [N; 2]) {
+            assert_eq!(ends.map(|end| end.magnitude().bit_count()).into_iter().max(), Some(N::BITS), "{ends:?}");
         }
         check([i32::MIN, i32::MAX]);
         check([i64::MIN, i64::MAX]);

@@ -7,32 +7,32 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, RecordBatch};
 
 use crate::error::{Error, Result};
-use crate::functions::saved_state::{saved, saved_column};
-use crate::model::aggregate::{Accumulator, Readout, Removable};
-use crate::model::row_mask::Inclusion;
+use crate::functions::saved_state::{saved_column, saved_row};
+use crate::model::aggregate::{Accumulator, Removable, ResultReader};
+use crate::model::row_mask::RowMask;
 use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
 /// A bound aggregate of a user's with the rows that take part: what strategies fold.
-pub(crate) struct Folds {
+pub(crate) struct UdfAccumulator {
     aggregate: Box<dyn BoundAggregate>,
-    inclusion: Inclusion,
+    inclusion: RowMask,
 }
 
-impl Folds {
-    pub(crate) fn new(aggregate: Box<dyn BoundAggregate>, inclusion: Inclusion) -> Self {
+impl UdfAccumulator {
+    pub(crate) fn new(aggregate: Box<dyn BoundAggregate>, inclusion: RowMask) -> Self {
         Self { aggregate, inclusion }
     }
 
     /// Calls `f` with the runs of rows that take part.
     fn runs(&self, rows: Range<usize>, mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         match &self.inclusion {
-            Inclusion::All => f(rows),
-            Inclusion::Mask(_) => self.inclusion.try_each(rows, |row| f(row..row + 1)),
+            RowMask::All => f(rows),
+            RowMask::Mask(_) => self.inclusion.try_for_each(rows, |row| f(row..row + 1)),
         }
     }
 }
 
-impl Accumulator for Folds {
+impl Accumulator for UdfAccumulator {
     type State = UserState;
 
     fn init(&self) -> UserState {
@@ -49,7 +49,7 @@ impl Accumulator for Folds {
 
     fn save(&self, state: &UserState) -> Result<RecordBatch> {
         let bytes = self.aggregate.save(state)?;
-        saved([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
+        saved_row([("state", Arc::new(BinaryArray::from_vec(vec![&bytes])) as ArrayRef)])
     }
 
     fn load(&self, state: &RecordBatch) -> Result<UserState> {
@@ -60,7 +60,7 @@ impl Accumulator for Folds {
     }
 }
 
-impl Readout<UserState> for Folds {
+impl ResultReader<UserState> for UdfAccumulator {
     type Builder = Box<dyn UserResults>;
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -76,8 +76,8 @@ impl Readout<UserState> for Folds {
     }
 }
 
-impl Removable for Folds {
-    fn remove(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
+impl Removable for UdfAccumulator {
+    fn retract_rows(&self, state: &mut UserState, rows: Range<usize>) -> Result<()> {
         self.runs(rows, |rows| self.aggregate.retract(state, rows))
     }
 }

@@ -9,7 +9,7 @@
 //! A million rows in order, ±1000, one thread, the whole call: 8.7 ms and 11.8 with those updates.
 //!
 //! Source: the shifted data algorithm of Chan, Golub, LeVeque, "Algorithms for computing the sample variance: analysis and
-//! recommendations" (The American Statistician 37, 1983), whose bound on the error is the condition number that `FAR` bounds.
+//! recommendations" (The American Statistician 37, 1983), whose bound on the error is the condition number that `MAX_PIVOT_SHARE` bounds.
 //! The pivot that moves, and that of the larger side in a merge, are ours.
 
 use std::hint::select_unpredictable;
@@ -17,19 +17,19 @@ use std::hint::select_unpredictable;
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
 
-use super::accumulator::NativeReadout;
-use super::lanes::BLOCK;
-use super::moments::{Moment, offset, summed};
+use super::accumulator::PrimitiveReader;
+use super::lanes::VALUES_PER_BLOCK;
+use super::moments::{Moments, block_sum, mean_offset};
 use crate::error::Result;
-use crate::functions::native::{or_zero, present_or};
-use crate::functions::saved_state::{Saved, saved, saved_value};
+use crate::functions::native::{masked, select_present};
+use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 
 /// The greatest share of the squares that the pivot's distance from the mean makes up: a variance loses two bits and a half.
-const FAR: f64 = 0.8;
+const MAX_PIVOT_SHARE: f64 = 0.8;
 
 /// Some values, as sums about one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Shifted {
+pub struct PivotMoments {
     /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
     pub count: f64,
     /// The first of them, or what was near their mean once.
@@ -40,16 +40,16 @@ pub struct Shifted {
     pub squares: f64,
 }
 
-impl Shifted {
+impl PivotMoments {
     /// Whether the pivot is too far from the mean. Where that is not known, since a value has no distance, it is not.
     #[inline(always)]
-    fn is_far(&self) -> bool {
-        self.sum * self.sum > FAR * self.count * self.squares
+    fn has_far_pivot(&self) -> bool {
+        self.sum * self.sum > MAX_PIVOT_SHARE * self.count * self.squares
     }
 
     /// The same values about their mean.
     #[cold]
-    fn about_mean(self) -> Self {
+    fn centred(self) -> Self {
         let Self { count, pivot, sum, squares } = self;
         let mean = pivot + sum / count;
         // The step that is taken, which is not quite the one that was meant.
@@ -60,21 +60,21 @@ impl Shifted {
     /// With a value more, if it takes part. Without a branch that is taken now and then, and each sum waits for nothing but
     /// the one before: what does not take part has no distance whatever the pivot is.
     #[inline(always)]
-    fn plus(self, value: f64, takes_part: bool) -> Self {
+    fn with_value(self, value: f64, takes_part: bool) -> Self {
         // By bits as well: of a number made of a boolean compilers make a branch, which NULLs here and there made a deviation
         // wait for, 13.6 ns a row and not 10.6. Where it is 0, so is the value, and a pivot that is no number has left its mark
         // on the sum.
-        let (value, one) = (present_or(value, 0.0, takes_part), present_or(1.0, 0.0, takes_part));
+        let (value, one) = (select_present(value, 0.0, takes_part), select_present(1.0, 0.0, takes_part));
         let pivot = if self.count == 0.0 { value } else { self.pivot };
         let distance = (value - pivot) * one;
         let (sum, squares) = (self.sum + distance, self.squares + distance * distance);
         let next = Self { count: self.count + one, pivot, sum, squares };
-        if next.is_far() { next.about_mean() } else { next }
+        if next.has_far_pivot() { next.centred() } else { next }
     }
 
     /// The sum of the squared distances from the mean.
     #[inline(always)]
-    fn spread(&self) -> f64 {
+    fn centred_squares(&self) -> f64 {
         let spread = self.squares - self.sum * (self.sum / self.count);
         // Values that have distances, but these no squares.
         let beyond = self.sum.is_finite() & !self.squares.is_finite();
@@ -84,31 +84,31 @@ impl Shifted {
     }
 }
 
-impl Moment for Shifted {
+impl Moments for PivotMoments {
     #[inline]
     fn add(&mut self, value: f64) {
-        *self = self.plus(value, true);
+        *self = self.with_value(value, true);
     }
 
     #[inline]
-    fn step(&mut self, value: f64, takes_part: bool) {
-        *self = self.plus(value, takes_part);
+    fn add_if(&mut self, value: f64, takes_part: bool) {
+        *self = self.with_value(value, takes_part);
     }
 
-    fn of(block: &[f64; BLOCK]) -> Self {
-        let pivot = block[0] + offset(block);
+    fn of(block: &[f64; VALUES_PER_BLOCK]) -> Self {
+        let pivot = block[0] + mean_offset(block);
         Self {
-            count: BLOCK as f64,
+            count: VALUES_PER_BLOCK as f64,
             pivot,
-            sum: summed(block, |value| value - pivot),
-            squares: summed(block, |value| (value - pivot) * (value - pivot)),
+            sum: block_sum(block, |value| value - pivot),
+            squares: block_sum(block, |value| (value - pivot) * (value - pivot)),
         }
     }
 
     #[inline]
     fn merge(&mut self, right: &Self) {
         let both = self.merged(right);
-        *self = if both.is_far() { both.about_mean() } else { both };
+        *self = if both.has_far_pivot() { both.centred() } else { both };
     }
 
     /// The few move to the pivot of the many: the mean is then as near to it as either side's, and the distance between both.
@@ -129,8 +129,8 @@ impl Moment for Shifted {
     }
 
     #[inline(always)]
-    fn or_none(self, kept: u64) -> Self {
-        let or_zero = |value| or_zero(value, kept);
+    fn masked(self, kept: u64) -> Self {
+        let or_zero = |value| masked(value, kept);
         Self {
             count: or_zero(self.count),
             pivot: or_zero(self.pivot),
@@ -141,7 +141,7 @@ impl Moment for Shifted {
 
     fn save(&self) -> Result<RecordBatch> {
         let Self { count, pivot, sum, squares } = *self;
-        saved([
+        saved_row([
             ("count", count.write()?),
             ("pivot", pivot.write()?),
             ("sum", sum.write()?),
@@ -161,20 +161,20 @@ impl Moment for Shifted {
 
 /// Which spread is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Spread {
+pub struct Variance {
     /// Of a sample: the divisor is one less, and one value has none.
     pub sample: bool,
     /// The square root: the standard deviation.
     pub root: bool,
 }
 
-impl NativeReadout<Shifted> for Spread {
+impl PrimitiveReader<PivotMoments> for Variance {
     type Type = Float64Type;
 
     #[inline]
-    fn read(&self, state: &Shifted) -> Result<Option<f64>> {
+    fn read(&self, state: &PivotMoments) -> Result<Option<f64>> {
         let divisor = if self.sample { state.count - 1.0 } else { state.count };
-        let variance = state.spread() / divisor;
+        let variance = state.centred_squares() / divisor;
         Ok((divisor > 0.0).then_some(if self.root { variance.sqrt() } else { variance }))
     }
 }
@@ -188,16 +188,16 @@ mod tests {
     use super::*;
     use crate::functions::aggregate::accumulator::Accumulated;
     use crate::functions::aggregate::accumulator::results;
-    use crate::functions::aggregate::moments::Values;
-    use crate::model::aggregate::{Accumulator, all_kept};
-    use crate::model::row_mask::Inclusion;
+    use crate::functions::aggregate::moments::MomentAccumulator;
+    use crate::model::aggregate::{Accumulator, keep_all};
+    use crate::model::row_mask::RowMask;
 
     /// `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp` of all of `values`.
     fn spreads(values: Vec<f64>) -> [Option<f64>; 4] {
         let column = Float64Array::from(values);
         [(false, false), (true, false), (false, true), (true, true)].map(|(sample, root)| {
-            let values = Values::new(&column, Inclusion::All).unwrap();
-            let spread = Accumulated::new(values, Spread { sample, root });
+            let values = MomentAccumulator::new(&column, RowMask::All).unwrap();
+            let spread = Accumulated::new(values, Variance { sample, root });
             results(&spread, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().iter().next().flatten()
         })
     }
@@ -210,18 +210,18 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_no_spread() {
+    fn equal_values_have_zero_variance() {
         assert_eq!(spreads(vec![0.1; 1000]), [Some(0.0); 4]);
         assert_eq!(spreads(vec![1e17 / 3.0; 7]), [Some(0.0); 4]);
-        assert_eq!(spreads(vec![-0.3; 3 * BLOCK]), [Some(0.0); 4]);
+        assert_eq!(spreads(vec![-0.3; 3 * VALUES_PER_BLOCK]), [Some(0.0); 4]);
     }
 
     #[test]
-    fn what_is_not_finite_has_none_either() {
+    fn non_finite_values_give_nan() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let [population, sample, ..] = spreads(vec![value]);
             assert!(population.unwrap().is_nan() && sample.is_none());
-            for many in [1, 2 * BLOCK] {
+            for many in [1, 2 * VALUES_PER_BLOCK] {
                 let values = [vec![1.0; many], vec![value], vec![2.0; many]].concat();
                 assert!(spreads(values).iter().all(|spread| spread.unwrap().is_nan()));
             }
@@ -230,34 +230,36 @@ mod tests {
 
     /// The sums of some values that came in one of several ways: one by one from either end, in blocks, or merged, single values
     /// to all before, all behind to single values, or halves with each other.
-    fn ways(values: &[f64]) -> [Shifted; 6] {
-        fn halves(values: &[f64]) -> Shifted {
+    fn ways(values: &[f64]) -> [PivotMoments; 6] {
+        fn halves(values: &[f64]) -> PivotMoments {
             let (left, right) = values.split_at(values.len() / 2);
             if left.is_empty() {
-                values.iter().fold(Shifted::default(), |sums, &value| sums.plus(value, true))
+                values.iter().fold(PivotMoments::default(), |sums, &value| sums.with_value(value, true))
             } else {
                 merged(halves(left), halves(right))
             }
         }
-        fn merged(mut left: Shifted, right: Shifted) -> Shifted {
+        fn merged(mut left: PivotMoments, right: PivotMoments) -> PivotMoments {
             left.merge(&right);
             left
         }
-        let accumulator = Values::<Shifted>::new(&Float64Array::from(values.to_vec()), Inclusion::All).unwrap();
-        let [mut forwards, mut backwards, mut blocks] = [Shifted::default(); 3];
-        let [mut after, mut before] = [vec![Shifted::default(); values.len()], vec![Shifted::default(); values.len()]];
-        accumulator.accumulate(&mut forwards, 0..values.len(), all_kept(), &mut after).unwrap();
-        accumulator.prepend_all(&mut backwards, 0..values.len(), all_kept(), &mut before).unwrap();
+        let accumulator =
+            MomentAccumulator::<PivotMoments>::new(&Float64Array::from(values.to_vec()), RowMask::All).unwrap();
+        let [mut forwards, mut backwards, mut blocks] = [PivotMoments::default(); 3];
+        let [mut after, mut before] =
+            [vec![PivotMoments::default(); values.len()], vec![PivotMoments::default(); values.len()]];
+        accumulator.append_scan(&mut forwards, 0..values.len(), keep_all(), &mut after).unwrap();
+        accumulator.prepend_scan(&mut backwards, 0..values.len(), keep_all(), &mut before).unwrap();
         assert_eq!([after.last(), before.first()], [Some(&forwards), Some(&backwards)]);
         accumulator.update(&mut blocks, 0..values.len()).unwrap();
-        let ones = || values.iter().map(|&value| Shifted::default().plus(value, true));
-        let onto = ones().fold(Shifted::default(), merged);
-        let before = ones().rev().fold(Shifted::default(), |behind, one| merged(one, behind));
+        let ones = || values.iter().map(|&value| PivotMoments::default().with_value(value, true));
+        let onto = ones().fold(PivotMoments::default(), merged);
+        let before = ones().rev().fold(PivotMoments::default(), |behind, one| merged(one, behind));
         [forwards, backwards, blocks, onto, before, halves(values)]
     }
 
     #[test]
-    fn however_values_come() {
+    fn result_is_order_independent() {
         let sets: [fn(i32) -> f64; 10] = [
             |row| f64::from(row * row % 97) / 7.0,
             |row| 1e9 + f64::from(row % 2),
@@ -283,8 +285,8 @@ mod tests {
                     let expected =
                         total(&|value| (value - mean) * (value - mean)) - rounded * rounded / values.len() as f64;
                     for (way, sums) in ways(values).into_iter().enumerate() {
-                        let (found, share) = (sums.spread(), 1e-14 * values.len() as f64);
-                        assert!(!sums.is_far(), "{rows} rows of {number} in way {way}: {sums:?}");
+                        let (found, share) = (sums.centred_squares(), 1e-14 * values.len() as f64);
+                        assert!(!sums.has_far_pivot(), "{rows} rows of {number} in way {way}: {sums:?}");
                         assert!(
                             (found - expected).abs() <= share.max(1e-13) * expected,
                             "{rows} rows of {number} in way {way}: {found} {expected}"
@@ -296,10 +298,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_in_any_way() {
+    fn equal_values_have_zero_variance_in_any_order() {
         for value in [0.1, -0.3, 1e17 / 3.0, 5e-324, f64::MAX, -0.0] {
             for sums in ways(&[value; 300]) {
-                assert_eq!((sums.spread(), sums.pivot), (0.0, value));
+                assert_eq!((sums.centred_squares(), sums.pivot), (0.0, value));
             }
         }
     }
@@ -308,12 +310,12 @@ mod tests {
     fn squares_beyond_all_numbers_are_infinite() {
         let values: Vec<_> = (0..300).map(|row| if row % 3 == 0 { 1e300 } else { -1e200 }).collect();
         for (way, sums) in ways(&values).into_iter().enumerate() {
-            assert_eq!(sums.spread(), f64::INFINITY, "{way}");
+            assert_eq!(sums.centred_squares(), f64::INFINITY, "{way}");
         }
     }
 
     #[test]
-    fn a_large_mean_costs_nothing() {
+    fn large_mean_loses_no_precision() {
         let values = (0..1000).map(|value| 1e9 + f64::from(value % 2)).collect::<Vec<_>>();
         for few in [10, 100, 1000] {
             assert!((spreads(values[..few].to_vec())[0].unwrap() - 0.25).abs() < 1e-14);

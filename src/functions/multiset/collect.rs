@@ -22,19 +22,19 @@ use arrow_select::take::take;
 
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, each_frame};
-use crate::evaluate::multiset::answer_length::{AnswerLength, Total, of_all};
-use crate::evaluate::multiset::bitset::Present;
-use crate::evaluate::multiset::rank_codes::Places;
-use crate::evaluate::multiset::sliding::Tally;
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::evaluator::{Evaluator, for_each_frame};
+use crate::evaluate::multiset::answer_length::{ResultLength, TotalLength, of_all};
+use crate::evaluate::multiset::bitset::Bitset;
+use crate::evaluate::multiset::rank_codes::IncludedRows;
+use crate::evaluate::multiset::sliding::MultisetFunction;
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
 /// An answer made of the values at some places, in their order.
-pub(crate) trait Gather: AnswerLength {
+pub(crate) trait GatherPlaces: ResultLength {
     /// Where answers gather.
     type Builder;
 
@@ -76,18 +76,18 @@ pub(crate) trait Gather: AnswerLength {
 
 /// Values in the rows' order.
 #[derive(Debug)]
-pub(crate) struct InRowOrder<G> {
+pub(crate) struct ListByRow<G> {
     pub(crate) gather: G,
-    pub(crate) places: Places,
+    pub(crate) places: IncludedRows,
     /// Each frame is read row by row, and nothing is shared.
     pub(crate) naive: bool,
 }
 
-impl<G: Gather> InRowOrder<G> {
+impl<G: GatherPlaces> ListByRow<G> {
     /// How much the answers of `rows` are together.
     fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
-        let mut total = Total::default();
-        each_frame(frames, rows, cancel, |_, pieces| {
+        let mut total = TotalLength::default();
+        for_each_frame(frames, rows, cancel, |_, pieces| {
             let runs = pieces.map(|piece| self.places.of(piece));
             if self.naive {
                 total.add_all(&self.gather, runs);
@@ -100,7 +100,7 @@ impl<G: Gather> InRowOrder<G> {
     }
 }
 
-impl<G: Gather> Evaluator for InRowOrder<G> {
+impl<G: GatherPlaces> Evaluator for ListByRow<G> {
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
         self.gather.check(of_all(rows, threads, |rows| self.length(frames, rows, threads.cancel()))?)
     }
@@ -109,7 +109,7 @@ impl<G: Gather> Evaluator for InRowOrder<G> {
         let Self { gather, places, naive } = self;
         let mut out = gather.builder(rows.len());
         gather.reserve(self.length(frames, rows.clone(), cancel)?, &mut out)?;
-        each_frame(frames, rows, cancel, |_, pieces| {
+        for_each_frame(frames, rows, cancel, |_, pieces| {
             if *naive {
                 let included = pieces.flatten().filter(|&row| places.includes(row));
                 return gather.push(included.map(|row| places.of(row..row + 1).start as u32), &mut out);
@@ -127,42 +127,49 @@ impl<G: Gather> Evaluator for InRowOrder<G> {
         gather.finish(out)
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("no state of bounded size stands for a list"))
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
-        frames.release_without_carry(answered)
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
+        frames.first_needed_without_carry(answered)
     }
 }
 
 /// Values in an order of their own: that of their codes.
 #[derive(Debug)]
-pub(crate) struct InCodeOrder<G>(pub(crate) G);
+pub(crate) struct ListByCode<G>(pub(crate) G);
 
 /// The values present, and whether they are those of the answer before.
 #[derive(Debug, Default)]
-pub(crate) struct Listed {
-    present: Present,
+pub(crate) struct ListedCodes {
+    present: Bitset,
     answered: bool,
 }
 
-impl<G: Gather> Tally for InCodeOrder<G> {
-    type Kept = Listed;
+impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
+    type State = ListedCodes;
     type Builder = G::Builder;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Listed, _: &Values, partition: &Partition) -> Result<()> {
-        kept.present.restart(partition.codes);
+    fn reset(&self, kept: &mut ListedCodes, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        kept.present.reset(partition.codes);
         kept.answered = false;
         Ok(())
     }
 
     #[inline]
-    fn set(&self, kept: &mut Listed, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set_count(
+        &self,
+        kept: &mut ListedCodes,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
         kept.present.set(code, count > 0);
         kept.answered = false;
         Ok(())
@@ -172,11 +179,11 @@ impl<G: Gather> Tally for InCodeOrder<G> {
         self.0.builder(capacity)
     }
 
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut Listed,
-        values: &Values,
-        partition: &Partition,
+        kept: &mut ListedCodes,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut G::Builder,
     ) -> Result<()> {
@@ -186,11 +193,11 @@ impl<G: Gather> Tally for InCodeOrder<G> {
         self.0.push(kept.present.iter().map(|code| values.place(partition, code)), out)
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut G::Builder,
     ) -> Result<()> {
@@ -201,7 +208,7 @@ impl<G: Gather> Tally for InCodeOrder<G> {
         self.0.finish(out)
     }
 
-    fn length(&self) -> Option<&dyn AnswerLength> {
+    fn result_length(&self) -> Option<&dyn ResultLength> {
         Some(&self.0)
     }
 
@@ -212,13 +219,13 @@ impl<G: Gather> Tally for InCodeOrder<G> {
 
 /// Lists, plain or as views.
 #[derive(Debug)]
-pub(crate) struct Lists {
+pub(crate) struct CollectLists {
     values: ArrayRef,
     field: FieldRef,
     views: bool,
 }
 
-impl Lists {
+impl CollectLists {
     /// Lists of `values`, which are by places, as a column of type `output`.
     ///
     /// # Errors
@@ -235,8 +242,8 @@ impl Lists {
 
 /// Lists and what they are made of.
 #[derive(Debug, Default)]
-pub(crate) struct Slots {
-    lists: Vec<Slot>,
+pub(crate) struct CollectBuilder {
+    lists: Vec<ListSlice>,
     /// The places of values that are appended.
     appended: Vec<u32>,
     /// The places that lists share.
@@ -245,13 +252,13 @@ pub(crate) struct Slots {
 
 /// One list: so many values, either the shared ones from a place on, or the appended ones from a number on.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct ListSlice {
     begin: usize,
     len: usize,
     shared: bool,
 }
 
-impl Lists {
+impl CollectLists {
     /// As many values as offsets and lengths of lists can tell.
     fn offset(&self, length: usize) -> Result<i32> {
         i32::try_from(length).map_err(|_| {
@@ -270,7 +277,7 @@ impl Lists {
     }
 }
 
-impl AnswerLength for Lists {
+impl ResultLength for CollectLists {
     fn length(&self, run: Range<usize>) -> usize {
         run.len()
     }
@@ -279,30 +286,30 @@ impl AnswerLength for Lists {
         0
     }
 
-    fn shares(&self) -> bool {
+    fn can_share(&self) -> bool {
         self.views
     }
 
     fn check(&self, length: usize) -> Result<()> {
         self.offset(length)?;
-        reserve::check_left(self.bytes(length), || format!("the lists would hold {length} values together"))
+        reserve::check_available(self.bytes(length), || format!("the lists would hold {length} values together"))
     }
 }
 
-impl Gather for Lists {
-    type Builder = Slots;
+impl GatherPlaces for CollectLists {
+    type Builder = CollectBuilder;
 
-    fn builder(&self, capacity: usize) -> Slots {
-        Slots { lists: Vec::with_capacity(capacity), ..Slots::default() }
+    fn builder(&self, capacity: usize) -> CollectBuilder {
+        CollectBuilder { lists: Vec::with_capacity(capacity), ..CollectBuilder::default() }
     }
 
-    fn reserve(&self, length: usize, out: &mut Slots) -> Result<()> {
+    fn reserve(&self, length: usize, out: &mut CollectBuilder) -> Result<()> {
         self.check(length)?;
         reserve::reserve(&mut out.appended, length)?;
         reserve::probe(self.bytes(length) - length * size_of::<u32>())
     }
 
-    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Slots) -> Result<()> {
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut CollectBuilder) -> Result<()> {
         let begin = out.appended.len();
         match places.size_hint() {
             (least, Some(most)) if least == most => {
@@ -317,11 +324,11 @@ impl Gather for Lists {
             }
         }
         self.offset(out.appended.len())?;
-        out.lists.push(Slot { begin, len: out.appended.len() - begin, shared: false });
+        out.lists.push(ListSlice { begin, len: out.appended.len() - begin, shared: false });
         Ok(())
     }
 
-    fn push_run(&self, run: Range<usize>, out: &mut Slots) -> Result<()> {
+    fn push_run(&self, run: Range<usize>, out: &mut CollectBuilder) -> Result<()> {
         if !self.views {
             return self.push(run.start as u32..run.end as u32, out);
         }
@@ -331,11 +338,11 @@ impl Gather for Lists {
                 Some(shared) => shared.start.min(run.start)..shared.end.max(run.end),
             });
         }
-        out.lists.push(Slot { begin: run.start, len: run.len(), shared: true });
+        out.lists.push(ListSlice { begin: run.start, len: run.len(), shared: true });
         Ok(())
     }
 
-    fn repeat(&self, out: &mut Slots) -> Result<bool> {
+    fn repeat(&self, out: &mut CollectBuilder) -> Result<bool> {
         let Some(&last) = out.lists.last() else { return Ok(false) };
         if !self.views {
             reserve::grow(&mut out.appended, last.len)?;
@@ -343,12 +350,12 @@ impl Gather for Lists {
             self.offset(out.appended.len())?;
         }
         let begin = if self.views { last.begin } else { last.begin + last.len };
-        out.lists.push(Slot { begin, ..last });
+        out.lists.push(ListSlice { begin, ..last });
         Ok(true)
     }
 
-    fn finish(&self, out: Slots) -> Result<ArrayRef> {
-        let Slots { lists, appended, shared } = out;
+    fn finish(&self, out: CollectBuilder) -> Result<ArrayRef> {
+        let CollectBuilder { lists, appended, shared } = out;
         let field = self.field.clone();
         if !self.views {
             let values = take(&self.values, &UInt32Array::from(appended), None)?;
@@ -357,7 +364,7 @@ impl Gather for Lists {
         }
         let shared = shared.unwrap_or(0..0);
         self.offset(shared.len() + appended.len())?;
-        let begin = |slot: &Slot| match (slot.len, slot.shared) {
+        let begin = |slot: &ListSlice| match (slot.len, slot.shared) {
             (0, _) => 0,
             (_, true) => (slot.begin - shared.start) as i32,
             (_, false) => (slot.begin + shared.len()) as i32,
@@ -383,16 +390,16 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::evaluate::evaluator::FrameTraits;
-    use crate::evaluate::multiset::sliding::Codes;
-    use crate::model::row_mask::Inclusion;
+    use crate::evaluate::multiset::sliding::Multiset;
+    use crate::model::row_mask::RowMask;
     use crate::model::section::Section;
     use crate::sort::sort_column::SortColumn;
     use crate::spec::frame::{Bound, Exclude, Frame};
     use crate::spec::strategy::Strategy;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     /// Values of lengths of their own, which nothing has room for: what is asked for, and what comes, is written down.
-    struct Written {
+    struct RecordedLengths {
         lengths: Vec<usize>,
         separator: usize,
         shares: bool,
@@ -400,9 +407,9 @@ mod tests {
     }
 
     /// What was reserved, what came, and what the last answer was.
-    type Came = (usize, usize, usize);
+    type LengthLog = (usize, usize, usize);
 
-    impl AnswerLength for Written {
+    impl ResultLength for RecordedLengths {
         fn length(&self, run: Range<usize>) -> usize {
             self.lengths[run].iter().map(|length| length + self.separator).sum()
         }
@@ -411,7 +418,7 @@ mod tests {
             self.separator
         }
 
-        fn shares(&self) -> bool {
+        fn can_share(&self) -> bool {
             self.shares
         }
 
@@ -421,42 +428,42 @@ mod tests {
         }
     }
 
-    impl Gather for Written {
-        type Builder = Came;
+    impl GatherPlaces for RecordedLengths {
+        type Builder = LengthLog;
 
-        fn builder(&self, _: usize) -> Came {
+        fn builder(&self, _: usize) -> LengthLog {
             (0, 0, 0)
         }
 
-        fn reserve(&self, length: usize, out: &mut Came) -> Result<()> {
+        fn reserve(&self, length: usize, out: &mut LengthLog) -> Result<()> {
             out.0 = length;
             Ok(())
         }
 
-        fn push(&self, places: impl Iterator<Item = u32>, out: &mut Came) -> Result<()> {
+        fn push(&self, places: impl Iterator<Item = u32>, out: &mut LengthLog) -> Result<()> {
             let lengths: Vec<_> = places.map(|place| self.lengths[place as usize] + self.separator).collect();
             out.2 = lengths.iter().sum::<usize>().saturating_sub(self.separator);
             out.1 += out.2;
             Ok(())
         }
 
-        fn push_run(&self, run: Range<usize>, out: &mut Came) -> Result<()> {
+        fn push_run(&self, run: Range<usize>, out: &mut LengthLog) -> Result<()> {
             if self.shares { Ok(()) } else { self.push(run.start as u32..run.end as u32, out) }
         }
 
-        fn repeat(&self, out: &mut Came) -> Result<bool> {
+        fn repeat(&self, out: &mut LengthLog) -> Result<bool> {
             out.1 += if self.shares { 0 } else { out.2 };
             Ok(true)
         }
 
-        fn finish(&self, (reserved, came, _): Came) -> Result<ArrayRef> {
+        fn finish(&self, (reserved, came, _): LengthLog) -> Result<ArrayRef> {
             Ok(Arc::new(UInt64Array::from(vec![reserved as u64, came as u64])))
         }
     }
 
     /// What is said of answers before any is made is what they are, over random frames and rows, in any order of values.
     #[test]
-    fn lengths_are_told_beforehand() {
+    fn predicted_lengths_match() {
         let mut seed = 5_u64;
         let mut next = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -465,12 +472,12 @@ mod tests {
         let (mut compared, mut long) = (0, 0);
         for _ in 0..300 {
             let rows = 1 + next(60) as usize;
-            let partitions = Edges::new((0..rows).map(|row| row == 0 || next(9) == 0).collect());
-            let peers = Edges::new((0..rows).map(|row| partitions.starts().value(row) || next(2) == 0).collect());
+            let partitions = Boundaries::new((0..rows).map(|row| row == 0 || next(9) == 0).collect());
+            let peers = Boundaries::new((0..rows).map(|row| partitions.starts().value(row) || next(2) == 0).collect());
             let section = Section::whole(partitions, peers, vec![]).unwrap();
             let inclusion = match next(2) {
-                0 => Inclusion::All,
-                _ => Inclusion::Mask((0..rows).map(|_| next(4) > 0).collect()),
+                0 => RowMask::All,
+                _ => RowMask::Mask((0..rows).map(|_| next(4) > 0).collect()),
             };
             let (from, to) = (next(12) as i64 - 8, next(12) as i64 - 3);
             let bound = |at: i64| if at < 0 { Bound::preceding(-at) } else { Bound::following(at) };
@@ -488,7 +495,7 @@ mod tests {
             let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
             let traits = FrameTraits { strategy, monotone: true };
             let threads = Threads::new(1, &Cancel::default());
-            let written = Written {
+            let written = RecordedLengths {
                 lengths: (0..rows).map(|_| next(4) as usize).collect(),
                 separator: next(3) as usize,
                 shares: next(3) == 0,
@@ -497,14 +504,18 @@ mod tests {
             let asked = written.asked.clone();
             let naive = strategy == Strategy::Naive;
             let evaluator: Box<dyn Evaluator> = match next(3) {
-                0 => Box::new(InRowOrder { gather: written, places: Places::new(&section, inclusion).unwrap(), naive }),
+                0 => Box::new(ListByRow {
+                    gather: written,
+                    places: IncludedRows::new(&section, inclusion).unwrap(),
+                    naive,
+                }),
                 1 => {
-                    let values = Values::new(&section, inclusion, &keys, &threads).unwrap();
-                    Codes::boxed(traits, values, InCodeOrder(written))
+                    let values = ValueCodes::new(&section, inclusion, &keys, &threads).unwrap();
+                    Multiset::boxed(traits, values, ListByCode(written))
                 }
                 _ => {
-                    let values = Values::in_order(&section, inclusion, &keys, &threads).unwrap();
-                    Codes::boxed_as_they_come(traits, values, InCodeOrder(written))
+                    let values = ValueCodes::in_order(&section, inclusion, &keys, &threads).unwrap();
+                    Multiset::boxed_in_row_order(traits, values, ListByCode(written))
                 }
             };
             let answers = evaluator.evaluate(&frames, 0..rows, &Carry::default(), &Cancel::default()).unwrap();

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array};
 
 use crate::error::Result;
-use crate::evaluate::multiset::fenwick::Ranked;
-use crate::evaluate::multiset::sliding::Tally;
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::multiset::fenwick::Fenwick;
+use crate::evaluate::multiset::sliding::MultisetFunction;
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::util::reserve;
 
 /// The place of the row's value among the frame's.
@@ -19,27 +19,27 @@ pub(crate) struct DenseRank;
 
 impl DenseRank {
     /// The code of the row's own value: every row takes part.
-    fn own(values: &Values, row: usize) -> usize {
+    fn code_of_row(values: &ValueCodes, row: usize) -> usize {
         values.codes[row] as usize
     }
 }
 
-impl Tally for DenseRank {
-    type Kept = Ranked;
+impl MultisetFunction for DenseRank {
+    type State = Fenwick;
     type Builder = Vec<i32>;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         false
     }
 
-    fn restart(&self, kept: &mut Ranked, _: &Values, partition: &Partition) -> Result<()> {
+    fn reset(&self, kept: &mut Fenwick, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
         reserve::probe(partition.codes * size_of::<u32>())?;
-        kept.restart(partition.codes);
+        kept.reset(partition.codes);
         Ok(())
     }
 
     #[inline]
-    fn set(&self, kept: &mut Ranked, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set_count(&self, kept: &mut Fenwick, _: &ValueCodes, _: &PartitionCodes, code: usize, count: u32) -> Result<()> {
         kept.set(code, count > 0);
         Ok(())
     }
@@ -48,20 +48,27 @@ impl Tally for DenseRank {
         Vec::with_capacity(capacity)
     }
 
-    fn answer(&self, kept: &mut Ranked, values: &Values, _: &Partition, row: usize, out: &mut Vec<i32>) -> Result<()> {
-        out.push(kept.before(Self::own(values, row)) as i32 + 1);
-        Ok(())
-    }
-
-    fn define(
+    fn evaluate(
         &self,
-        counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        _: &Partition,
+        kept: &mut Fenwick,
+        values: &ValueCodes,
+        _: &PartitionCodes,
         row: usize,
         out: &mut Vec<i32>,
     ) -> Result<()> {
-        let before = counts.keys().filter(|&&code| (code as usize) < Self::own(values, row));
+        out.push(kept.count_before(Self::code_of_row(values, row)) as i32 + 1);
+        Ok(())
+    }
+
+    fn evaluate_naive(
+        &self,
+        counts: &BTreeMap<u32, u32>,
+        values: &ValueCodes,
+        _: &PartitionCodes,
+        row: usize,
+        out: &mut Vec<i32>,
+    ) -> Result<()> {
+        let before = counts.keys().filter(|&&code| (code as usize) < Self::code_of_row(values, row));
         out.push(before.count() as i32 + 1);
         Ok(())
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 
 use crate::error::Result;
-use crate::evaluate::multiset::sliding::Tally;
-use crate::evaluate::multiset::value_codes::{Partition, Values};
+use crate::evaluate::multiset::sliding::MultisetFunction;
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::util::reserve;
 
 /// The entropy of the values; each counts once if `distinct`.
@@ -22,7 +22,7 @@ pub(crate) struct Entropy {
 
 /// How often values are there, and the sums of their terms.
 #[derive(Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct EntropyState {
     counts: Vec<u32>,
     total: u64,
     present: usize,
@@ -35,15 +35,15 @@ fn term(count: u32) -> f64 {
     if count == 0 { 0.0 } else { f64::from(count) * f64::from(count).log2() }
 }
 
-impl Tally for Entropy {
-    type Kept = Terms;
+impl MultisetFunction for Entropy {
+    type State = EntropyState;
     type Builder = Vec<f64>;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         !self.distinct
     }
 
-    fn restart(&self, kept: &mut Terms, _: &Values, partition: &Partition) -> Result<()> {
+    fn reset(&self, kept: &mut EntropyState, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
         reserve::refill(&mut kept.counts, partition.codes, 0)?;
         reserve::refill(&mut kept.nodes, 2 * partition.codes.next_power_of_two(), 0.0)?;
         (kept.total, kept.present) = (0, 0);
@@ -51,7 +51,14 @@ impl Tally for Entropy {
     }
 
     #[inline]
-    fn set(&self, kept: &mut Terms, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
+    fn set_count(
+        &self,
+        kept: &mut EntropyState,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
         let count = if self.distinct { count.min(1) } else { count };
         let before = std::mem::replace(&mut kept.counts[code], count);
         kept.total = kept.total + u64::from(count) - u64::from(before);
@@ -70,17 +77,24 @@ impl Tally for Entropy {
         Vec::with_capacity(capacity)
     }
 
-    fn answer(&self, kept: &mut Terms, _: &Values, _: &Partition, _: usize, out: &mut Vec<f64>) -> Result<()> {
+    fn evaluate(
+        &self,
+        kept: &mut EntropyState,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        _: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
         let total = kept.total as f64;
         out.push(if kept.present < 2 { 0.0 } else { (total.log2() - kept.nodes[1] / total).max(0.0) });
         Ok(())
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        _: &Values,
-        _: &Partition,
+        _: &ValueCodes,
+        _: &PartitionCodes,
         _: usize,
         out: &mut Vec<f64>,
     ) -> Result<()> {

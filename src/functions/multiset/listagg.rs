@@ -12,20 +12,20 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::collect::Gather;
+use super::collect::GatherPlaces;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::answer_length::AnswerLength;
+use crate::evaluate::multiset::answer_length::ResultLength;
 use crate::util::reserve;
 
 /// Joins texts or bytes.
 #[derive(Debug)]
-pub(crate) struct Joined {
+pub(crate) struct StringAgg {
     texts: LargeBinaryArray,
     delimiter: Vec<u8>,
     output: DataType,
 }
 
-impl Joined {
+impl StringAgg {
     /// Joins `texts`, texts or bytes by places, as a column of type `output`.
     ///
     /// # Errors
@@ -38,28 +38,28 @@ impl Joined {
 
 /// Joined texts, one after another.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct StringAggBuilder {
     bytes: Vec<u8>,
     /// Where each ends; the first one's begin is 0.
     ends: Vec<usize>,
     valid: Vec<bool>,
 }
 
-impl Texts {
+impl StringAggBuilder {
     fn end(&mut self, valid: bool) {
         self.ends.push(self.bytes.len());
         self.valid.push(valid);
     }
 }
 
-impl Joined {
+impl StringAgg {
     /// Refuses more bytes than offsets can tell.
     fn check_offsets(&self, bytes: usize) -> Result<()> {
         if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(bytes).map(|_| ()) }
     }
 }
 
-impl AnswerLength for Joined {
+impl ResultLength for StringAgg {
     fn length(&self, run: Range<usize>) -> usize {
         let offsets = self.texts.value_offsets();
         (offsets[run.end] - offsets[run.start]) as usize + self.delimiter.len() * run.len()
@@ -69,29 +69,29 @@ impl AnswerLength for Joined {
         self.delimiter.len()
     }
 
-    fn shares(&self) -> bool {
+    fn can_share(&self) -> bool {
         false
     }
 
     fn check(&self, length: usize) -> Result<()> {
         self.check_offsets(length)?;
-        reserve::check_left(length, || "the joined texts are long".to_string())
+        reserve::check_available(length, || "the joined texts are long".to_string())
     }
 }
 
-impl Gather for Joined {
-    type Builder = Texts;
+impl GatherPlaces for StringAgg {
+    type Builder = StringAggBuilder;
 
-    fn builder(&self, capacity: usize) -> Texts {
-        Texts { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
+    fn builder(&self, capacity: usize) -> StringAggBuilder {
+        StringAggBuilder { bytes: Vec::new(), ends: Vec::with_capacity(capacity), valid: Vec::with_capacity(capacity) }
     }
 
-    fn reserve(&self, length: usize, out: &mut Texts) -> Result<()> {
+    fn reserve(&self, length: usize, out: &mut StringAggBuilder) -> Result<()> {
         self.check(length)?;
         reserve::reserve(&mut out.bytes, length)
     }
 
-    fn push(&self, places: impl Iterator<Item = u32>, out: &mut Texts) -> Result<()> {
+    fn push(&self, places: impl Iterator<Item = u32>, out: &mut StringAggBuilder) -> Result<()> {
         let mut any = false;
         for place in places {
             let text = self.texts.value(place as usize);
@@ -106,7 +106,7 @@ impl Gather for Joined {
         self.check_offsets(out.bytes.len())
     }
 
-    fn repeat(&self, out: &mut Texts) -> Result<bool> {
+    fn repeat(&self, out: &mut StringAggBuilder) -> Result<bool> {
         let Some(&valid) = out.valid.last() else { return Ok(false) };
         let begin = out.ends.len().checked_sub(2).map_or(0, |before| out.ends[before]);
         let length = out.bytes.len() - begin;
@@ -116,7 +116,7 @@ impl Gather for Joined {
         Ok(true)
     }
 
-    fn finish(&self, out: Texts) -> Result<ArrayRef> {
+    fn finish(&self, out: StringAggBuilder) -> Result<ArrayRef> {
         match self.output {
             DataType::Utf8 => bytes::<GenericStringType<i32>>(out),
             DataType::LargeUtf8 => bytes::<GenericStringType<i64>>(out),
@@ -126,7 +126,7 @@ impl Gather for Joined {
     }
 }
 
-fn bytes<T: ByteArrayType>(out: Texts) -> Result<ArrayRef> {
+fn bytes<T: ByteArrayType>(out: StringAggBuilder) -> Result<ArrayRef> {
     let mut offsets = Vec::with_capacity(out.ends.len() + 1);
     for end in std::iter::once(0).chain(out.ends) {
         offsets.push(offset(end)?);

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use arrow_array::ArrayRef;
 
 use crate::error::Result;
-use crate::evaluate::multiset::sliding::Tally;
-use crate::evaluate::multiset::value_codes::{Partition, Values};
-use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::evaluate::multiset::sliding::MultisetFunction;
+use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
+use crate::evaluate::positional::picks::{GatherPlan, RowSource};
 use crate::util::reserve;
 
 /// The most frequent value.
@@ -35,7 +35,7 @@ impl Mode {
 
 /// The greatest count below each node; node `n` has the children `2n` and `2n + 1`.
 #[derive(Debug, Default)]
-pub(crate) struct Greatest {
+pub(crate) struct ModeTree {
     nodes: Vec<u32>,
     /// The mode, if it is known.
     mode: Option<usize>,
@@ -43,16 +43,16 @@ pub(crate) struct Greatest {
     found: bool,
 }
 
-impl Greatest {
+impl ModeTree {
     /// None of `codes` codes.
-    fn restart(&mut self, codes: usize) -> Result<()> {
+    fn reset(&mut self, codes: usize) -> Result<()> {
         (self.mode, self.found) = (None, true);
         reserve::refill(&mut self.nodes, 2 * codes.next_power_of_two(), 0)
     }
 
     /// The code is now there `count` times.
     #[inline]
-    fn set(&mut self, code: usize, count: u32) {
+    fn set_count(&mut self, code: usize, count: u32) {
         let Self { nodes, mode, found } = self;
         if *mode == Some(code) {
             // What has grown stays the only one; for what has shrunk the tree is asked.
@@ -76,12 +76,12 @@ impl Greatest {
     #[inline]
     fn mode(&mut self) -> Option<usize> {
         if !std::mem::replace(&mut self.found, true) {
-            self.mode = self.find();
+            self.mode = self.find_mode();
         }
         self.mode
     }
 
-    fn find(&self) -> Option<usize> {
+    fn find_mode(&self) -> Option<usize> {
         let greatest = *self.nodes.get(1).filter(|&&count| count > 0)?;
         let leaves = self.nodes.len() / 2;
         let mut node = 1;
@@ -92,52 +92,59 @@ impl Greatest {
     }
 }
 
-impl Tally for Mode {
-    type Kept = Greatest;
-    type Builder = Picks;
+impl MultisetFunction for Mode {
+    type State = ModeTree;
+    type Builder = GatherPlan;
 
-    fn counts(&self) -> bool {
+    fn needs_counts(&self) -> bool {
         !self.distinct
     }
 
-    fn restart(&self, kept: &mut Greatest, _: &Values, partition: &Partition) -> Result<()> {
-        kept.restart(partition.codes)
+    fn reset(&self, kept: &mut ModeTree, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        kept.reset(partition.codes)
     }
 
     #[inline]
-    fn set(&self, kept: &mut Greatest, _: &Values, _: &Partition, code: usize, count: u32) -> Result<()> {
-        kept.set(code, if self.distinct { count.min(1) } else { count });
+    fn set_count(
+        &self,
+        kept: &mut ModeTree,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
+        kept.set_count(code, if self.distinct { count.min(1) } else { count });
         Ok(())
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
-        Picks::with_capacity(capacity)
+        GatherPlan::with_capacity(capacity)
     }
 
-    fn answer(
+    fn evaluate(
         &self,
-        kept: &mut Greatest,
-        values: &Values,
-        partition: &Partition,
+        kept: &mut ModeTree,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        out.push(kept.mode().map_or(Pick::Null, |code| Pick::Row(values.row(partition, code))));
+        out.push(kept.mode().map_or(RowSource::Null, |code| RowSource::Row(values.row(partition, code))));
         Ok(())
     }
 
-    fn define(
+    fn evaluate_naive(
         &self,
         counts: &BTreeMap<u32, u32>,
-        values: &Values,
-        partition: &Partition,
+        values: &ValueCodes,
+        partition: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
         let count = |count: u32| if self.distinct { count.min(1) } else { count };
         let greatest = counts.values().copied().map(count).max();
         let mode = counts.iter().find(|(_, times)| Some(count(**times)) == greatest);
-        out.push(mode.map_or(Pick::Null, |(&code, _)| Pick::Row(values.row(partition, code as usize))));
+        out.push(mode.map_or(RowSource::Null, |(&code, _)| RowSource::Row(values.row(partition, code as usize))));
         Ok(())
     }
 
@@ -152,18 +159,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mode_is_known_as_counts_move() {
+    fn mode_follows_changing_counts() {
         let mut seed = 1_u64;
         for codes in [1, 2, 3, 5, 64] {
-            let (mut kept, mut counts) = (Greatest::default(), vec![0_u32; codes]);
-            kept.restart(7).unwrap();
-            kept.restart(codes).unwrap();
+            let (mut kept, mut counts) = (ModeTree::default(), vec![0_u32; codes]);
+            kept.reset(7).unwrap();
+            kept.reset(codes).unwrap();
             for _ in 0..20_000 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let code = (seed >> 33) as usize % codes;
                 let up = (seed >> 20) % 5 < 2 || counts[code] == 0;
                 counts[code] = if up { counts[code] + 1 } else { counts[code] - 1 };
-                kept.set(code, counts[code]);
+                kept.set_count(code, counts[code]);
                 // Not every change is followed by a question.
                 if !(seed >> 40).is_multiple_of(3) {
                     let greatest = counts.iter().max().filter(|&&count| count > 0);

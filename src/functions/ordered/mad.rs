@@ -18,13 +18,13 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::quantile::{Between, position};
+use super::quantile::{Interpolate, position};
 use crate::error::{Error, Result};
-use crate::evaluate::order_statistics::frame_order::{Reading, View};
-use crate::functions::native::labelled;
+use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView};
+use crate::functions::native::with_type;
 
 /// Values with distances between them.
-pub(crate) trait Metric: Between {
+pub(crate) trait Distance: Interpolate {
     /// How far apart they are.
     fn distance(self, other: Self) -> Self;
 
@@ -35,7 +35,7 @@ pub(crate) trait Metric: Between {
     fn is_infinite(self) -> bool;
 }
 
-impl Metric for f64 {
+impl Distance for f64 {
     fn distance(self, other: Self) -> Self {
         (self - other).abs()
     }
@@ -51,7 +51,7 @@ impl Metric for f64 {
 
 macro_rules! metric_units {
     ($($native:ty),*) => {$(
-        impl Metric for $native {
+        impl Distance for $native {
             fn distance(self, other: Self) -> Self {
                 self.saturating_sub(other).saturating_abs()
             }
@@ -70,7 +70,7 @@ metric_units!(i32, i64);
 
 /// Where the last answer was, which speeds up the next and changes none.
 #[derive(Default)]
-pub(crate) struct Near {
+pub(crate) struct MadHint {
     /// How many distances on the left were not greater.
     left: usize,
     /// The places of the values beside it, on either side of the median.
@@ -79,7 +79,7 @@ pub(crate) struct Near {
 
 /// The median absolute deviation.
 pub(crate) struct Mad<T: ArrowPrimitiveType> {
-    /// The values where [`View::find`] finds them, ascending.
+    /// The values where [`FrameView::select`] finds them, ascending.
     pub(crate) values: ScalarBuffer<T::Native>,
     /// The values' type.
     pub(crate) output: DataType,
@@ -89,22 +89,22 @@ pub(crate) struct Mad<T: ArrowPrimitiveType> {
 
 impl<T: ArrowPrimitiveType> Mad<T>
 where
-    T::Native: Metric,
+    T::Native: Distance,
 {
     /// The `ks`-th values, which ascend.
-    fn values<const N: usize>(&self, view: &mut View, ks: [usize; N]) -> Result<[T::Native; N]> {
-        let places = view.find(&ks.map(|k| k as u32))?;
+    fn values<const N: usize>(&self, view: &mut FrameView, ks: [usize; N]) -> Result<[T::Native; N]> {
+        let places = view.select(&ks.map(|k| k as u32))?;
         Ok(std::array::from_fn(|at| self.values[places[at] as usize]))
     }
 
     /// The `k`-th distance, from 0.
-    fn distance(&self, view: &mut View, median: T::Native, k: usize, near: &mut Near) -> Result<T::Native> {
+    fn distance(&self, view: &mut FrameView, median: T::Native, k: usize, near: &mut MadHint) -> Result<T::Native> {
         let count = view.len();
-        let is_kept = view.is_kept();
+        let has_set = view.has_set();
         // Values before `middle` are not above the median, the others not below it.
         let middle = count / 2;
         let mut apart = |inner: usize, outer: usize| {
-            let [inner, outer] = if is_kept {
+            let [inner, outer] = if has_set {
                 // The median is asked for again, so that it stays in sight.
                 let [inner, _, outer] = self.values(view, [inner, (count - 1) / 2, outer])?;
                 [inner, outer]
@@ -120,7 +120,7 @@ where
             Ok::<_, Error>(next.compare(&last).is_lt())
         };
         let (mut low, mut high) = (taken.saturating_sub(count - middle), taken.min(middle));
-        if is_kept {
+        if has_set {
             // In steps that double from the last number on, until it lies between two of them.
             let (at, mut step) = (near.left.clamp(low, high), 1);
             if at < high && is_more(at)? {
@@ -157,7 +157,7 @@ where
         let outer = (taken > low).then(|| middle + taken - low - 1);
         let places = [inner.unwrap_or((count - 1) / 2), outer.unwrap_or((count - 1) / 2)];
         let [left, right] = apart(places[0], places[1])?;
-        *near = Near { left: low, places };
+        *near = MadHint { left: low, places };
         Ok(match (inner, outer) {
             (Some(_), Some(_)) if left.compare(&right).is_lt() => right,
             (Some(_), _) => left,
@@ -166,26 +166,26 @@ where
     }
 
     /// All distances, ascending: from the definition, and where they do not ascend outwards.
-    fn distances(&self, view: &mut View, median: T::Native) -> Result<Vec<T::Native>> {
+    fn distances(&self, view: &mut FrameView, median: T::Native) -> Result<Vec<T::Native>> {
         let ks: Vec<u32> = (0..view.len() as u32).collect();
-        let places = view.find(&ks)?.iter();
+        let places = view.select(&ks)?.iter();
         let mut distances: Vec<_> = places.map(|&at| self.values[at as usize].distance(median)).collect();
-        distances.sort_by(Metric::compare);
+        distances.sort_by(Distance::compare);
         Ok(distances)
     }
 }
 
-impl<T: ArrowPrimitiveType> Reading for Mad<T>
+impl<T: ArrowPrimitiveType> FrameOrderFunction for Mad<T>
 where
-    T::Native: Metric,
+    T::Native: Distance,
 {
-    type Answers = (Vec<Option<T::Native>>, Near);
+    type Builder = (Vec<Option<T::Native>>, MadHint);
 
-    fn answers(&self, rows: usize) -> Self::Answers {
-        (Vec::with_capacity(rows), Near::default())
+    fn builder(&self, rows: usize) -> Self::Builder {
+        (Vec::with_capacity(rows), MadHint::default())
     }
 
-    fn read(&self, _: usize, view: &mut View, (answers, near): &mut Self::Answers) -> Result<()> {
+    fn evaluate(&self, _: usize, view: &mut FrameView, (answers, near): &mut Self::Builder) -> Result<()> {
         let count = view.len();
         if count == 0 {
             answers.push(None);
@@ -207,13 +207,13 @@ where
         Ok(())
     }
 
-    fn again(&self, (answers, _): &mut Self::Answers) -> Result<bool> {
+    fn repeat(&self, (answers, _): &mut Self::Builder) -> Result<bool> {
         answers.extend_from_within(answers.len().saturating_sub(1)..);
         Ok(true)
     }
 
-    fn finish(&self, (answers, _): Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, (answers, _): Self::Builder) -> Result<ArrayRef> {
         let answers: PrimitiveArray<T> = answers.into_iter().collect();
-        labelled(&(Arc::new(answers) as ArrayRef), &self.output)
+        with_type(&(Arc::new(answers) as ArrayRef), &self.output)
     }
 }

@@ -22,27 +22,27 @@ use arrow_schema::{DataType, FieldRef};
 use arrow_select::take::take;
 
 use crate::error::{Error, Result};
-use crate::evaluate::order_statistics::frame_order::{Reading, View};
-use crate::functions::list_builder::Lists;
-use crate::functions::native::labelled;
+use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView};
+use crate::functions::list_builder::ListBuilder;
+use crate::functions::native::with_type;
 
 /// The shares asked for, and whether they were a list.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shares {
+pub(crate) struct QuantileShares {
     pub(crate) shares: Vec<f64>,
     /// The element of the list that is the answer, if it is one.
     pub(crate) element: Option<FieldRef>,
 }
 
-/// How often each value counts, where [`View::find`] finds it.
+/// How often each value counts, where [`FrameView::select`] finds it.
 pub(crate) type Frequencies = Option<ScalarBuffer<i64>>;
 
 /// A value from its neighbours in the order, `part` of the way from the first to the second.
-pub(crate) trait Between: Copy + Default {
+pub(crate) trait Interpolate: Copy + Default {
     fn between(low: Self, high: Self, part: f64) -> Self;
 }
 
-impl Between for f64 {
+impl Interpolate for f64 {
     #[inline]
     fn between(low: Self, high: Self, part: f64) -> Self {
         // Equal infinities have no distance.
@@ -55,14 +55,14 @@ fn between_units(low: f64, high: f64, part: f64) -> f64 {
     f64::between(low, high, part).trunc()
 }
 
-impl Between for i32 {
+impl Interpolate for i32 {
     #[inline]
     fn between(low: Self, high: Self, part: f64) -> Self {
         between_units(low.into(), high.into(), part) as Self
     }
 }
 
-impl Between for i64 {
+impl Interpolate for i64 {
     #[inline]
     fn between(low: Self, high: Self, part: f64) -> Self {
         if low == high { low } else { between_units(low as f64, high as f64, part) as Self }
@@ -86,37 +86,37 @@ fn rank(share: f64, count: u64) -> u64 {
 }
 
 /// Quantiles between values.
-pub(crate) struct Interpolated<T: ArrowPrimitiveType> {
-    /// The values where [`View::find`] finds them.
+pub(crate) struct InterpolatedQuantile<T: ArrowPrimitiveType> {
+    /// The values where [`FrameView::select`] finds them.
     pub(crate) values: ScalarBuffer<T::Native>,
-    pub(crate) shares: Shares,
+    pub(crate) shares: QuantileShares,
     pub(crate) frequencies: Frequencies,
     /// The values' type.
     pub(crate) output: DataType,
 }
 
 /// Quantiles that are values.
-pub(crate) struct Discrete {
-    /// The values where [`View::find`] finds them.
+pub(crate) struct DiscreteQuantile {
+    /// The values where [`FrameView::select`] finds them.
     pub(crate) values: ArrayRef,
-    pub(crate) shares: Shares,
+    pub(crate) shares: QuantileShares,
     pub(crate) frequencies: Frequencies,
 }
 
 /// How many values there are, each counted as often as it is said to; and how often with the ones before it.
 #[inline(always)]
-fn total(view: &mut View, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
+fn total_count(view: &mut FrameView, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
     match frequencies {
         None => Ok(view.len() as u64),
-        Some(frequencies) => add_up(view, frequencies, through),
+        Some(frequencies) => sum_frequencies(view, frequencies, through),
     }
 }
 
-fn add_up(view: &mut View, frequencies: &[i64], through: &mut Vec<u64>) -> Result<u64> {
+fn sum_frequencies(view: &mut FrameView, frequencies: &[i64], through: &mut Vec<u64>) -> Result<u64> {
     through.clear();
     let ks: Vec<u32> = (0..view.len() as u32).collect();
     let mut total = 0_u64;
-    for &at in view.find(&ks)? {
+    for &at in view.select(&ks)? {
         total = total
             .checked_add(u64::try_from(frequencies[at as usize]).unwrap_or(0))
             .ok_or_else(|| Error::overflow("the frequencies of a frame add up to more than 2^64; scale them down"))?;
@@ -127,7 +127,7 @@ fn add_up(view: &mut View, frequencies: &[i64], through: &mut Vec<u64>) -> Resul
 
 /// The number of the value at a place, which is the place itself where each value counts once.
 #[inline]
-fn number(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32 {
+fn index_of_place(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32 {
     match frequencies {
         None => place as u32,
         Some(_) => through.partition_point(|&through| through <= place) as u32,
@@ -135,16 +135,16 @@ fn number(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32 {
 }
 
 /// What is collected: a list per row, of one value where one share was asked for.
-pub(crate) struct Answers<T> {
-    lists: Lists<T>,
+pub(crate) struct QuantileBuilder<T> {
+    lists: ListBuilder<T>,
     valid: Vec<bool>,
     through: Vec<u64>,
-    wanted: Wanted,
+    wanted: QuantilePositions,
 }
 
 /// What is wanted of so many values.
 #[derive(Default)]
-struct Wanted {
+struct QuantilePositions {
     count: u64,
     /// Which of them, ascending.
     ks: Vec<u32>,
@@ -152,7 +152,7 @@ struct Wanted {
     shares: Vec<(u32, u32, f64)>,
 }
 
-impl Wanted {
+impl QuantilePositions {
     /// Turns to `count` values. `position` is the two that a share is between, as they are numbered, and how far.
     fn of(&mut self, count: u64, shares: &[f64], position: impl Fn(f64) -> (u32, u32, f64)) {
         let Self { ks, shares: wanted, .. } = self;
@@ -172,18 +172,18 @@ impl Wanted {
     }
 }
 
-impl<T: Copy + Default> Answers<T> {
-    fn new(rows: usize, shares: &Shares) -> Self {
-        let mut lists = Lists::with_capacity(if shares.element.is_some() { rows } else { 0 });
+impl<T: Copy + Default> QuantileBuilder<T> {
+    fn new(rows: usize, shares: &QuantileShares) -> Self {
+        let mut lists = ListBuilder::with_capacity(if shares.element.is_some() { rows } else { 0 });
         lists.items.reserve_exact(rows * shares.shares.len());
-        Self { lists, valid: Vec::with_capacity(rows), through: Vec::new(), wanted: Wanted::default() }
+        Self { lists, valid: Vec::with_capacity(rows), through: Vec::new(), wanted: QuantilePositions::default() }
     }
 
     /// Ends a row, which has answers or is NULL.
     #[inline(always)]
-    fn close(&mut self, shares: &Shares, valid: bool) -> Result<()> {
+    fn finish_row(&mut self, shares: &QuantileShares, valid: bool) -> Result<()> {
         if shares.element.is_some() {
-            return self.lists.close(valid);
+            return self.lists.finish_list(valid);
         }
         if !valid {
             self.lists.items.push(T::default());
@@ -194,9 +194,9 @@ impl<T: Copy + Default> Answers<T> {
 
     /// Ends a row whose answers are those of the row before.
     #[inline]
-    fn again(&mut self, shares: &Shares) -> Result<bool> {
+    fn repeat_row(&mut self, shares: &QuantileShares) -> Result<bool> {
         if shares.element.is_some() {
-            self.lists.again()?;
+            self.lists.repeat_list()?;
         } else {
             self.lists.items.extend_from_within(self.lists.items.len().saturating_sub(1)..);
             self.valid.extend_from_within(self.valid.len().saturating_sub(1)..);
@@ -206,7 +206,7 @@ impl<T: Copy + Default> Answers<T> {
 
     fn finish(
         self,
-        shares: &Shares,
+        shares: &QuantileShares,
         array: impl FnOnce(Vec<T>, Option<NullBuffer>) -> Result<ArrayRef>,
     ) -> Result<ArrayRef> {
         if let Some(element) = &shares.element {
@@ -217,83 +217,83 @@ impl<T: Copy + Default> Answers<T> {
     }
 }
 
-impl<T: ArrowPrimitiveType> Reading for Interpolated<T>
+impl<T: ArrowPrimitiveType> FrameOrderFunction for InterpolatedQuantile<T>
 where
-    T::Native: Between,
+    T::Native: Interpolate,
 {
-    type Answers = Answers<T::Native>;
+    type Builder = QuantileBuilder<T::Native>;
 
-    fn answers(&self, rows: usize) -> Self::Answers {
-        Answers::new(rows, &self.shares)
+    fn builder(&self, rows: usize) -> Self::Builder {
+        QuantileBuilder::new(rows, &self.shares)
     }
 
     #[inline(always)]
-    fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
-        let count = total(view, &self.frequencies, &mut answers.through)?;
+    fn evaluate(&self, _: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()> {
+        let count = total_count(view, &self.frequencies, &mut answers.through)?;
         let shares = &self.shares.shares;
         if count == 0 || shares.is_empty() {
-            return answers.close(&self.shares, false);
+            return answers.finish_row(&self.shares, false);
         }
-        let Answers { lists, through, wanted, .. } = answers;
+        let QuantileBuilder { lists, through, wanted, .. } = answers;
         if count != wanted.count || self.frequencies.is_some() {
-            let number = |place| number(place, &self.frequencies, through);
+            let number = |place| index_of_place(place, &self.frequencies, through);
             wanted.of(count, shares, |share| {
                 let (low, high, part) = position(share, count);
                 (number(low), number(high), part)
             });
         }
-        let places = view.find(&wanted.ks)?;
+        let places = view.select(&wanted.ks)?;
         let value = |at: u32| self.values[places[at as usize] as usize];
         for &(low, high, part) in &wanted.shares {
             lists.items.push(T::Native::between(value(low), value(high), part));
         }
-        answers.close(&self.shares, true)
+        answers.finish_row(&self.shares, true)
     }
 
     #[inline]
-    fn again(&self, answers: &mut Self::Answers) -> Result<bool> {
-        answers.again(&self.shares)
+    fn repeat(&self, answers: &mut Self::Builder) -> Result<bool> {
+        answers.repeat_row(&self.shares)
     }
 
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
         answers.finish(&self.shares, |values, nulls| {
-            labelled(&PrimitiveArray::<T>::try_new(values.into(), nulls)?, &self.output)
+            with_type(&PrimitiveArray::<T>::try_new(values.into(), nulls)?, &self.output)
         })
     }
 }
 
-impl Reading for Discrete {
-    type Answers = Answers<u32>;
+impl FrameOrderFunction for DiscreteQuantile {
+    type Builder = QuantileBuilder<u32>;
 
-    fn answers(&self, rows: usize) -> Self::Answers {
-        Answers::new(rows, &self.shares)
+    fn builder(&self, rows: usize) -> Self::Builder {
+        QuantileBuilder::new(rows, &self.shares)
     }
 
     #[inline(always)]
-    fn read(&self, _: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
-        let count = total(view, &self.frequencies, &mut answers.through)?;
+    fn evaluate(&self, _: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()> {
+        let count = total_count(view, &self.frequencies, &mut answers.through)?;
         let shares = &self.shares.shares;
         if count == 0 || shares.is_empty() {
-            return answers.close(&self.shares, false);
+            return answers.finish_row(&self.shares, false);
         }
-        let Answers { lists, through, wanted, .. } = answers;
+        let QuantileBuilder { lists, through, wanted, .. } = answers;
         if count != wanted.count || self.frequencies.is_some() {
             wanted.of(count, shares, |share| {
-                let number = number(rank(share, count), &self.frequencies, through);
+                let number = index_of_place(rank(share, count), &self.frequencies, through);
                 (number, number, 0.0)
             });
         }
-        let places = view.find(&wanted.ks)?;
+        let places = view.select(&wanted.ks)?;
         lists.items.extend(wanted.shares.iter().map(|&(at, ..)| places[at as usize]));
-        answers.close(&self.shares, true)
+        answers.finish_row(&self.shares, true)
     }
 
     #[inline]
-    fn again(&self, answers: &mut Self::Answers) -> Result<bool> {
-        answers.again(&self.shares)
+    fn repeat(&self, answers: &mut Self::Builder) -> Result<bool> {
+        answers.repeat_row(&self.shares)
     }
 
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
         answers.finish(&self.shares, |places, nulls| {
             Ok(take(&self.values, &UInt32Array::try_new(places.into(), nulls)?, None)?)
         })

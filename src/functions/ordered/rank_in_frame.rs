@@ -17,36 +17,36 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array};
 
 use crate::error::{Error, Result};
-use crate::evaluate::order_statistics::frame_order::{Counted, Reading, View};
-use crate::functions::positional::rank::{Buckets, Which};
+use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView, RankBound};
+use crate::functions::positional::rank::{Buckets, RankKind};
 
 /// A place within the frame that is a whole number: INT, NULL for a bucket of an empty frame.
 #[derive(Debug)]
-pub(crate) struct Place(pub(crate) Which);
+pub(crate) struct RankInFrame(pub(crate) RankKind);
 
 /// A place within the frame as a share of its rows: DOUBLE.
 #[derive(Debug)]
-pub(crate) struct Share(pub(crate) Which);
+pub(crate) struct RelativeRank(pub(crate) RankKind);
 
-impl Reading for Place {
-    type Answers = Vec<Option<i32>>;
+impl FrameOrderFunction for RankInFrame {
+    type Builder = Vec<Option<i32>>;
 
-    fn answers(&self, rows: usize) -> Self::Answers {
+    fn builder(&self, rows: usize) -> Self::Builder {
         Vec::with_capacity(rows)
     }
 
-    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+    fn evaluate(&self, row: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()> {
         let rows = view.len() as u64;
         let before = match self.0 {
-            Which::Rank => view.count(row, Counted::BeforePeers)?,
-            Which::Ntile(_) if rows == 0 => {
+            RankKind::Rank => view.count(row, RankBound::BeforePeers)?,
+            RankKind::Ntile(_) if rows == 0 => {
                 answers.push(None);
                 return Ok(());
             }
-            _ => view.count(row, Counted::Before)?,
+            _ => view.count(row, RankBound::Before)?,
         } as u64;
         let place = match self.0 {
-            Which::Ntile(buckets) => Buckets::new(rows, buckets).of(before.min(rows - 1)),
+            RankKind::Ntile(buckets) => Buckets::new(rows, buckets).of(before.min(rows - 1)),
             _ => before + 1,
         };
         let place = i32::try_from(place).map_err(|_| {
@@ -56,29 +56,29 @@ impl Reading for Place {
         Ok(())
     }
 
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
         Ok(Arc::new(Int32Array::from(answers)))
     }
 }
 
-impl Reading for Share {
-    type Answers = Vec<f64>;
+impl FrameOrderFunction for RelativeRank {
+    type Builder = Vec<f64>;
 
-    fn answers(&self, rows: usize) -> Self::Answers {
+    fn builder(&self, rows: usize) -> Self::Builder {
         Vec::with_capacity(rows)
     }
 
-    fn read(&self, row: usize, view: &mut View, answers: &mut Self::Answers) -> Result<()> {
+    fn evaluate(&self, row: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()> {
         let rows = view.len();
         answers.push(match (self.0, rows) {
-            (Which::CumeDist, 0) | (Which::PercentRank, 0 | 1) => 0.0,
-            (Which::CumeDist, rows) => view.count(row, Counted::ThroughPeers)? as f64 / rows as f64,
-            (_, rows) => view.count(row, Counted::BeforePeers)? as f64 / (rows - 1) as f64,
+            (RankKind::CumeDist, 0) | (RankKind::PercentRank, 0 | 1) => 0.0,
+            (RankKind::CumeDist, rows) => view.count(row, RankBound::ThroughPeers)? as f64 / rows as f64,
+            (_, rows) => view.count(row, RankBound::BeforePeers)? as f64 / (rows - 1) as f64,
         });
         Ok(())
     }
 
-    fn finish(&self, answers: Self::Answers) -> Result<ArrayRef> {
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
         Ok(Arc::new(Float64Array::from(answers)))
     }
 }

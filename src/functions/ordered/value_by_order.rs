@@ -17,37 +17,37 @@ use arrow_schema::FieldRef;
 use arrow_select::take::take;
 
 use crate::error::Result;
-use crate::evaluate::order_statistics::frame_order::{Reading, View};
-use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::functions::list_builder::Lists;
-use crate::functions::positional::nth::Which;
+use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView};
+use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::functions::list_builder::ListBuilder;
+use crate::functions::positional::nth::NthRow;
 
 /// One row of the frame, by its place in the argument order.
 #[derive(Debug)]
 pub(crate) struct NthByOrder {
     pub(crate) column: ArrayRef,
-    pub(crate) which: Which,
+    pub(crate) which: NthRow,
 }
 
-impl Reading for NthByOrder {
-    type Answers = Picks;
+impl FrameOrderFunction for NthByOrder {
+    type Builder = GatherPlan;
 
-    fn answers(&self, rows: usize) -> Picks {
-        Picks::with_capacity(rows)
+    fn builder(&self, rows: usize) -> GatherPlan {
+        GatherPlan::with_capacity(rows)
     }
 
-    fn read(&self, row: usize, view: &mut View, picks: &mut Picks) -> Result<()> {
+    fn evaluate(&self, row: usize, view: &mut FrameView, picks: &mut GatherPlan) -> Result<()> {
         let rows = view.len() as u64;
         // From 1; 0 is no row.
         let ordinal = self.which.ordinal(row).unwrap_or(rows);
         if ordinal == 0 || ordinal > rows {
-            picks.push(Pick::Null);
+            picks.push(RowSource::Null);
             return Ok(());
         }
-        view.rows(&[(ordinal - 1) as u32], |row| picks.push(Pick::Row(row)))
+        view.rows(&[(ordinal - 1) as u32], |row| picks.push(RowSource::Row(row)))
     }
 
-    fn finish(&self, picks: Picks) -> Result<ArrayRef> {
+    fn finish(&self, picks: GatherPlan) -> Result<ArrayRef> {
         picks.gather(&self.column, None, None)
     }
 }
@@ -61,25 +61,25 @@ pub(crate) struct FirstByOrder {
     pub(crate) element: FieldRef,
 }
 
-impl Reading for FirstByOrder {
-    type Answers = Lists<u32>;
+impl FrameOrderFunction for FirstByOrder {
+    type Builder = ListBuilder<u32>;
 
-    fn answers(&self, rows: usize) -> Lists<u32> {
-        Lists::with_capacity(rows)
+    fn builder(&self, rows: usize) -> ListBuilder<u32> {
+        ListBuilder::with_capacity(rows)
     }
 
-    fn read(&self, _: usize, view: &mut View, lists: &mut Lists<u32>) -> Result<()> {
+    fn evaluate(&self, _: usize, view: &mut FrameView, lists: &mut ListBuilder<u32>) -> Result<()> {
         let ks: Vec<u32> = (0..self.count.min(view.len() as u32)).collect();
         view.rows(&ks, |row| lists.items.push(row as u32))?;
-        lists.close(view.len() > 0)
+        lists.finish_list(view.len() > 0)
     }
 
-    fn again(&self, lists: &mut Lists<u32>) -> Result<bool> {
-        lists.again()?;
+    fn repeat(&self, lists: &mut ListBuilder<u32>) -> Result<bool> {
+        lists.repeat_list()?;
         Ok(true)
     }
 
-    fn finish(&self, lists: Lists<u32>) -> Result<ArrayRef> {
+    fn finish(&self, lists: ListBuilder<u32>) -> Result<ArrayRef> {
         lists.finish(&self.element, |rows| Ok(take(&self.column, &UInt32Array::from(rows), None)?))
     }
 }

@@ -26,24 +26,24 @@ use arrow_schema::DataType;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::index::{Included, Walk};
-use crate::functions::aggregate::min_max::Ordered;
-use crate::functions::native::{labelled, native};
-use crate::functions::saved_state::{saved, saved_column};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
+use crate::functions::aggregate::min_max::TotalOrd;
+use crate::functions::native::{to_primitive, with_type};
+use crate::functions::saved_state::{saved_column, saved_row};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// What a counter may count in.
-pub(crate) trait Countable: Ordered + ArrowNativeTypeOp {}
-impl Countable for i32 {}
-impl Countable for i64 {}
-impl Countable for u64 {}
-impl Countable for f64 {}
-impl Countable for i128 {}
-impl Countable for i256 {}
+pub(crate) trait CounterValue: TotalOrd + ArrowNativeTypeOp {}
+impl CounterValue for i32 {}
+impl CounterValue for i64 {}
+impl CounterValue for u64 {}
+impl CounterValue for f64 {}
+impl CounterValue for i128 {}
+impl CounterValue for i256 {}
 
 /// `counter_diff` over a column of natives.
 #[derive(Debug)]
@@ -52,19 +52,19 @@ pub(crate) struct CounterDiff<T: ArrowPrimitiveType> {
     output: DataType,
     /// When the counter was started, and the type of that.
     starts: Option<(Int64Array, DataType)>,
-    included: Included,
-    partitions: Runs,
+    included: MaskIndex,
+    partitions: RunIndex,
     naive: bool,
 }
 
 /// A reading of the counter.
 #[derive(Debug, Clone, Copy)]
-struct Reading<N> {
+struct CounterReading<N> {
     value: N,
     start: Option<i64>,
 }
 
-impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
+impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
     /// The differences of `column`, a counter that was started at the moments of `starts`.
     ///
     /// # Errors
@@ -73,27 +73,32 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
         section: &Section,
         column: &ArrayRef,
         starts: Option<&ArrayRef>,
-        inclusion: Inclusion,
+        inclusion: RowMask,
         naive: bool,
     ) -> Result<Self> {
-        let starts = starts.map(|starts| Ok::<_, Error>((native::<Int64Type>(starts)?, starts.data_type().clone())));
+        let starts =
+            starts.map(|starts| Ok::<_, Error>((to_primitive::<Int64Type>(starts)?, starts.data_type().clone())));
         Ok(Self {
-            values: native::<T>(column)?,
+            values: to_primitive::<T>(column)?,
             output: column.data_type().clone(),
             starts: starts.transpose()?,
-            included: Included::new(inclusion),
-            partitions: Runs::new(&section.partitions),
+            included: MaskIndex::new(inclusion),
+            partitions: RunIndex::new(&section.partitions),
             naive,
         })
     }
 
-    fn reading(&self, row: usize) -> Reading<T::Native> {
+    fn reading(&self, row: usize) -> CounterReading<T::Native> {
         let start = self.starts.as_ref().filter(|(starts, _)| starts.is_valid(row));
-        Reading { value: self.values.value(row), start: start.map(|(starts, _)| starts.value(row)) }
+        CounterReading { value: self.values.value(row), start: start.map(|(starts, _)| starts.value(row)) }
     }
 
     /// What was counted from one reading to the next.
-    fn difference(&self, old: Option<Reading<T::Native>>, new: Reading<T::Native>) -> Result<Option<T::Native>> {
+    fn difference(
+        &self,
+        old: Option<CounterReading<T::Native>>,
+        new: CounterReading<T::Native>,
+    ) -> Result<Option<T::Native>> {
         if new.value.before(T::Native::ZERO) {
             return Err(Error::data(format!(
                 "the counter is {}, and counters are never negative; use lag for the difference of other numbers",
@@ -122,29 +127,31 @@ impl<T: ArrowPrimitiveType<Native: Countable>> CounterDiff<T> {
 
     /// The only value of `array` as text.
     fn shown(array: &dyn Array, data_type: &DataType) -> Result<String> {
-        let array = labelled(array, data_type)?;
+        let array = with_type(array, data_type)?;
         Ok(ArrayFormatter::try_new(&array, &FormatOptions::default())?.value(0).to_string())
     }
 
     /// The reading that a carry holds.
-    fn load(state: &RecordBatch) -> Result<Option<Reading<T::Native>>> {
-        let value = native::<T>(saved_column(state, "value")?)?;
+    fn load(state: &RecordBatch) -> Result<Option<CounterReading<T::Native>>> {
+        let value = to_primitive::<T>(saved_column(state, "value")?)?;
         let start = saved_column(state, "start")?;
         let start = start.as_primitive_opt::<Int64Type>().filter(|start| start.is_valid(0));
-        Ok(value.is_valid(0).then(|| Reading { value: value.value(0), start: start.map(|start| start.value(0)) }))
+        Ok(value
+            .is_valid(0)
+            .then(|| CounterReading { value: value.value(0), start: start.map(|start| start.value(0)) }))
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
+impl<T: ArrowPrimitiveType<Native: CounterValue>> Evaluator for CounterDiff<T> {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let carried = carry.state.as_ref().map(Self::load).transpose()?.flatten();
-        let mut walk = Walk::new(&self.included);
+        let mut walk = MaskWalk::new(&self.included);
         let mut out = PrimitiveBuilder::<T>::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.try_each(block.clone(), |run, rows| {
+            self.partitions.try_for_each_run(block.clone(), |run, rows| {
                 let (begin, carried) = if run.start == 0 { (carry.base, carried) } else { (run.start, None) };
                 let mut last = walk.last(begin..rows.start);
                 for row in rows {
@@ -162,21 +169,21 @@ impl<T: ArrowPrimitiveType<Native: Countable>> Evaluator for CounterDiff<T> {
                 Ok(())
             })?;
         }
-        labelled(&out.finish(), &self.output)
+        with_type(&out.finish(), &self.output)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let reading = match (Walk::new(&self.included).last(rows), state) {
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let reading = match (MaskWalk::new(&self.included).last(rows), state) {
             (Some(row), _) => Some(self.reading(row)),
             (None, Some(state)) => Self::load(state)?,
             (None, None) => None,
         };
         let value: PrimitiveArray<T> = std::iter::once(reading.map(|reading| reading.value)).collect();
         let start: Int64Array = std::iter::once(reading.and_then(|reading| reading.start)).collect();
-        saved([("value", labelled(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
+        saved_row([("value", with_type(&value, &self.output)?), ("start", std::sync::Arc::new(start))])
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         Ok(if Self::load(right)?.is_some() { right } else { left }.clone())
     }
 }
@@ -192,16 +199,16 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     /// The differences by both ways, and by a carry over each edge.
-    fn differences<T: ArrowPrimitiveType<Native: Countable>>(
+    fn differences<T: ArrowPrimitiveType<Native: CounterValue>>(
         column: &ArrayRef,
         starts: Option<&ArrayRef>,
     ) -> Result<Vec<Option<T::Native>>> {
         let rows = column.len();
-        let inclusion = Inclusion::new(std::slice::from_ref(column), None);
-        let edges = Edges::single(rows);
+        let inclusion = RowMask::new(std::slice::from_ref(column), None);
+        let edges = Boundaries::single(rows);
         let section = Section::whole(edges.clone(), edges, vec![])?;
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC")?;
         let frames = Frames::new(&plan, &section, 0)?;
@@ -212,7 +219,7 @@ mod tests {
         let naive = values(counter(true).evaluate(&frames, 0..rows, &Carry::default(), &cancel)?);
         assert_eq!(format!("{whole:?}"), format!("{naive:?}"));
         for edge in 0..rows {
-            let state = fast.advance(Some(&fast.advance(None, 0..edge / 2)?), edge / 2..edge)?;
+            let state = fast.save_state(Some(&fast.save_state(None, 0..edge / 2)?), edge / 2..edge)?;
             let carry = Carry { base: edge, state: Some(state), after: None };
             let rest = values(fast.evaluate(&frames, edge..rows, &carry, &cancel)?);
             assert_eq!(format!("{rest:?}"), format!("{:?}", &whole[edge..]));
@@ -226,7 +233,7 @@ mod tests {
 
     // By Spark 4.3.
     #[test]
-    fn as_spark_answers() {
+    fn counter_diff_matches_spark() {
         let column = ints(&[Some(100), Some(200), Some(50), Some(50), None, Some(70)]);
         let found = differences::<Int32Type>(&column, None).unwrap();
         assert_eq!(found, [None, Some(100), None, Some(0), None, Some(20)]);
@@ -244,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_counter_cannot_do() {
+    fn invalid_counters_are_refused() {
         let error = differences::<Int32Type>(&ints(&[Some(5), Some(-5)]), None).unwrap_err();
         assert!(error.message().contains("the counter is -5"), "{error}");
         let starts: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(1_000_000), None, Some(0)]));

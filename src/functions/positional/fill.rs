@@ -24,30 +24,30 @@ use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use crate::bounds::frames::Frames;
-use crate::bounds::range_key::{Keys, ordered};
+use crate::bounds::range_key::{RangeKeys, ordered_keys};
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::index::{Included, Walk};
-use crate::functions::native::{labelled, native};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
+use crate::functions::native::{to_primitive, with_type};
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::civil::{SECONDS_PER_DAY, per_second};
-use crate::util::run_index::Runs;
+use crate::util::civil::{SECONDS_PER_DAY, ticks_per_second};
+use crate::util::run_index::RunIndex;
 
 /// How far a row is from the first of two neighbours, and the second from the first.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum Position {
     /// By whole keys.
     Whole(i128, i128),
     /// By floats.
     Float(f64, f64),
 }
 
-impl Place {
+impl Position {
     /// The share of the way.
-    fn share(self) -> f64 {
+    fn fraction(self) -> f64 {
         match self {
             Self::Whole(part, whole) => part as f64 / whole as f64,
             Self::Float(part, whole) => part / whole,
@@ -55,23 +55,23 @@ impl Place {
     }
 
     /// Both neighbours are at one place.
-    fn nowhere(self) -> bool {
+    fn is_degenerate(self) -> bool {
         matches!(self, Self::Whole(_, 0)) || matches!(self, Self::Float(_, whole) if whole == 0.0)
     }
 }
 
 /// Values that lie on a line.
-pub(crate) trait Linear: ArrowNativeType {
+pub(crate) trait LinearValue: ArrowNativeType {
     /// The value at `place` on the line through `low` and `high`, if the type has it.
-    fn between(low: Self, high: Self, place: Place, limits: (i128, i128)) -> Option<Self>;
+    fn between(low: Self, high: Self, place: Position, limits: (i128, i128)) -> Option<Self>;
 
     /// Whether it is a number at all.
     fn is_finite(self) -> bool;
 }
 
-impl Linear for f64 {
-    fn between(low: Self, high: Self, place: Place, _: (i128, i128)) -> Option<Self> {
-        let share = place.share();
+impl LinearValue for f64 {
+    fn between(low: Self, high: Self, place: Position, _: (i128, i128)) -> Option<Self> {
+        let share = place.fraction();
         Some(low * (1.0 - share) + high * share)
     }
 
@@ -81,17 +81,17 @@ impl Linear for f64 {
 }
 
 /// The whole number at `place`, what is behind the point cut off.
-fn whole_between(low: i128, high: i128, place: Place) -> Option<i128> {
+fn whole_between(low: i128, high: i128, place: Position) -> Option<i128> {
     let rise = high.checked_sub(low)?;
     let exact = match place {
-        Place::Whole(part, whole) => {
+        Position::Whole(part, whole) => {
             let terms = low.checked_mul(whole).zip(rise.checked_mul(part));
             terms.and_then(|(start, way)| start.checked_add(way)).map(|sum| sum / whole)
         }
-        Place::Float(..) => None,
+        Position::Float(..) => None,
     };
     exact.or_else(|| {
-        let way = rise as f64 * place.share();
+        let way = rise as f64 * place.fraction();
         // Within 128 bits, so that the cast is what it says.
         let whole = (way.abs() < 1e38).then(|| way.floor() as i128)?;
         let value = low.checked_add(whole)?;
@@ -101,8 +101,8 @@ fn whole_between(low: i128, high: i128, place: Place) -> Option<i128> {
 
 macro_rules! linear {
     ($($native:ty),*) => {$(
-        impl Linear for $native {
-            fn between(low: Self, high: Self, place: Place, limits: (i128, i128)) -> Option<Self> {
+        impl LinearValue for $native {
+            fn between(low: Self, high: Self, place: Position, limits: (i128, i128)) -> Option<Self> {
                 let value = whole_between(low.into(), high.into(), place)?;
                 (limits.0..=limits.1).contains(&value).then(|| value.try_into().ok()).flatten()
             }
@@ -130,7 +130,9 @@ fn limits(data_type: &DataType) -> (i128, i128) {
         DataType::Decimal32(precision, _) | DataType::Decimal64(precision, _) | DataType::Decimal128(precision, _) => {
             digits(*precision)
         }
-        DataType::Time32(unit) | DataType::Time64(unit) => (0, i128::from(SECONDS_PER_DAY * per_second(*unit)) - 1),
+        DataType::Time32(unit) | DataType::Time64(unit) => {
+            (0, i128::from(SECONDS_PER_DAY * ticks_per_second(*unit)) - 1)
+        }
         // The natives' own ends.
         _ => (i128::MIN, i128::MAX),
     }
@@ -138,13 +140,13 @@ fn limits(data_type: &DataType) -> (i128, i128) {
 
 /// The order keys as numbers whose differences are those of the keys.
 #[derive(Debug)]
-enum Places {
+enum Positions {
     Small(ScalarBuffer<i64>),
     Wide(ScalarBuffer<i128>),
     Float(ScalarBuffer<f64>),
 }
 
-impl Places {
+impl Positions {
     fn new(key: &ArrayRef) -> Result<Self> {
         let plain = match key.data_type() {
             DataType::Dictionary(_, values) => arrow_cast::cast(key, values)?,
@@ -153,10 +155,10 @@ impl Places {
         };
         let key = &plain;
         if !key.data_type().is_floating() {
-            match ordered(key, key.data_type(), false) {
-                Some(Keys::Small(keys)) => return Ok(Self::Small(keys)),
-                Some(Keys::Wide(keys)) => return Ok(Self::Wide(keys)),
-                Some(Keys::Huge(_)) | None => {}
+            match ordered_keys(key, key.data_type(), false) {
+                Some(RangeKeys::Small(keys)) => return Ok(Self::Small(keys)),
+                Some(RangeKeys::Wide(keys)) => return Ok(Self::Wide(keys)),
+                Some(RangeKeys::Huge(_)) | None => {}
             }
         }
         let doubles = arrow_cast::cast(key, &DataType::Float64)?;
@@ -168,18 +170,18 @@ impl Places {
     }
 
     /// Where `row` is between `low` and `high`.
-    fn place(&self, row: usize, low: usize, high: usize) -> Place {
+    fn place(&self, row: usize, low: usize, high: usize) -> Position {
         let wide = |keys: &dyn Fn(usize) -> i128| {
             let (part, whole) = (keys(row).checked_sub(keys(low)), keys(high).checked_sub(keys(low)));
             match part.zip(whole) {
-                Some((part, whole)) => Place::Whole(part, whole),
-                None => Place::Float(keys(row) as f64 - keys(low) as f64, keys(high) as f64 - keys(low) as f64),
+                Some((part, whole)) => Position::Whole(part, whole),
+                None => Position::Float(keys(row) as f64 - keys(low) as f64, keys(high) as f64 - keys(low) as f64),
             }
         };
         match self {
             Self::Small(keys) => wide(&|row| keys[row].into()),
             Self::Wide(keys) => wide(&|row| keys[row]),
-            Self::Float(keys) => Place::Float(keys[row] - keys[low], keys[high] - keys[low]),
+            Self::Float(keys) => Position::Float(keys[row] - keys[low], keys[high] - keys[low]),
         }
     }
 }
@@ -190,25 +192,25 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
     values: PrimitiveArray<T>,
     output: DataType,
     limits: (i128, i128),
-    places: Places,
+    places: Positions,
     /// The rows that have a place.
     placed: BooleanBuffer,
     /// The rows that lines go through.
-    anchors: Included,
-    partitions: Runs,
+    anchors: MaskIndex,
+    partitions: RunIndex,
     own_end: usize,
     open: bool,
     naive: bool,
 }
 
-impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
+impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
     /// The values of `column`, whose NULLs are filled by `key`.
     ///
     /// # Errors
     /// `T` does not hold the column's values, or the key is no number.
     pub(crate) fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
-        let values = native::<T>(column)?;
-        let places = Places::new(key)?;
+        let values = to_primitive::<T>(column)?;
+        let places = Positions::new(key)?;
         let keys = key.logical_nulls();
         let has_key = |row: usize| keys.as_ref().is_none_or(|nulls| nulls.is_valid(row)) && places.is_finite(row);
         let placed = BooleanBuffer::collect_bool(section.rows, has_key);
@@ -220,8 +222,8 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
             limits: limits(column.data_type()),
             places,
             placed,
-            anchors: Included::new(Inclusion::Mask(anchors)),
-            partitions: Runs::new(&section.partitions),
+            anchors: MaskIndex::new(RowMask::Mask(anchors)),
+            partitions: RunIndex::new(&section.partitions),
             own_end: section.own.end,
             open: section.open,
             naive,
@@ -229,7 +231,7 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     }
 
     /// The two rows whose line `row` lies on, or one and the same where there is only one.
-    fn neighbours(&self, run: &Range<usize>, row: usize, walk: &mut Walk) -> Option<(usize, usize)> {
+    fn neighbours(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<(usize, usize)> {
         if self.naive {
             let (before, after) = (run.start..row, row + 1..run.end);
             let anchors = |rows: Range<usize>| rows.filter(|&row| self.anchors.includes(row));
@@ -252,28 +254,28 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Fill<T> {
     }
 
     /// What fills `row`.
-    fn filled(&self, run: &Range<usize>, row: usize, walk: &mut Walk) -> Option<T::Native> {
+    fn filled(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<T::Native> {
         let (low, high) = self.neighbours(run, row, walk).filter(|_| self.placed.value(row))?;
         let place = self.places.place(row, low, high);
-        if place.nowhere() {
+        if place.is_degenerate() {
             return Some(self.values.value(low));
         }
         T::Native::between(self.values.value(low), self.values.value(high), place, self.limits)
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
+impl<T: ArrowPrimitiveType<Native: LinearValue>> Evaluator for Fill<T> {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         if self.values.null_count() == 0 {
-            return labelled(&self.values.slice(rows.start, rows.len()), &self.output);
+            return with_type(&self.values.slice(rows.start, rows.len()), &self.output);
         }
-        let mut walk = Walk::new(&self.anchors);
+        let mut walk = MaskWalk::new(&self.anchors);
         let mut out = PrimitiveBuilder::<T>::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.each(block.clone(), |run, rows| {
+            self.partitions.for_each_run(block.clone(), |run, rows| {
                 for row in rows {
                     out.append_option(if self.values.is_valid(row) {
                         Some(self.values.value(row))
@@ -283,22 +285,22 @@ impl<T: ArrowPrimitiveType<Native: Linear>> Evaluator for Fill<T> {
                 }
             });
         }
-        labelled(&out.finish(), &self.output)
+        with_type(&out.finish(), &self.output)
     }
 
-    fn advance(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
+    fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {
         Err(Error::internal("fill reads whole partitions, and leaves no carry"))
     }
 
-    fn settled(&self, _: &Frames) -> usize {
+    fn first_unsettled(&self, _: &Frames) -> usize {
         match self.partitions.len().checked_sub(1).filter(|_| self.open) {
-            Some(last) => self.partitions.begin(last).min(self.own_end),
+            Some(last) => self.partitions.run_start(last).min(self.own_end),
             None => self.own_end,
         }
     }
 
-    fn release(&self, _: &Frames, answered: usize) -> usize {
-        if answered < self.partitions.len() { self.partitions.begin(answered) } else { answered }
+    fn first_needed(&self, _: &Frames, answered: usize) -> usize {
+        if answered < self.partitions.len() { self.partitions.run_start(answered) } else { answered }
     }
 }
 
@@ -313,11 +315,11 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     /// `fill` by both ways.
-    fn filled<T: ArrowPrimitiveType<Native: Linear>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {
-        let edges = Edges::single(column.len());
+    fn filled<T: ArrowPrimitiveType<Native: LinearValue>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {
+        let edges = Boundaries::single(column.len());
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn as_duckdb_answers() {
+    fn fill_matches_duckdb() {
         let up = || ints(&[Some(0), Some(1), Some(2), Some(3), Some(4)]);
         let whole = |values: &[Option<i32>], key: &ArrayRef| -> Vec<_> {
             filled::<Int32Type>(&ints(values), key).as_primitive::<Int32Type>().iter().collect()
@@ -358,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_no_neighbour() {
+    fn non_finite_values_are_skipped_as_neighbours() {
         let near = |values: &[Option<f64>], keys: &[Option<f64>]| -> Vec<_> {
             filled::<Float64Type>(&floats(values), &floats(keys)).as_primitive::<Float64Type>().iter().collect()
         };
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_leave_the_type_are_null() {
+    fn interpolation_beyond_the_type_is_null() {
         let key = ints(&[Some(0), Some(1), Some(2)]);
         let bytes: ArrayRef = Arc::new(UInt8Array::from(vec![Some(250), Some(255), None]));
         let found = filled::<Int32Type>(&bytes, &key);
@@ -389,7 +391,7 @@ mod tests {
         let found = filled::<Int64Type>(&large, &key);
         // A third of the way from the one to the other, which are 2^64 - 1 apart.
         assert_eq!(found.as_primitive::<Int64Type>().value(1), i64::MIN + 6_148_914_691_236_517_205);
-        let dates = labelled(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
+        let dates = with_type(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
         let found = filled::<Int32Type>(&dates, &floats(&[Some(0.0), Some(0.5), Some(1.0)]));
         assert_eq!(found.as_primitive::<Date32Type>().value(1), -1);
     }

@@ -21,26 +21,26 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
-use crate::evaluate::positional::carried::{Carried, Kept, Neighbourhood};
-use crate::evaluate::positional::index::{Included, Walk};
-use crate::evaluate::positional::picks::{Pick, Picks};
+use crate::evaluate::positional::carried::{CarriedNeighbours, CarriedValues, KeptEnds};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
+use crate::evaluate::positional::picks::{GatherPlan, RowSource};
 use crate::evaluate::positional::shift::shift;
 use crate::model::carry::Carry;
-use crate::model::row_mask::Inclusion;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// How many rows after the row; negative: before.
 #[derive(Debug, Clone)]
-pub enum By {
+pub enum OffsetBy {
     /// The same for all rows.
     Fixed(i64),
     /// Each row's own; NULL: no answer.
     PerRow(Int64Array),
 }
 
-impl By {
+impl OffsetBy {
     #[inline]
     fn of(&self, row: usize) -> Option<i64> {
         match self {
@@ -52,11 +52,11 @@ impl By {
 
 /// `lag` or `lead`.
 #[derive(Debug)]
-pub struct Offset {
+pub struct LagLead {
     column: ArrayRef,
-    included: Included,
-    partitions: Runs,
-    by: By,
+    included: MaskIndex,
+    partitions: RunIndex,
+    by: OffsetBy,
     default: Option<ArrayRef>,
     /// The rows that are answered end here.
     own_end: usize,
@@ -68,7 +68,7 @@ pub struct Offset {
     naive: bool,
 }
 
-impl Offset {
+impl LagLead {
     /// The value of `column` at the `by`-th row that takes part after the row (before it, if negative; the row
     /// itself, if 0), or `default` where the partition has no such row. `default` holds one value, or one per row
     /// of the section. So `lead(x, n)` is `n`, and `lag(x, n)` is `n.saturating_neg()`.
@@ -78,8 +78,8 @@ impl Offset {
     pub fn new(
         section: &Section,
         column: ArrayRef,
-        inclusion: Inclusion,
-        by: By,
+        inclusion: RowMask,
+        by: OffsetBy,
         default: Option<ArrayRef>,
         naive: bool,
     ) -> Result<Self> {
@@ -96,8 +96,8 @@ impl Offset {
         }
         Ok(Self {
             column,
-            included: Included::new(inclusion),
-            partitions: Runs::new(&section.partitions),
+            included: MaskIndex::new(inclusion),
+            partitions: RunIndex::new(&section.partitions),
             by,
             default,
             own_end: section.own.end,
@@ -117,13 +117,13 @@ impl Offset {
     }
 }
 
-impl Offset {
+impl LagLead {
     /// What a state keeps: the last value always, for its ordinal counts the rows covered.
-    fn kept(&self) -> Kept {
+    fn kept_ends(&self) -> KeptEnds {
         match self.by {
-            By::Fixed(by @ ..0) => Kept { head: 0, tail: by.unsigned_abs() },
-            By::Fixed(by) => Kept { head: by.unsigned_abs(), tail: 1 },
-            By::PerRow(_) => Kept { head: 0, tail: 1 },
+            OffsetBy::Fixed(by @ ..0) => KeptEnds { head: 0, tail: by.unsigned_abs() },
+            OffsetBy::Fixed(by) => KeptEnds { head: by.unsigned_abs(), tail: 1 },
+            OffsetBy::PerRow(_) => KeptEnds { head: 0, tail: 1 },
         }
     }
 }
@@ -134,28 +134,28 @@ fn distance(by: i64) -> usize {
 }
 
 /// One partition in the section, and what a carry says of its rows around.
-struct Partition<'a> {
+struct OffsetPartition<'a> {
     /// The rows that the carry does not cover.
     rows: Range<usize>,
-    around: &'a Neighbourhood,
+    around: &'a CarriedNeighbours,
     /// How many rows that take part lie before these, and behind the section.
     before: u64,
     after: u64,
 }
 
-impl Offset {
+impl LagLead {
     /// The answer where the partition has no such row.
-    fn absent(&self, row: usize) -> Pick {
+    fn absent(&self, row: usize) -> RowSource {
         match &self.default {
-            None => Pick::Null,
-            Some(default) if default.len() == 1 => Pick::Default(0),
-            Some(_) => Pick::Default(row),
+            None => RowSource::Null,
+            Some(default) if default.len() == 1 => RowSource::Default(0),
+            Some(_) => RowSource::Default(row),
         }
     }
 
     /// The carried row that is so many rows that take part before `row`, which has `here` of them in the section
     /// before it.
-    fn before_section(&self, partition: &Partition, here: usize, row: usize, by: i64) -> Result<Pick> {
+    fn before_section(&self, partition: &OffsetPartition, here: usize, row: usize, by: i64) -> Result<RowSource> {
         match (partition.before + here as u64).checked_sub(by.unsigned_abs()) {
             Some(before) if partition.before > 0 => partition.around.pick_before(before + 1),
             _ => Ok(self.absent(row)),
@@ -163,7 +163,7 @@ impl Offset {
     }
 
     /// The carried row that is so many rows that take part after `row`, which has `here` of them in the section after it.
-    fn behind_section(&self, partition: &Partition, here: usize, row: usize, by: i64) -> Result<Pick> {
+    fn behind_section(&self, partition: &OffsetPartition, here: usize, row: usize, by: i64) -> Result<RowSource> {
         match by.unsigned_abs() - here as u64 {
             ordinal if ordinal <= partition.after => partition.around.pick_after(ordinal),
             _ => Ok(self.absent(row)),
@@ -171,17 +171,23 @@ impl Offset {
     }
 
     /// Appends the picks of `rows`, which lie in `partition`.
-    fn pick(&self, partition: &Partition, rows: Range<usize>, walk: &mut Walk, picks: &mut Picks) -> Result<()> {
+    fn pick(
+        &self,
+        partition: &OffsetPartition,
+        rows: Range<usize>,
+        walk: &mut MaskWalk,
+        picks: &mut GatherPlan,
+    ) -> Result<()> {
         let (first, behind) = (self.included.before(partition.rows.start), self.included.before(partition.rows.end));
         let mut before = if rows.start == partition.rows.start { first } else { self.included.before(rows.start) };
         let found = |row: Option<usize>| {
-            row.map(Pick::Row).ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))
+            row.map(RowSource::Row).ok_or_else(|| Error::internal("the rows of a mask are counted wrong"))
         };
         for row in rows {
             let through = before + usize::from(self.included.includes(row));
             let pick = match self.by.of(row) {
-                None => Pick::Null,
-                Some(0) => Pick::Row(row),
+                None => RowSource::Null,
+                Some(0) => RowSource::Row(row),
                 Some(by @ 1..) => match through.checked_add(distance(by) - 1) {
                     Some(target) if target < behind => found(walk.row(target))?,
                     _ => self.behind_section(partition, behind - through, row, by)?,
@@ -195,20 +201,20 @@ impl Offset {
         Ok(())
     }
 
-    /// As [`Offset::pick`], from the definition: row by row.
-    fn pick_naively(&self, partition: &Partition, rows: Range<usize>, picks: &mut Picks) -> Result<()> {
+    /// As [`LagLead::pick`], from the definition: row by row.
+    fn pick_naively(&self, partition: &OffsetPartition, rows: Range<usize>, picks: &mut GatherPlan) -> Result<()> {
         for row in rows {
             let taking_part = |row: &usize| self.included.includes(*row);
             let Some(by) = self.by.of(row) else {
-                picks.push(Pick::Null);
+                picks.push(RowSource::Null);
                 continue;
             };
             let nth = distance(by).wrapping_sub(1);
             picks.push(match by {
-                0 => Pick::Row(row),
+                0 => RowSource::Row(row),
                 1.. => {
                     if let Some(target) = (row + 1..partition.rows.end).filter(taking_part).nth(nth) {
-                        Pick::Row(target)
+                        RowSource::Row(target)
                     } else {
                         let here = (row + 1..partition.rows.end).filter(taking_part).count();
                         self.behind_section(partition, here, row, by)?
@@ -216,7 +222,7 @@ impl Offset {
                 }
                 ..0 => {
                     if let Some(target) = (partition.rows.start..row).rev().filter(taking_part).nth(nth) {
-                        Pick::Row(target)
+                        RowSource::Row(target)
                     } else {
                         let here = (partition.rows.start..row).filter(taking_part).count();
                         self.before_section(partition, here, row, by)?
@@ -228,10 +234,12 @@ impl Offset {
     }
 }
 
-impl Evaluator for Offset {
+impl Evaluator for LagLead {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let around = Neighbourhood::load(carry)?;
-        if let (By::Fixed(by), Included::All, true, false) = (&self.by, &self.included, around.is_empty(), self.naive) {
+        let around = CarriedNeighbours::load(carry)?;
+        if let (OffsetBy::Fixed(by), MaskIndex::All, true, false) =
+            (&self.by, &self.included, around.is_empty(), self.naive)
+        {
             cancel.check()?;
             if *by == 0 {
                 return Ok(self.column.slice(rows.start, rows.len()));
@@ -240,18 +248,18 @@ impl Evaluator for Offset {
                 return Ok(shifted);
             }
         }
-        let mut walk = Walk::new(&self.included);
-        let mut picks = Picks::with_capacity(rows.len());
+        let mut walk = MaskWalk::new(&self.included);
+        let mut picks = GatherPlan::with_capacity(rows.len());
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.try_each(block.clone(), |run, rows| {
+            self.partitions.try_for_each_run(block.clone(), |run, rows| {
                 let before = around.before.as_ref().filter(|_| run.start == 0);
                 let after = around.after.as_ref().filter(|_| run.start == self.last_partition_begin);
                 let begin = if before.is_some() { carry.base } else { run.start };
-                let [before, after] = [before, after].map(|carried| carried.map_or(0, Carried::total));
-                let partition = Partition { rows: begin..run.end, around: &around, before, after };
+                let [before, after] = [before, after].map(|carried| carried.map_or(0, CarriedValues::total));
+                let partition = OffsetPartition { rows: begin..run.end, around: &around, before, after };
                 if self.naive {
                     self.pick_naively(&partition, rows, &mut picks)
                 } else {
@@ -262,41 +270,41 @@ impl Evaluator for Offset {
         picks.gather(&self.column, self.default.as_ref(), around.values.as_ref())
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        Carried::advance(self.kept(), &self.column, &self.included, state, rows)
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        CarriedValues::append_saved(self.kept_ends(), &self.column, &self.included, state, rows)
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        Carried::join(self.kept(), left, right)
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        CarriedValues::merge_saved(self.kept_ends(), left, right)
     }
 
     /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.
-    fn settled(&self, _: &Frames) -> usize {
+    fn first_unsettled(&self, _: &Frames) -> usize {
         let rows = self.partitions.len();
-        let looks_back = matches!(self.by, By::Fixed(..=0));
+        let looks_back = matches!(self.by, OffsetBy::Fixed(..=0));
         if !self.open || looks_back || rows == 0 {
             return self.own_end;
         }
         // The last of the rows that take part and still wait for theirs is this many from the last.
         let waiting = match self.by {
-            By::Fixed(by) => self.included.before(rows).checked_sub(distance(by)),
-            By::PerRow(_) => None,
+            OffsetBy::Fixed(by) => self.included.before(rows).checked_sub(distance(by)),
+            OffsetBy::PerRow(_) => None,
         };
         let first = waiting.and_then(|k| self.included.row(k)).unwrap_or(0);
-        first.max(self.partitions.begin(rows - 1)).min(self.own_end)
+        first.max(self.partitions.run_start(rows - 1)).min(self.own_end)
     }
 
     /// Looking back needs the last rows, or the carry stands for them. Looking ahead needs none.
-    fn release(&self, _: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, _: &Frames, answered: usize) -> usize {
         let rows = self.partitions.len();
-        let looks_ahead = matches!(self.by, By::Fixed(0..));
+        let looks_ahead = matches!(self.by, OffsetBy::Fixed(0..));
         if looks_ahead || self.carries || rows == 0 || (answered == rows && !self.open) {
             return answered;
         }
-        let partition = self.partitions.begin(answered.min(rows - 1));
+        let partition = self.partitions.run_start(answered.min(rows - 1));
         let first = match self.by {
-            By::Fixed(by) => self.included.before(answered).checked_sub(distance(by)),
-            By::PerRow(_) => None,
+            OffsetBy::Fixed(by) => self.included.before(answered).checked_sub(distance(by)),
+            OffsetBy::PerRow(_) => None,
         };
         let needed = first.map_or(Some(0), |k| self.included.row(k)).unwrap_or(answered);
         needed.min(answered).max(partition)
@@ -313,7 +321,7 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     fn values(values: &[Option<i64>]) -> ArrayRef {
         Arc::new(Int64Array::from(values.to_vec()))
@@ -322,14 +330,20 @@ mod tests {
     #[allow(clippy::needless_pass_by_value)]
     fn answers(offset: i64, default: Option<ArrayRef>, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column = values(&[Some(10), None, Some(30), None, Some(50)]);
-        let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };
-        let edges = Edges::single(5);
+        let inclusion = if ignore_nulls { RowMask::new(std::slice::from_ref(&column), None) } else { RowMask::All };
+        let edges = Boundaries::single(5);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
-            let offset =
-                Offset::new(&section, column.clone(), inclusion.clone(), By::Fixed(offset), default.clone(), naive);
+            let offset = LagLead::new(
+                &section,
+                column.clone(),
+                inclusion.clone(),
+                OffsetBy::Fixed(offset),
+                default.clone(),
+                naive,
+            );
             let answers = offset.unwrap().evaluate(&frames, 0..5, &Carry::default(), &Cancel::default()).unwrap();
             answers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>()
         });
@@ -338,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn as_spark_answers() {
+    fn lag_and_lead_match_spark() {
         let ids = || Some(values(&[Some(1), Some(2), Some(3), Some(4), Some(5)]));
         let x = [Some(10), None, Some(30), None, Some(50)];
         assert_eq!(answers(-1, None, false), [None, Some(10), None, Some(30), None]);
@@ -362,12 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn a_default_of_another_type_or_length_is_refused() {
-        let section = Section::whole(Edges::single(5), Edges::single(5), vec![]).unwrap();
+    fn mismatched_default_is_refused() {
+        let section = Section::whole(Boundaries::single(5), Boundaries::single(5), vec![]).unwrap();
         let column = values(&[None; 5]);
         let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
         for default in [text, values(&[None; 4])] {
-            assert!(Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(1), Some(default), false).is_err());
+            assert!(
+                LagLead::new(&section, column.clone(), RowMask::All, OffsetBy::Fixed(1), Some(default), false).is_err()
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `first_value`, `last_value`, `any_value`, `nth_value`: one row of the frame, by its place among those that take part.
 //!
 //! Values are gathered by row number and never interpreted, so every type serves and the result has the column's.
-//! RESPECT NULLS without FILTER is `Inclusion::All`; IGNORE NULLS and FILTER are the mask. `any_value` is
+//! RESPECT NULLS without FILTER is `RowMask::All`; IGNORE NULLS and FILTER are the mask. `any_value` is
 //! `first_value`, as in Spark.
 //!
 //! Cost: see [`crate::evaluate::positional::index`]; the naive twin walks each frame. A state is the first n values that
@@ -15,15 +15,15 @@ use crate::bounds::block::Bounds;
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, each_block};
-use crate::evaluate::positional::carried::{Carried, Kept, Neighbourhood};
-use crate::evaluate::positional::index::{Included, Walk};
+use crate::evaluate::evaluator::{Evaluator, for_each_block};
+use crate::evaluate::positional::carried::{CarriedNeighbours, CarriedValues, KeptEnds};
+use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
 use crate::evaluate::positional::nearest::Nearest;
-use crate::evaluate::positional::picks::{Pick, Picks};
-use crate::grouping::first_last::ends;
+use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::grouping::first_last::first_or_last;
 use crate::model::carry::Carry;
-use crate::model::group_ids::Groups;
-use crate::model::row_mask::Inclusion;
+use crate::model::group_ids::RowGroups;
+use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
@@ -31,7 +31,7 @@ use crate::util::threads::Threads;
 
 /// Which row of the frame.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Which {
+pub enum NthRow {
     /// The first that takes part: `first_value` and `any_value`.
     First,
     /// The last that takes part: `last_value`.
@@ -42,7 +42,7 @@ pub enum Which {
     NthPerRow(Int64Array),
 }
 
-impl Which {
+impl NthRow {
     /// The place asked for by `row`, 0 for none; `None`: the last.
     #[inline]
     pub(crate) fn ordinal(&self, row: usize) -> Option<u64> {
@@ -60,8 +60,8 @@ impl Which {
 #[derive(Debug)]
 pub struct Nth {
     column: ArrayRef,
-    included: Included,
-    which: Which,
+    included: MaskIndex,
+    which: NthRow,
     naive: bool,
     /// The row behind the partition that a carry's state speaks of.
     first_partition_end: usize,
@@ -75,13 +75,13 @@ impl Nth {
     ///
     /// # Errors
     /// A zeroth row.
-    pub fn new(section: &Section, column: ArrayRef, inclusion: Inclusion, which: Which, naive: bool) -> Result<Self> {
-        if which == Which::Nth(0) {
+    pub fn new(section: &Section, column: ArrayRef, inclusion: RowMask, which: NthRow, naive: bool) -> Result<Self> {
+        if which == NthRow::Nth(0) {
             return Err(Error::spec("nth_value counts rows from 1; got 0"));
         }
         Ok(Self {
             column,
-            included: Included::new(inclusion),
+            included: MaskIndex::new(inclusion),
             which,
             naive,
             first_partition_end: section.first_partition_end(),
@@ -93,37 +93,43 @@ impl Nth {
 impl Nth {
     /// Picks the first row of each frame that takes part, or the last; `false`, and none, where another is asked for or
     /// the frames are not of one run each and near each other.
-    fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut Picks) -> bool {
-        let last = self.which == Which::Last;
-        let Some(runs) = bounds.runs().filter(|_| (last || self.which == Which::First) && !self.naive) else {
+    fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut GatherPlan) -> bool {
+        let last = self.which == NthRow::Last;
+        let Some(runs) = bounds.runs().filter(|_| (last || self.which == NthRow::First) && !self.naive) else {
             return false;
         };
-        let mut push = |row: usize, found| picks.push(if found { Pick::Row(row) } else { Pick::Null });
+        let mut push = |row: usize, found| picks.push(if found { RowSource::Row(row) } else { RowSource::Null });
         match &self.included {
-            Included::All => {
+            MaskIndex::All => {
                 runs.iter()
                     .for_each(|run| push(if last { run.end.wrapping_sub(1) } else { run.start }, !run.is_empty()));
                 true
             }
-            Included::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {
+            MaskIndex::Ranked(ranks) if last => nearest.last_before_each(ranks, &bounds.end, |at, behind| {
                 push((behind as usize).wrapping_sub(1), behind > bounds.begin[at]);
             }),
-            Included::Ranked(ranks) => {
+            MaskIndex::Ranked(ranks) => {
                 nearest.first_from_each(ranks, &bounds.begin, |at, row| push(row as usize, row < bounds.end[at]))
             }
         }
     }
 
     /// How many rows that take part does a carry put before and behind what the section has of `row`'s frame.
-    fn around(&self, row: usize, around: &Neighbourhood) -> (u64, u64) {
+    fn carried_counts(&self, row: usize, around: &CarriedNeighbours) -> (u64, u64) {
         let before = around.before.as_ref().filter(|_| row < self.first_partition_end);
         let after = around.after.as_ref().filter(|_| self.last_partition_begin <= row);
-        (before.map_or(0, Carried::total), after.map_or(0, Carried::total))
+        (before.map_or(0, CarriedValues::total), after.map_or(0, CarriedValues::total))
     }
 
     /// The row of `frame`'s pieces, with what is carried around them.
-    fn pick(&self, walk: &mut Walk, row: usize, around: &Neighbourhood, mut pieces: SubRanges) -> Result<Pick> {
-        let (before, after) = self.around(row, around);
+    fn pick(
+        &self,
+        walk: &mut MaskWalk,
+        row: usize,
+        around: &CarriedNeighbours,
+        mut pieces: SubRanges,
+    ) -> Result<RowSource> {
+        let (before, after) = self.carried_counts(row, around);
         let row = match self.which.ordinal(row) {
             None if after > 0 => return around.pick_after(after),
             None => match pieces.filter_map(|piece| walk.last(piece)).last() {
@@ -150,16 +156,16 @@ impl Nth {
                 row
             }
         };
-        Ok(row.map_or(Pick::Null, Pick::Row))
+        Ok(row.map_or(RowSource::Null, RowSource::Row))
     }
 
     /// As [`Nth::pick`], from the definition: row by row.
-    fn pick_naively(&self, row: usize, around: &Neighbourhood, pieces: SubRanges) -> Result<Pick> {
-        let (mut seen, after) = self.around(row, around);
+    fn pick_naively(&self, row: usize, around: &CarriedNeighbours, pieces: SubRanges) -> Result<RowSource> {
+        let (mut seen, after) = self.carried_counts(row, around);
         let mut last = None;
         let wanted = self.which.ordinal(row).unwrap_or(u64::MAX);
         if wanted == 0 {
-            return Ok(Pick::Null);
+            return Ok(RowSource::Null);
         }
         if seen > 0 {
             if wanted <= seen {
@@ -170,9 +176,9 @@ impl Nth {
         for row in pieces.flatten().filter(|&row| self.included.includes(row)) {
             seen += 1;
             if seen == wanted {
-                return Ok(Pick::Row(row));
+                return Ok(RowSource::Row(row));
             }
-            last = Some(Pick::Row(row));
+            last = Some(RowSource::Row(row));
         }
         if after > 0 {
             if wanted - seen <= after {
@@ -180,28 +186,28 @@ impl Nth {
             }
             last = Some(around.pick_after(after)?);
         }
-        Ok(last.filter(|_| self.which == Which::Last).unwrap_or(Pick::Null))
+        Ok(last.filter(|_| self.which == NthRow::Last).unwrap_or(RowSource::Null))
     }
 
     /// What a carry keeps: the last value always, for its ordinal counts the rows covered.
-    fn kept(&self) -> Kept {
+    fn kept_ends(&self) -> KeptEnds {
         let head = match self.which {
-            Which::First => 1,
-            Which::Last => 0,
-            Which::Nth(n) => n,
+            NthRow::First => 1,
+            NthRow::Last => 0,
+            NthRow::Nth(n) => n,
             // Each row may ask for any place: the plan keeps the rows.
-            Which::NthPerRow(_) => u64::MAX,
+            NthRow::NthPerRow(_) => u64::MAX,
         };
-        Kept { head, tail: 1 }
+        KeptEnds { head, tail: 1 }
     }
 }
 
 impl Evaluator for Nth {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let around = Neighbourhood::load(carry)?;
-        let (mut walk, mut nearest) = (Walk::new(&self.included), Nearest::default());
-        let mut picks = Picks::with_capacity(rows.len());
-        each_block(frames, rows, cancel, &mut |bounds| {
+        let around = CarriedNeighbours::load(carry)?;
+        let (mut walk, mut nearest) = (MaskWalk::new(&self.included), Nearest::default());
+        let mut picks = GatherPlan::with_capacity(rows.len());
+        for_each_block(frames, rows, cancel, &mut |bounds| {
             if around.is_empty() && self.pick_ends(&mut nearest, bounds, &mut picks) {
                 return Ok(());
             }
@@ -218,28 +224,30 @@ impl Evaluator for Nth {
         picks.gather(&self.column, None, around.values.as_ref())
     }
 
-    fn by_group(&self, groups: &Groups, order: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
+    fn evaluate_groups(&self, groups: &RowGroups, order: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {
         let included = |row| self.included.includes(row);
-        let Some(ends) = ends(groups, order, self.which == Which::Last, included, threads)? else { return Ok(None) };
-        let mut picks = Picks::with_capacity(ends.len());
+        let Some(ends) = first_or_last(groups, order, self.which == NthRow::Last, included, threads)? else {
+            return Ok(None);
+        };
+        let mut picks = GatherPlan::with_capacity(ends.len());
         for row in ends {
-            picks.push(row.map_or(Pick::Null, |row| Pick::Row(row as usize)));
+            picks.push(row.map_or(RowSource::Null, |row| RowSource::Row(row as usize)));
         }
         picks.gather(&self.column, None, None).map(Some)
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        Carried::advance(self.kept(), &self.column, &self.included, state, rows)
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        CarriedValues::append_saved(self.kept_ends(), &self.column, &self.included, state, rows)
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        Carried::join(self.kept(), left, right)
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        CarriedValues::merge_saved(self.kept_ends(), left, right)
     }
 
-    fn release(&self, frames: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
         match self.which {
-            Which::NthPerRow(_) => frames.release_without_carry(answered),
-            _ => frames.release(answered),
+            NthRow::NthPerRow(_) => frames.first_needed_without_carry(answered),
+            _ => frames.first_needed(answered),
         }
     }
 }
@@ -254,13 +262,13 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::{Bound, Frame};
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
     #[allow(clippy::needless_pass_by_value)]
-    fn answers(frame: &Frame, which: Which, ignore_nulls: bool) -> Vec<Option<i64>> {
+    fn answers(frame: &Frame, which: NthRow, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
-        let inclusion = if ignore_nulls { Inclusion::new(std::slice::from_ref(&column), None) } else { Inclusion::All };
-        let edges = Edges::single(5);
+        let inclusion = if ignore_nulls { RowMask::new(std::slice::from_ref(&column), None) } else { RowMask::All };
+        let edges = Boundaries::single(5);
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
@@ -274,26 +282,26 @@ mod tests {
     }
 
     #[test]
-    fn as_spark_answers() {
+    fn nth_value_matches_spark() {
         let (whole, growing) = (Frame::entire(), Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow));
-        assert_eq!(answers(&whole, Which::Nth(2), false), [None; 5]);
-        assert_eq!(answers(&whole, Which::Nth(2), true), [Some(30); 5]);
-        assert_eq!(answers(&whole, Which::Nth(4), true), [None; 5]);
-        assert_eq!(answers(&growing, Which::Nth(2), true), [None, None, Some(30), Some(30), Some(30)]);
-        assert_eq!(answers(&growing, Which::First, false), [Some(10); 5]);
-        assert_eq!(answers(&growing, Which::Last, false), [Some(10), None, Some(30), None, Some(50)]);
-        assert_eq!(answers(&growing, Which::Last, true), [Some(10), Some(10), Some(30), Some(30), Some(50)]);
+        assert_eq!(answers(&whole, NthRow::Nth(2), false), [None; 5]);
+        assert_eq!(answers(&whole, NthRow::Nth(2), true), [Some(30); 5]);
+        assert_eq!(answers(&whole, NthRow::Nth(4), true), [None; 5]);
+        assert_eq!(answers(&growing, NthRow::Nth(2), true), [None, None, Some(30), Some(30), Some(30)]);
+        assert_eq!(answers(&growing, NthRow::First, false), [Some(10); 5]);
+        assert_eq!(answers(&growing, NthRow::Last, false), [Some(10), None, Some(30), None, Some(50)]);
+        assert_eq!(answers(&growing, NthRow::Last, true), [Some(10), Some(10), Some(30), Some(30), Some(50)]);
         let next = Frame::rows(Bound::following(1), Bound::following(1));
-        assert_eq!(answers(&next, Which::First, false), [None, Some(30), None, Some(50), None]);
-        assert_eq!(answers(&next, Which::Last, true), [None, Some(30), None, Some(50), None]);
+        assert_eq!(answers(&next, NthRow::First, false), [None, Some(30), None, Some(50), None]);
+        assert_eq!(answers(&next, NthRow::Last, true), [None, Some(30), None, Some(50), None]);
         let empty = Frame::rows(Bound::following(5), Bound::following(6));
-        assert_eq!(answers(&empty, Which::First, false), [None; 5]);
+        assert_eq!(answers(&empty, NthRow::First, false), [None; 5]);
     }
 
     #[test]
-    fn a_zeroth_row_is_refused() {
-        let section = Section::whole(Edges::single(0), Edges::single(0), vec![]).unwrap();
+    fn nth_zero_is_refused() {
+        let section = Section::whole(Boundaries::single(0), Boundaries::single(0), vec![]).unwrap();
         let column: ArrayRef = Arc::new(Int64Array::from(Vec::<i64>::new()));
-        assert!(Nth::new(&section, column, Inclusion::All, Which::Nth(0), false).is_err());
+        assert!(Nth::new(&section, column, RowMask::All, NthRow::Nth(0), false).is_err());
     }
 }

@@ -27,13 +27,13 @@ use crate::error::{Error, Result};
 use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
 use crate::model::carry::Carry;
 use crate::model::section::Section;
-use crate::util::bitmap::WORD;
+use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::Runs;
+use crate::util::run_index::RunIndex;
 
 /// Which place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum RankKind {
     /// `row_number()`: the row's own place, from 1.
     RowNumber,
     /// `rank()`: the place of the row's first peer.
@@ -51,9 +51,9 @@ pub enum Which {
 /// A ranking function: Int32, or Float64 for `percent_rank` and `cume_dist`, and never NULL.
 #[derive(Debug)]
 pub struct Rank {
-    which: Which,
-    partitions: Runs,
-    peers: Runs,
+    which: RankKind,
+    partitions: RunIndex,
+    peers: RunIndex,
     /// The rows that are answered end here.
     own_end: usize,
     /// Where the partition of the last of them begins.
@@ -67,14 +67,14 @@ impl Rank {
     ///
     /// # Errors
     /// No buckets.
-    pub fn new(section: &Section, which: Which, naive: bool) -> Result<Self> {
-        if which == Which::Ntile(0) {
+    pub fn new(section: &Section, which: RankKind, naive: bool) -> Result<Self> {
+        if which == RankKind::Ntile(0) {
             return Err(Error::spec("ntile needs at least one bucket; got 0"));
         }
         Ok(Self {
             which,
-            partitions: Runs::new(&section.partitions),
-            peers: Runs::new(&section.peers),
+            partitions: RunIndex::new(&section.partitions),
+            peers: RunIndex::new(&section.peers),
             own_end: section.own.end,
             last_partition_begin: section.last_partition_begin(),
             open: section.open,
@@ -85,13 +85,13 @@ impl Rank {
 
 /// The places of the last row that a carry covers; all zero: it covers none.
 #[derive(Debug, Clone, Copy, Default)]
-struct Covered {
+struct RankState {
     rows: u64,
     rank: u64,
     dense_rank: u64,
 }
 
-impl Covered {
+impl RankState {
     const NAMES: [&str; 3] = ["rows", "rank", "dense_rank"];
 
     fn load(state: &RecordBatch) -> Result<Self> {
@@ -112,22 +112,22 @@ impl Covered {
 }
 
 /// What is carried from before the section, and from behind it.
-fn ends(carry: &Carry) -> Result<[Option<Covered>; 2]> {
-    let load = |state: &Option<RecordBatch>| state.as_ref().map(Covered::load).transpose();
+fn carried_ends(carry: &Carry) -> Result<[Option<RankState>; 2]> {
+    let load = |state: &Option<RecordBatch>| state.as_ref().map(RankState::load).transpose();
     Ok([load(&carry.state)?, load(&carry.after)?])
 }
 
 /// A partition in the section: where the rows that `covered` does not cover begin, its end, and how many rows it has
 /// behind the section.
 #[derive(Debug, Clone, Copy)]
-struct Partition {
-    covered: Covered,
+struct RankPartition {
+    covered: RankState,
     begin: usize,
     end: usize,
     after: u64,
 }
 
-impl Partition {
+impl RankPartition {
     /// How many of the partition's rows lie before `row`.
     fn before(&self, row: usize) -> u64 {
         (self.covered.rows + row as u64).saturating_sub(self.begin as u64)
@@ -140,7 +140,7 @@ impl Partition {
 }
 
 /// Some rows of one partition, peers if places are shared among peers, with what all places are made of.
-struct Places {
+struct Ranks {
     rows: Range<usize>,
     /// The partition's rows before the first of `rows`.
     before: u64,
@@ -156,38 +156,38 @@ struct Places {
 
 impl Rank {
     /// Whether peers share their place.
-    fn shared(&self) -> bool {
-        !matches!(self.which, Which::RowNumber | Which::Ntile(_))
+    fn peers_share(&self) -> bool {
+        !matches!(self.which, RankKind::RowNumber | RankKind::Ntile(_))
     }
 
     /// Whether the places depend on how many rows the partition has.
     fn needs_end(&self) -> bool {
-        matches!(self.which, Which::PercentRank | Which::CumeDist | Which::Ntile(_))
+        matches!(self.which, RankKind::PercentRank | RankKind::CumeDist | RankKind::Ntile(_))
     }
 
     /// The place of the group that begins at `group`, the begin of a peer group as the section shows it.
-    fn ranks(&self, partition: &Partition, group: usize) -> (u64, u64) {
-        let Partition { covered, begin, .. } = *partition;
+    fn ranks(&self, partition: &RankPartition, group: usize) -> (u64, u64) {
+        let RankPartition { covered, begin, .. } = *partition;
         if covered.rows == 0 {
             // The partition's first row begins a group whether it has a bit or not.
-            let groups = self.peers.before(group + 1) - self.peers.before(begin + 1);
+            let groups = self.peers.count_before(group + 1) - self.peers.count_before(begin + 1);
             return ((group - begin) as u64 + 1, groups as u64 + 1);
         }
         if group < begin || !self.peers.bit(group) {
             return (covered.rank, covered.dense_rank);
         }
-        let groups = self.peers.before(group + 1) - self.peers.before(begin);
+        let groups = self.peers.count_before(group + 1) - self.peers.count_before(begin);
         (partition.before(group) + 1, covered.dense_rank + groups as u64)
     }
 
     /// The partition whose rows in the section are `run`, between what is carried from before and from behind.
-    fn partition(&self, run: &Range<usize>, [covered, after]: [Option<Covered>; 2], base: usize) -> Partition {
+    fn partition(&self, run: &Range<usize>, [covered, after]: [Option<RankState>; 2], base: usize) -> RankPartition {
         let (covered, begin) = match covered {
             Some(covered) if run.start == 0 => (covered, base),
-            _ => (Covered::default(), run.start),
+            _ => (RankState::default(), run.start),
         };
         let after = after.filter(|_| run.start == self.last_partition_begin).map_or(0, |after| after.rows);
-        Partition { covered, begin, end: run.end, after }
+        RankPartition { covered, begin, end: run.end, after }
     }
 
     /// Calls `f` with each partition that holds some of `rows`, and with those, in order.
@@ -196,14 +196,15 @@ impl Rank {
         rows: Range<usize>,
         carry: &Carry,
         cancel: &Cancel,
-        mut f: impl FnMut(&Partition, Range<usize>) -> Result<()>,
+        mut f: impl FnMut(&RankPartition, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let ends = ends(carry)?;
+        let ends = carried_ends(carry)?;
         let mut block = rows.start..rows.start;
         while block.end < rows.end {
             cancel.check()?;
             block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.try_each(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
+            self.partitions
+                .try_for_each_run(block.clone(), |run, rows| f(&self.partition(&run, ends, carry.base), rows))?;
         }
         Ok(())
     }
@@ -214,32 +215,32 @@ impl Rank {
         rows: Range<usize>,
         carry: &Carry,
         cancel: &Cancel,
-        mut f: impl FnMut(&Places) -> Result<()>,
+        mut f: impl FnMut(&Ranks) -> Result<()>,
     ) -> Result<()> {
         self.each_partition(rows, carry, cancel, |partition, rows| {
             if self.naive {
-                return rows.into_iter().try_for_each(|row| f(&self.places_naively(partition, row)));
+                return rows.into_iter().try_for_each(|row| f(&self.ranks_naively(partition, row)));
             }
             let before = partition.before(rows.start);
             let total = partition.total();
-            if !self.shared() {
-                return f(&Places { rows, before, rank: 0, dense_rank: 0, through: 0, total });
+            if !self.peers_share() {
+                return f(&Ranks { rows, before, rank: 0, dense_rank: 0, through: 0, total });
             }
             let mut last = None;
-            self.peers.try_each(rows, |group, rows| {
+            self.peers.try_for_each_run(rows, |group, rows| {
                 let before = partition.before(rows.start);
                 let (rank, dense_rank) = match last {
                     Some(dense_rank) => (before + 1, dense_rank + 1),
                     None => self.first_ranks(partition, group.start),
                 };
                 last = Some(dense_rank);
-                f(&Places { rows, before, rank, dense_rank, through: partition.before(group.end), total })
+                f(&Ranks { rows, before, rank, dense_rank, through: partition.before(group.end), total })
             })
         })
     }
 
     /// The places of the group that begins at `group`, of which the section may show a part.
-    fn first_ranks(&self, partition: &Partition, group: usize) -> (u64, u64) {
+    fn first_ranks(&self, partition: &RankPartition, group: usize) -> (u64, u64) {
         match partition.covered.rows {
             0 if group <= partition.begin => (1, 1),
             _ => self.ranks(partition, group),
@@ -248,38 +249,38 @@ impl Rank {
 
     /// The places of `rows` where the rows up to each are enough, from the bits of 64 rows at a time: where partitions and
     /// peer groups begin cannot be foreseen, so no row branches on it.
-    fn by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
+    fn ranks_by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
         let mut places = Vec::with_capacity(rows.len());
         if rows.is_empty() {
             return Ok(places);
         }
         // Where it ends makes no difference.
-        let run = self.partitions.begin(rows.start)..rows.end;
-        let partition = self.partition(&run, ends(carry)?, carry.base);
-        let (rank, dense_rank) = self.first_ranks(&partition, self.peers.begin(rows.start));
+        let run = self.partitions.run_start(rows.start)..rows.end;
+        let partition = self.partition(&run, carried_ends(carry)?, carry.base);
+        let (rank, dense_rank) = self.first_ranks(&partition, self.peers.run_start(rows.start));
         // Rows before the section as if they were in it: their numbers are negative.
         let mut begin = partition.begin as i64 - partition.covered.rows as i64;
-        let mut group = if self.shared() { begin + rank as i64 - 1 } else { rows.start as i64 };
+        let mut group = if self.peers_share() { begin + rank as i64 - 1 } else { rows.start as i64 };
         let mut groups = dense_rank as i64;
-        let dense = self.which == Which::DenseRank;
+        let dense = self.which == RankKind::DenseRank;
         // What begins with the first row is known.
         let mut unknown = !1;
-        for first in rows.clone().step_by(WORD) {
+        for first in rows.clone().step_by(WORD_BITS) {
             if (first - rows.start).is_multiple_of(FRAMES_PER_BLOCK) {
                 cancel.check()?;
             }
             let new_partitions = self.partitions.word(first);
-            let new_groups = if self.shared() { self.peers.word(first) | new_partitions } else { u64::MAX };
+            let new_groups = if self.peers_share() { self.peers.word(first) | new_partitions } else { u64::MAX };
             let (new_partitions, new_groups) = (new_partitions & unknown, new_groups & unknown);
             unknown = u64::MAX;
-            let count = WORD.min(rows.end - first);
-            let mut word = [0; WORD];
+            let count = WORD_BITS.min(rows.end - first);
+            let mut word = [0; WORD_BITS];
             let mut most = 0;
             if new_partitions == 0 && new_groups == u64::MAX {
                 let before = if dense { groups } else { first as i64 - begin };
                 (0..).zip(&mut word).for_each(|(by, place)| *place = (before as i32).wrapping_add(by + 1));
                 most = before + count as i64;
-                (group, groups) = ((first + WORD - 1) as i64, groups + WORD as i64);
+                (group, groups) = ((first + WORD_BITS - 1) as i64, groups + WORD_BITS as i64);
             } else {
                 for (bit, place) in word[..count].iter_mut().enumerate() {
                     let row = (first + bit) as i64;
@@ -299,13 +300,13 @@ impl Rank {
     }
 
     /// The places of one row, from the definitions: row by row.
-    fn places_naively(&self, partition: &Partition, row: usize) -> Places {
-        let Partition { covered, begin, end, .. } = *partition;
+    fn ranks_naively(&self, partition: &RankPartition, row: usize) -> Ranks {
+        let RankPartition { covered, begin, end, .. } = *partition;
         let starts = |row: &usize| self.peers.bit(*row) || (covered.rows == 0 && *row == begin);
         let first_peer = (begin..=row).rev().find(starts);
         let groups = (begin..=row).filter(starts).count() as u64;
         let next = (row + 1..end).find(|row| self.peers.bit(*row)).unwrap_or(end);
-        Places {
+        Ranks {
             rows: row..row + 1,
             before: covered.rows + (begin..row).count() as u64,
             rank: first_peer.map_or(covered.rank, |first| covered.rows + (begin..first).count() as u64 + 1),
@@ -319,9 +320,9 @@ impl Rank {
     fn int(&self, place: u64) -> Result<i32> {
         i32::try_from(place).map_err(|_| {
             let function = match self.which {
-                Which::RowNumber => "row_number",
-                Which::Rank => "rank",
-                Which::DenseRank => "dense_rank",
+                RankKind::RowNumber => "row_number",
+                RankKind::Rank => "rank",
+                RankKind::DenseRank => "dense_rank",
                 _ => "ntile",
             };
             Error::overflow(format!(
@@ -332,12 +333,12 @@ impl Rank {
     }
 
     /// Appends the integers of `places`.
-    fn integers(&self, places: &Places, out: &mut Vec<i32>) -> Result<()> {
+    fn integers(&self, places: &Ranks, out: &mut Vec<i32>) -> Result<()> {
         let count = places.rows.len();
         let shared = match self.which {
-            Which::Rank => self.int(places.rank)?,
-            Which::DenseRank => self.int(places.dense_rank)?,
-            Which::Ntile(buckets) => {
+            RankKind::Rank => self.int(places.rank)?,
+            RankKind::DenseRank => self.int(places.dense_rank)?,
+            RankKind::Ntile(buckets) => {
                 let buckets = Buckets::new(places.total, buckets);
                 for before in places.before..places.before + count as u64 {
                     out.push(self.int(buckets.of(before))?);
@@ -355,9 +356,9 @@ impl Rank {
     }
 
     /// The fraction that all of `places` share.
-    fn fraction(&self, places: &Places) -> f64 {
+    fn fraction(&self, places: &Ranks) -> f64 {
         match (self.which, places.total) {
-            (Which::CumeDist, total) => places.through as f64 / total as f64,
+            (RankKind::CumeDist, total) => places.through as f64 / total as f64,
             (_, ..=1) => 0.0,
             (_, total) => (places.rank - 1) as f64 / (total - 1) as f64,
         }
@@ -392,7 +393,7 @@ impl Buckets {
 
 impl Evaluator for Rank {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        if matches!(self.which, Which::PercentRank | Which::CumeDist) {
+        if matches!(self.which, RankKind::PercentRank | RankKind::CumeDist) {
             let mut out = Vec::with_capacity(rows.len());
             self.each(rows, carry, cancel, |places| {
                 out.resize(out.len() + places.rows.len(), self.fraction(places));
@@ -401,44 +402,44 @@ impl Evaluator for Rank {
             return Ok(Arc::new(Float64Array::from(out)));
         }
         if !self.naive && !self.needs_end() {
-            return Ok(Arc::new(Int32Array::from(self.by_words(rows, carry, cancel)?)));
+            return Ok(Arc::new(Int32Array::from(self.ranks_by_words(rows, carry, cancel)?)));
         }
         let mut out = Vec::with_capacity(rows.len());
         self.each(rows, carry, cancel, |places| self.integers(places, &mut out))?;
         Ok(Arc::new(Int32Array::from(out)))
     }
 
-    fn advance(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
-        let covered = state.map(Covered::load).transpose()?.unwrap_or_default();
+    fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch> {
+        let covered = state.map(RankState::load).transpose()?.unwrap_or_default();
         let Some(last) = rows.end.checked_sub(1).filter(|last| rows.start <= *last) else {
             return covered.save();
         };
-        let partition = Partition { covered, begin: rows.start, end: rows.end, after: 0 };
-        let group = self.peers.begin(last);
+        let partition = RankPartition { covered, begin: rows.start, end: rows.end, after: 0 };
+        let group = self.peers.run_start(last);
         let group = if covered.rows == 0 { group.max(rows.start) } else { group };
         let (rank, dense_rank) = self.ranks(&partition, group);
-        Covered { rows: partition.before(rows.end), rank, dense_rank }.save()
+        RankState { rows: partition.before(rows.end), rank, dense_rank }.save()
     }
 
-    fn join(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
-        let (left, right) = (Covered::load(left)?, Covered::load(right)?);
+    fn merge_states(&self, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
+        let (left, right) = (RankState::load(left)?, RankState::load(right)?);
         if right.rows == 0 {
             return left.save();
         }
         let (rows, rank) = (left.rows + right.rows, left.rows + right.rank);
-        Covered { rows, rank, dense_rank: left.dense_rank + right.dense_rank }.save()
+        RankState { rows, rank, dense_rank: left.dense_rank + right.dense_rank }.save()
     }
 
     /// All rows where the rows before are enough; otherwise those of closed partitions.
-    fn settled(&self, _: &Frames) -> usize {
+    fn first_unsettled(&self, _: &Frames) -> usize {
         match self.partitions.len().checked_sub(1) {
-            Some(last) if self.open && self.needs_end() => self.partitions.begin(last).min(self.own_end),
+            Some(last) if self.open && self.needs_end() => self.partitions.run_start(last).min(self.own_end),
             _ => self.own_end,
         }
     }
 
     /// None of the rows answered: the carry stands for them, or their partition is closed.
-    fn release(&self, _: &Frames, answered: usize) -> usize {
+    fn first_needed(&self, _: &Frames, answered: usize) -> usize {
         answered
     }
 }
@@ -451,13 +452,13 @@ mod tests {
     use super::*;
     use crate::bounds::resolve::FramePlan;
     use crate::spec::frame::Frame;
-    use crate::util::boundaries::Edges;
+    use crate::util::boundaries::Boundaries;
 
-    fn answers(section: &Section, which: Which) -> ArrayRef {
+    fn answers(section: &Section, which: RankKind) -> ArrayRef {
         answers_of(section, which, 0..section.rows)
     }
 
-    fn answers_of(section: &Section, which: Which, rows: Range<usize>) -> ArrayRef {
+    fn answers_of(section: &Section, which: RankKind, rows: Range<usize>) -> ArrayRef {
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
@@ -470,30 +471,30 @@ mod tests {
 
     /// Row 0 begins a partition, as do rows of 2; rows of 1 begin a peer group.
     fn section(starts: &[u8]) -> Section {
-        let bits = |least| Edges::new(BooleanBuffer::collect_bool(starts.len(), |row| starts[row] >= least));
+        let bits = |least| Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| starts[row] >= least));
         Section::whole(bits(2), bits(1), vec![]).unwrap()
     }
 
     #[test]
-    fn as_the_table_above_says() {
+    fn ranks_match_the_documented_table() {
         let section = section(&[2, 0, 1, 1, 0, 0, 2]);
         let integers = |which| answers(&section, which).as_primitive::<Int32Type>().values().to_vec();
         let fractions = |which| answers(&section, which).as_primitive::<Float64Type>().values().to_vec();
-        assert_eq!(integers(Which::RowNumber), [1, 2, 3, 4, 5, 6, 1]);
-        assert_eq!(integers(Which::Rank), [1, 1, 3, 4, 4, 4, 1]);
-        assert_eq!(integers(Which::DenseRank), [1, 1, 2, 3, 3, 3, 1]);
-        assert_eq!(integers(Which::Ntile(4)), [1, 1, 2, 2, 3, 4, 1]);
-        assert_eq!(fractions(Which::PercentRank), [0.0, 0.0, 0.4, 0.6, 0.6, 0.6, 0.0]);
-        assert_eq!(fractions(Which::CumeDist), [2.0 / 6.0, 2.0 / 6.0, 0.5, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(integers(RankKind::RowNumber), [1, 2, 3, 4, 5, 6, 1]);
+        assert_eq!(integers(RankKind::Rank), [1, 1, 3, 4, 4, 4, 1]);
+        assert_eq!(integers(RankKind::DenseRank), [1, 1, 2, 3, 3, 3, 1]);
+        assert_eq!(integers(RankKind::Ntile(4)), [1, 1, 2, 2, 3, 4, 1]);
+        assert_eq!(fractions(RankKind::PercentRank), [0.0, 0.0, 0.4, 0.6, 0.6, 0.6, 0.0]);
+        assert_eq!(fractions(RankKind::CumeDist), [2.0 / 6.0, 2.0 / 6.0, 0.5, 1.0, 1.0, 1.0, 1.0]);
     }
 
     /// Rows of which none, each or some begin a peer group or a partition, answered from any of them on.
     #[test]
-    fn some_rows_are_answered_as_all_are() {
+    fn ranks_of_some_rows_match_ranks_of_all() {
         let scattered = |row: u32| [0, 0, 0, 1, 1, 2][(row.wrapping_mul(2_654_435_761) >> 8) as usize % 6];
         let start = |row| if row < 600 { [0, 1, 2, 1][row as usize / 150] } else { scattered(row) };
         let section = section(&(0..1000).map(start).collect::<Vec<u8>>());
-        for which in [Which::RowNumber, Which::Rank, Which::DenseRank] {
+        for which in [RankKind::RowNumber, RankKind::Rank, RankKind::DenseRank] {
             let all = answers(&section, which);
             for begin in [1, 64, 100, 149, 150, 299, 301, 450, 640, 999, 1000] {
                 let some = answers_of(&section, which, begin..1000);
@@ -503,14 +504,14 @@ mod tests {
     }
 
     #[test]
-    fn buckets_as_spark_deals_them() {
+    fn ntile_matches_spark() {
         let mut starts = [1; 10];
         starts[0] = 2;
-        let buckets = |n| answers(&section(&starts), Which::Ntile(n)).as_primitive::<Int32Type>().values().to_vec();
+        let buckets = |n| answers(&section(&starts), RankKind::Ntile(n)).as_primitive::<Int32Type>().values().to_vec();
         assert_eq!(buckets(1), [1; 10]);
         assert_eq!(buckets(4), [1, 1, 1, 2, 2, 2, 3, 3, 4, 4]);
         assert_eq!(buckets(12), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         assert_eq!(buckets(u64::MAX), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-        assert!(Rank::new(&section(&[2]), Which::Ntile(0), false).is_err());
+        assert!(Rank::new(&section(&[2]), RankKind::Ntile(0), false).is_err());
     }
 }

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
-use windrow::internals::{Bounds, Edges, FramePlan, Frames, OrderColumn, Section};
+use windrow::internals::{Boundaries, Bounds, FramePlan, Frames, OrderColumn, Section};
 use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
 
 #[path = "offset_column.rs"]
@@ -284,7 +284,7 @@ impl Case {
     fn section(&self, rows: Range<usize>, own: Range<usize>, open: bool) -> Section {
         let starts = |starts: &dyn Fn(usize) -> bool| {
             let bits = rows.clone().map(|row| row == 0 || starts(row)).collect::<Vec<_>>();
-            Edges::new(BooleanBuffer::from(bits))
+            Boundaries::new(BooleanBuffer::from(bits))
         };
         let partitions = starts(&|row| self.rows[row].0 != self.rows[row - 1].0);
         let peers = starts(&|row| !self.peers(row, row - 1));
@@ -405,7 +405,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(5_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn frames_hold_what_the_definition_says(case in case(), blocks in prop::collection::vec(1_usize..9, 40)) {
+    fn frames_match_the_definition(case in case(), blocks in prop::collection::vec(1_usize..9, 40)) {
         let rows = case.rows.len();
         let plan = match case.plan() {
             Ok(plan) => {
@@ -441,7 +441,7 @@ proptest! {
 
     /// Rows come in two pieces. What is settled after the first stays so, and what is released is not missed.
     #[test]
-    fn settled_rows_stay_and_released_rows_are_not_missed(
+    fn settled_frames_stay_and_unneeded_rows_can_go(
         case in case(),
         cut in any::<prop::sample::Index>(),
         earlier in 0_usize..6,
@@ -454,10 +454,10 @@ proptest! {
         let expected = case.expected();
         let cut = cut.index(rows) + 1;
         let before = Frames::new(&plan, &case.section(0..cut, 0..cut, true), 0).unwrap();
-        let answered = before.settled();
+        let answered = before.first_unsettled();
         prop_assert_eq!(&sets(&before, 0..answered, 0)[..], &expected[..answered]);
 
-        let release = before.release(answered);
+        let release = before.first_needed(answered);
         prop_assert!(release <= answered);
         // The section may keep more than it must; a carry covers what lies before `release`.
         let last = answered.saturating_sub(1);
@@ -477,6 +477,6 @@ proptest! {
             prop_assert_eq!(&with_carry, &expected[row], "row {} of {:?}, {}..", row, &case, first);
         }
         // A closed section is settled throughout.
-        prop_assert_eq!(after.settled(), rows - first);
+        prop_assert_eq!(after.first_unsettled(), rows - first);
     }
 }

@@ -14,7 +14,8 @@ fn per_row(keys: ArrayRef, offsets: ArrayRef) -> windrow::Result<Vec<Range<u32>>
     let frame = Frame::range(Bound::Preceding(Arg::column("offset")), Bound::CurrentRow);
     let plan = FramePlan::resolve(Some(&frame), &[order], &|_| Ok((1, offset.clone())), "UTC")?;
     let rows = keys.len();
-    let section = Section::whole(Edges::single(rows), Edges::new(BooleanBuffer::new_set(rows)), vec![keys, offsets])?;
+    let section =
+        Section::whole(Boundaries::single(rows), Boundaries::new(BooleanBuffer::new_set(rows)), vec![keys, offsets])?;
     let mut bounds = Bounds::default();
     Frames::new(&plan, &section, 0)?.fill(0..rows, &mut bounds)?;
     Ok(bounds.begin.iter().zip(&bounds.end).map(|(begin, end)| *begin..*end).collect())

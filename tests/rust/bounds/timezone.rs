@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn frames_are_those_of_spark(
+    fn frames_match_spark(
         mut instants in instants(),
         (start, start_sign) in (step(), prop::sample::select(vec![-1, 1])),
         (end, end_sign) in (step(), prop::sample::select(vec![-1, 1])),
@@ -104,7 +104,7 @@ proptest! {
 
         let section = |rows: Range<usize>, own: Range<usize>, open: bool| {
             let starts = |edge: &dyn Fn(usize) -> bool| {
-                Edges::new(rows.clone().map(|row| row == 0 || edge(row)).collect::<BooleanBuffer>())
+                Boundaries::new(rows.clone().map(|row| row == 0 || edge(row)).collect::<BooleanBuffer>())
             };
             let keys = TimestampSecondArray::from(instants[rows.clone()].to_vec());
             Section {
@@ -124,9 +124,9 @@ proptest! {
         // Cut in two, the answers are the same.
         let cut = cut.index(rows) + 1;
         let before = Frames::new(&plan, &section(0..cut, 0..cut, true), 0).unwrap();
-        let answered = before.settled();
+        let answered = before.first_unsettled();
         prop_assert_eq!(&sets(&before, 0..answered, 0)[..], &expected[..answered]);
-        let first = before.release(answered);
+        let first = before.first_needed(answered);
         let after = Frames::new(&plan, &section(first..rows, answered..rows, false), 0).unwrap();
         for (row, mut found) in (answered..rows).zip(sets(&after, answered - first..rows - first, first)) {
             found.extend(if growing { 0..first } else { 0..0 });
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn a_day_before_is_the_same_time_of_day() {
+fn day_offset_keeps_wall_clock_time() {
     // Five rows of New York, 9 March 12:00 to 10 March 13:00: 12:00 lies 24 hours before the last, and a day and
     // an hour on the calendar.
     let instants: Vec<_> =
@@ -154,8 +154,8 @@ fn a_day_before_is_the_same_time_of_day() {
         let day = Literal::Interval { months: 0, days: 1, micros: 0 };
         let frame = Frame::range(Bound::Preceding(day.into()), Bound::CurrentRow);
         let plan = FramePlan::resolve(Some(&frame), &[order], &|name| Err(Error::spec(name)), "UTC").unwrap();
-        let edges = || Edges::new(BooleanBuffer::new_set(5));
-        let one = Edges::single(5);
+        let edges = || Boundaries::new(BooleanBuffer::new_set(5));
+        let one = Boundaries::single(5);
         let section = Section::whole(one, edges(), vec![Arc::new(keys)]).unwrap();
         let mut bounds = Bounds::default();
         Frames::new(&plan, &section, 0).unwrap().fill(0..5, &mut bounds).unwrap();

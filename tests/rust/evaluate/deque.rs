@@ -8,7 +8,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, Window
 /// Queues that hold a whole frame, next to nothing, and what lies between; so many rows that those that left are
 /// thrown out of memory several times.
 #[test]
-fn rows_that_have_left_are_never_chosen() {
+fn deque_matches_naive() {
     let rows = 12_000_i64;
     let values = |row: i64| match row / 2000 % 3 {
         0 => row,

@@ -10,7 +10,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, Window
 /// Frames of few rows and of many that move by a row, at one end or both, across partitions, with NULLs and with what is no
 /// number, are answered as each of them alone.
 #[test]
-fn frames_together_are_answered_as_alone() {
+fn block_evaluation_matches_naive() {
     let rows = 2000_i64;
     let value = |row: i64| row * row % 1009 - 300;
     let some = |row: i64| (row % 7 > 1).then_some(value(row));

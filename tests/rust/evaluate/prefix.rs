@@ -7,7 +7,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, Window
 
 /// Frames whose ends move by no row, by one and by many, block after block, across partitions and jumps.
 #[test]
-fn frames_are_answered_as_they_are_alone() {
+fn prefix_matches_naive() {
     let mut key = 0;
     let keys = (0..6000_i64).map(|row| {
         key += (row * row % 7) * i64::from(row / 1500 % 2 == 0) + 40 * i64::from(row % 1100 == 0);

@@ -8,7 +8,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, Window
 /// Partitions of one row, of few and of many, in and out of blocks, with NULLs and with what is no number, are answered as
 /// each frame alone; on two threads as well, which may divide a partition.
 #[test]
-fn short_partitions_are_answered_as_each_frame_is() {
+fn short_partitions_match_naive() {
     let (rows, mut partition) = (70_000_i64, 0);
     let keys = (0..rows).map(|row| {
         let length = [1, 2, 5, 9, 40, 300][(row / 700 % 6) as usize];

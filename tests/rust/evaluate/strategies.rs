@@ -10,7 +10,7 @@ use arrow_select::concat::concat_batches;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use windrow::catalog::{Distinct, FUNCTIONS, Family, Function};
-use windrow::internals::{Kernel, Modifiers, SortColumn, gather, sort};
+use windrow::internals::{FunctionId, Modifiers, SortColumn, gather, sort};
 use windrow::{
     Arg, Bound, Call, Cancel, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Stream, Summary, WindowSpec,
     catalog,
@@ -75,8 +75,8 @@ impl Window {
     /// The calls of `function`, over each type it takes.
     fn calls(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
-        let calls: Vec<Call> = match (function.family, function.kernel) {
-            (Family::Ranking, Kernel::Ntile) => vec![Call::new(function.name, literals(&[3]))],
+        let calls: Vec<Call> = match (function.family, function.function_id) {
+            (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
                 .iter()
@@ -84,7 +84,8 @@ impl Window {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
                     let types = [data_type.clone(), DataType::Float64, DataType::Float64];
                     // Text is read as a boolean too, but these texts are numbers.
-                    let logic = matches!(function.kernel, Kernel::BoolAnd | Kernel::BoolOr | Kernel::CountIf);
+                    let logic =
+                        matches!(function.function_id, FunctionId::BoolAnd | FunctionId::BoolOr | FunctionId::CountIf);
                     (!logic || data_type == DataType::Boolean)
                         && function
                             .signature(&types[..function.argument_count().0.clamp(1, 3)], Modifiers::default())
@@ -92,8 +93,10 @@ impl Window {
                 })
                 .flat_map(|&name| {
                     let column = Arg::column(name);
-                    match (function.family, function.kernel) {
-                        (_, Kernel::Nth) => vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]],
+                    match (function.family, function.function_id) {
+                        (_, FunctionId::Nth) => {
+                            vec![vec![column.clone(), Arg::from(2)], vec![column, Arg::column("i8")]]
+                        }
                         (Family::Offset, _) => vec![
                             vec![column.clone()],
                             vec![column.clone(), Arg::from(-2), Arg::Literal(Literal::Null)],
@@ -101,18 +104,18 @@ impl Window {
                             vec![column.clone(), Arg::from(0)],
                             vec![column.clone(), Arg::column("i16"), column],
                         ],
-                        (_, Kernel::Listagg) => {
+                        (_, FunctionId::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
-                        (_, kernel) if quantile(kernel) && function.argument_count().0 > 1 => vec![],
+                        (_, function_id) if quantile(function_id) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then it does not matter how they were merged.
-                        (_, Kernel::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
-                        (_, Kernel::EwmMean) => {
+                        (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
+                        (_, FunctionId::EwmMean) => {
                             let alpha = || Arg::Literal(Literal::Float(0.3));
                             let plain = Arg::Literal(Literal::Boolean(false));
                             vec![vec![column.clone(), alpha()], vec![column, alpha(), plain]]
                         }
-                        (_, Kernel::EwmMeanBy) => {
+                        (_, FunctionId::EwmMeanBy) => {
                             let days = Arg::Literal(Literal::Interval { months: 0, days: 20, micros: 0 });
                             vec![
                                 vec![column.clone(), Arg::column("k"), Arg::from(2)],
@@ -121,13 +124,13 @@ impl Window {
                             ]
                         }
                         // A counter is never negative.
-                        (_, Kernel::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
-                        (_, Kernel::CounterDiff) => {
+                        (_, FunctionId::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
+                        (_, FunctionId::CounterDiff) => {
                             let start = Arg::Literal(Literal::Timestamp { micros: 0, zoned: false });
                             vec![vec![column.clone()], vec![column, start]]
                         }
                         // The partner is no function of the value: ties among one do not tie the other.
-                        (_, Kernel::MinBy | Kernel::MaxBy) => {
+                        (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
                         }
                         _ if function.argument_count() == (2, 2) && function.family == Family::Aggregate => {
@@ -141,10 +144,10 @@ impl Window {
         };
         let calls = calls.into_iter().chain(self.ordered(function, schema));
         let dress = |mut call: Call| {
-            let own = call.args.first().filter(|_| call.distinct || function.kernel == Kernel::Mode);
-            let ordered = match function.kernel {
-                Kernel::CollectList | Kernel::Listagg | Kernel::Mode => self.argument_ordered,
-                Kernel::DenseRank => self.argument_ordered,
+            let own = call.args.first().filter(|_| call.distinct || function.function_id == FunctionId::Mode);
+            let ordered = match function.function_id {
+                FunctionId::CollectList | FunctionId::Listagg | FunctionId::Mode => self.argument_ordered,
+                FunctionId::DenseRank => self.argument_ordered,
                 _ => false,
             };
             if ordered {
@@ -164,13 +167,13 @@ impl Window {
             }
             if function.takes_ignore_nulls() && self.ignore_nulls {
                 call.nulls = Nulls::Ignore;
-            } else if function.kernel == Kernel::CollectList && self.distinct {
+            } else if function.function_id == FunctionId::CollectList && self.distinct {
                 call.nulls = Nulls::Respect;
             }
             call
         };
         // A frequency says how often a value counts, which with DISTINCT is once.
-        let frequency = |call: &Call| function.kernel == Kernel::Percentile && call.args.len() > 2;
+        let frequency = |call: &Call| function.function_id == FunctionId::Percentile && call.args.len() > 2;
         let distinct = |call: Call| match function.distinct {
             Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
             _ => call,
@@ -194,38 +197,38 @@ impl Window {
         let shares =
             || Arg::Literal(Literal::List([0.9, 0.0, 0.5, 1.0, 0.07].map(Literal::Float).into_iter().collect()));
         let mut calls = Vec::new();
-        match (function.family, function.kernel) {
-            (Family::Ranking, Kernel::DenseRank) => {}
-            (Family::Ranking, kernel) => {
-                let args: &[Arg] = if kernel == Kernel::Ntile { &[Arg::from(3)] } else { &[] };
+        match (function.family, function.function_id) {
+            (Family::Ranking, FunctionId::DenseRank) => {}
+            (Family::Ranking, function_id) => {
+                let args: &[Arg] = if function_id == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
                 for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
                     calls.push(Call::new(function.name, args.to_vec()).argument_order(keys));
                 }
             }
-            (Family::Value, kernel) => {
-                let args: &[Arg] = if kernel == Kernel::Nth { &[Arg::from(2)] } else { &[] };
+            (Family::Value, function_id) => {
+                let args: &[Arg] = if function_id == FunctionId::Nth { &[Arg::from(2)] } else { &[] };
                 for (column, order) in [("i64", "f64"), ("utf8", "kd"), ("struct", "i8"), ("view", "flag")] {
                     let args = std::iter::once(Arg::column(column)).chain(args.iter().cloned());
                     calls.push(Call::new(function.name, args).argument_order([key(order)]));
                 }
             }
-            (_, Kernel::MinBy | Kernel::MaxBy) => {
+            (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                 for (column, order) in [("utf8", "f64"), ("struct", "i32"), ("i64", "list")] {
                     let args = [Arg::column(column), Arg::column(order), Arg::from(2)];
                     calls.push(Call::new(function.name, args));
                 }
             }
-            (_, Kernel::Median) => {
+            (_, FunctionId::Median) => {
                 calls.extend(
                     columns().map(|name| Call::new(function.name, [Arg::column(name)]).argument_order([key(name)])),
                 );
             }
-            (_, Kernel::Percentile | Kernel::PercentileDisc | Kernel::PercentileApprox) => {
+            (_, FunctionId::Percentile | FunctionId::PercentileDisc | FunctionId::PercentileApprox) => {
                 for name in columns() {
                     let call = |share| Call::new(function.name, [Arg::column(name), share]);
                     calls.extend([call(share(0.3)), call(shares())]);
                     calls.push(call(share(0.75)).argument_order([key(name)]));
-                    if function.argument_count().1 > 2 && function.kernel == Kernel::Percentile {
+                    if function.argument_count().1 > 2 && function.function_id == FunctionId::Percentile {
                         calls.push(Call::new(function.name, [Arg::column(name), shares(), Arg::column("u8")]));
                     }
                 }
@@ -242,9 +245,9 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
 }
 
 /// Quantiles, whose calls need a share or more.
-fn quantile(kernel: Kernel) -> bool {
-    use Kernel::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
-    matches!(kernel, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
+fn quantile(function_id: FunctionId) -> bool {
+    use FunctionId::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
+    matches!(function_id, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
 /// The distinct functions: `any_value` is `first_value` by another name, and `percentile_cont` is `percentile`.
@@ -254,9 +257,9 @@ fn functions() -> impl Iterator<Item = &'static Function> {
 
 /// What rounding may leave where the exact answer is 0: products of distances cancel out to it.
 fn slack(function: &Function, call: &Call) -> f64 {
-    use Kernel as K;
+    use FunctionId as K;
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
-    match function.kernel {
+    match function.function_id {
         K::Skewness | K::Kurtosis | K::Corr | K::RegrR2 => 1e-9,
         K::CovarPop | K::CovarSamp | K::RegrSxy | K::RegrSlope | K::RegrIntercept | K::EwmMean | K::EwmMeanBy => {
             if large {
@@ -324,7 +327,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         let left = batch.num_rows() - at;
         let mut take = left.min(*next.next().unwrap() + 1);
         while take < left {
-            match plan.last_cut(&batch.slice(at, take + 1)).unwrap() {
+            match plan.last_section_boundary(&batch.slice(at, take + 1)).unwrap() {
                 Some(cut) => {
                     take = cut;
                     break;
@@ -339,13 +342,16 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         // Any order but the window's, where that is said to make no difference.
         let backwards: Vec<_> = (0..rows.num_rows() as u32).rev().collect();
         let any = || RecordBatch::try_new(rows.schema(), gather(rows.columns(), &backwards, 1, &cancel).unwrap());
-        let rows = &if plan.sums_up_any_order() { any().unwrap() } else { rows.clone() };
+        let rows = &if plan.is_order_insensitive() { any().unwrap() } else { rows.clone() };
         let bytes = plan.summarise(rows).unwrap().to_bytes(plan).unwrap();
         Summary::from_bytes(&[bytes], plan).unwrap().remove(0)
     };
     let arounds = plan.scan(&sections.iter().map(summary).collect::<Vec<_>>()).unwrap();
-    let answers: Vec<_> =
-        sections.iter().zip(&arounds).map(|(rows, around)| plan.answer(rows, around, &cancel).unwrap()).collect();
+    let answers: Vec<_> = sections
+        .iter()
+        .zip(&arounds)
+        .map(|(rows, around)| plan.evaluate_section(rows, around, &cancel).unwrap())
+        .collect();
     let all = concat_batches(plan.output_schema(), &answers).unwrap();
     Some(all.column(0).clone())
 }
@@ -412,7 +418,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn strategies_agree_with_naive_and_streams_with_the_whole(
+    fn strategies_streams_and_sections_match_naive(
         rows in prop::collection::vec(row(), 0..40),
         window in window().prop_filter("SQL refuses the frame", answerable),
         cuts in prop::collection::vec(0..9_usize, 1..6).prop_filter("no row ever", |cuts| cuts.iter().any(|&cut| cut > 0)),
@@ -425,7 +431,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(96), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn list_views_hold_what_lists_hold(
+    fn list_views_equal_lists(
         rows in prop::collection::vec(row(), 0..40),
         window in window().prop_filter("SQL refuses the frame", answerable),
         cuts in prop::collection::vec(1..9_usize, 1..6),

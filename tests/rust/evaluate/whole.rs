@@ -9,7 +9,7 @@ use windrow::{Arg, Call, Options, Plan, Strategy, WindowSpec};
 
 /// Partitions of some rows each, in order, in runs of three and in none, some of them without a value: as each frame alone.
 #[test]
-fn partitions_come_to_what_their_rows_come_to() {
+fn whole_matches_naive() {
     let rows = 150_000_i64;
     let orders: [fn(i64) -> i64; 3] = [|row| row / 5, |row| row / 3 * 7919 % 30_011, |row| row * 7919 % 30_011];
     for (order, key) in orders.into_iter().enumerate() {

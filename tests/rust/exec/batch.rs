@@ -118,19 +118,19 @@ fn check(batch: &RecordBatch, partitions: &[Vec<u32>]) {
 }
 
 #[test]
-fn rows_in_any_order() {
+fn unsorted_rows_match_partitions_alone() {
     let (batch, partitions) = rows(true);
     check(&batch, &partitions);
 }
 
 #[test]
-fn rows_in_order() {
+fn sorted_rows_match_partitions_alone() {
     let (batch, partitions) = rows(false);
     check(&batch, &partitions);
 }
 
 #[test]
-fn rows_of_a_slice() {
+fn sorted_slice_matches_partitions_alone() {
     let (batch, partitions) = rows(false);
     let cut = partitions[0].len() + partitions[1].len();
     let kept: Vec<Vec<_>> =
@@ -139,7 +139,7 @@ fn rows_of_a_slice() {
 }
 
 #[test]
-fn rows_of_a_slice_in_any_order() {
+fn unsorted_slice_matches_partitions_alone() {
     let (batch, partitions) = rows(true);
     let cut = 1001;
     let kept = |rows: &Vec<u32>| rows.iter().filter_map(|row| row.checked_sub(cut)).collect::<Vec<_>>();

@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(64), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn batches_are_answered_as_the_whole_is(
+    fn batched_results_equal_whole_results(
         mut partitions in prop::collection::vec(0..4_i64, 0..40),
         cuts in prop::collection::vec(1..9_usize, 40),
     ) {
@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn a_reader_ends_after_an_error() {
+fn reader_ends_after_an_error() {
     let sorted = rows(&[0, 0, 1], &[1, 2, 3]);
     let own = |error: ArrowError| Error::from(error).kind();
     let batches = |input: Vec<Result<RecordBatch, ArrowError>>| {

@@ -40,7 +40,7 @@ fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
     let summaries: Vec<_> = sections.iter().map(|rows| plan.summarise(rows).unwrap()).collect();
     let arounds = plan.scan(&summaries).unwrap();
     for (number, (rows, around)) in sections.iter().zip(&arounds).enumerate() {
-        let found = plan.answer(rows, around, &Cancel::default()).unwrap();
+        let found = plan.evaluate_section(rows, around, &Cancel::default()).unwrap();
         assert_eq!(found, whole.slice(number * length, rows.num_rows()), "section {number} of {length} rows");
     }
     arounds
@@ -50,17 +50,17 @@ fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
 fn sections_begin_with_a_peer_group_of_every_order() {
     let two = WindowSpec::new().order_by([OrderKey::asc("t"), OrderKey::asc("v")]).call(Call::new("row_number", []));
     let plans = [plan(std::slice::from_ref(&two)), plan(&[two, by_t(Call::new("rank", []))])];
-    let cuts = |keys: &[i64]| plans.each_ref().map(|plan| plan.last_cut(&rows(keys)).unwrap());
+    let cuts = |keys: &[i64]| plans.each_ref().map(|plan| plan.last_section_boundary(&rows(keys)).unwrap());
     assert_eq!(cuts(&[1, 1, 2, 2]), [Some(3), Some(2)]);
     assert_eq!(cuts(&[2, 2, 2]), [Some(2), None]);
     assert_eq!(cuts(&[2]), [None, None]);
     assert_eq!(cuts(&[]), [None, None]);
     let anywhere = plan(&[WindowSpec::new().call(Call::new("sum", v()))]);
-    assert_eq!(anywhere.last_cut(&rows(&[7, 7, 7])).unwrap(), Some(2));
+    assert_eq!(anywhere.last_section_boundary(&rows(&[7, 7, 7])).unwrap(), Some(2));
 }
 
 #[test]
-fn what_cannot_be_cut_says_why() {
+fn unsupported_sections_give_a_reason() {
     let median = plan(&[by_t(Call::new("median", v()))]);
     let refused = median.refuses_sections().unwrap();
     assert!(refused.starts_with("median(v)") && refused.contains("all rows of its partition"), "{refused}");
@@ -78,7 +78,7 @@ fn what_cannot_be_cut_says_why() {
 
 /// Some need no order to be summed up; that their answers are right is in `evaluate/strategies.rs`.
 #[test]
-fn what_may_be_summed_up_in_any_order() {
+fn order_insensitive_plans_are_known() {
     let moving = Frame::rows(Bound::preceding(2), Bound::CurrentRow);
     let cases = [
         (by_t(Call::new("sum", v())), true),
@@ -94,7 +94,7 @@ fn what_may_be_summed_up_in_any_order() {
         (by_t(Call::new("sum", v())).partition_by(["v"]), false),
     ];
     for (spec, any) in cases {
-        assert_eq!(plan(std::slice::from_ref(&spec)).sums_up_any_order(), any, "{spec:?}");
+        assert_eq!(plan(std::slice::from_ref(&spec)).is_order_insensitive(), any, "{spec:?}");
     }
 }
 
@@ -122,7 +122,7 @@ fn frames_reach_over_many_sections() {
 /// Sums are narrow where all values at hand are small, but those of rows elsewhere need not be: of bigints more than 64 bits,
 /// of decimals more than 128.
 #[test]
-fn great_sums_come_to_small_ones() {
+fn large_terms_cancel_exactly() {
     let bigints = [1, 2, 3].into_iter().chain([i64::MAX - 1; 5]).chain([4, 5, 6]).collect::<Int64Array>();
     let digits = 34;
     let decimals = [7].repeat(5000).into_iter().chain([10_i128.pow(digits) - 1].repeat(20_000));
@@ -181,14 +181,14 @@ proptest! {
         }
         let summaries: Vec<_> = sections.iter().map(|(_, rows)| plan.summarise(rows).unwrap()).collect();
         for ((begin, rows), around) in sections.iter().zip(plan.scan(&summaries).unwrap()) {
-            let found = plan.answer(rows, &around, &Cancel::default()).unwrap();
+            let found = plan.evaluate_section(rows, &around, &Cancel::default()).unwrap();
             prop_assert_eq!(found, whole.slice(*begin, rows.num_rows()));
         }
     }
 }
 
 #[test]
-fn summaries_as_bytes() {
+fn summaries_round_trip_as_bytes() {
     let plan = plan(&[by_t(Call::new("sum", v()))]);
     let bytes = plan.summarise(&rows(&[1, 2, 3])).unwrap().to_bytes(&plan).unwrap();
     let again = Summary::from_bytes(&[bytes], &plan).unwrap().remove(0);

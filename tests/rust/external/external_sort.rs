@@ -58,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(64), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn by_disk_as_in_memory(
+    fn spilled_sort_matches_in_memory_sort(
         rows in prop::collection::vec(row(), 1..400),
         keys in prop::collection::vec((0..VALUES.len() + 5, any::<bool>(), any::<bool>()), 0..4),
         cuts in prop::collection::vec(1..60_usize, 1..5),
@@ -94,7 +94,7 @@ fn many_runs_are_merged_level_by_level() {
 
 /// Runs that do not overlap, each of many small batches: what comes after the sort is not to pay for these.
 #[test]
-fn rows_that_came_in_order_leave_in_large_batches() {
+fn sorted_input_leaves_in_large_batches() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..60_000));
     let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
     let key = SortKey { column: 0, options: SortOptions::default() };
@@ -113,7 +113,7 @@ fn rows_that_came_in_order_leave_in_large_batches() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_is_named() {
+fn write_error_names_the_directory() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));
     let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
     let key = vec![SortKey { column: 0, options: SortOptions::default() }];
@@ -126,7 +126,7 @@ fn a_disk_that_takes_nothing_is_named() {
 }
 
 #[test]
-fn a_sort_stops_when_asked_to() {
+fn sort_stops_on_cancellation() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![2, 1]));
     let batch = RecordBatch::try_from_iter([("k", numbers)]).unwrap();
     let cancel = Cancel::default();

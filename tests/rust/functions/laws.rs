@@ -1,4 +1,4 @@
-//! The laws of [`Accumulator`] and [`Readout`], held by every family over every native type.
+//! The laws of [`Accumulator`] and [`ResultReader`], held by every family over every native type.
 //!
 //! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
 //! where a run is split decides how its sum is rounded.
@@ -21,10 +21,11 @@ use proptest::test_runner::TestCaseResult;
 use windrow::Cancel;
 use windrow::internals::Threads;
 use windrow::internals::{
-    Accumulated, Accumulator, Aggregate, And, BinList, Bits, ByTimes, Bytes, Choice, Count, DecimalAverage, DecimalSum,
-    EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, Inclusion, IntegerSum, IntervalAverage, Logic, Natives,
-    Numbers, OnOverflow, Or, Ordered, Pairs, Product, Readout, Regression, Retractable, Selective, Shape, Spread, Ties,
-    Values, Xor, decimals, floats, integers,
+    Accumulated, Accumulator, Aggregate, And, ArgMinMax, BinList, BitwiseResult, BoolAggregate, Count, DecimalAverage,
+    DecimalSum, EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum, IntervalAverage, MinMax,
+    MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression, ResultReader, Retractable,
+    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimal_accumulator,
+    float_accumulator, integer_accumulator,
 };
 
 /// The longest column; long enough for several words of an inclusion.
@@ -56,7 +57,7 @@ fn near(slack: f64) -> impl Fn(&ArrayRef, &ArrayRef) -> bool {
 
 /// The result of a state, or its error's kind: a frame may overflow.
 fn answer<A: Aggregate>(aggregate: &A, state: &A::State) -> Result<ArrayRef, String> {
-    let readout = aggregate.readout();
+    let readout = aggregate.reader();
     let mut out = readout.builder(1);
     readout.evaluate(state, &mut out).map_err(|error| error.to_string())?;
     readout.finish(out).map_err(|error| error.to_string())
@@ -72,7 +73,7 @@ fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: S
 
 /// Holds `aggregate`, over the first `rows` rows, to the laws that bind all.
 fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) -> TestCaseResult {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.readout());
+    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let (first, second) = (cuts.0.min(cuts.1).min(rows), cuts.0.max(cuts.1).min(rows));
     let state = |rows: std::ops::Range<usize>| {
         let mut state = accumulator.init();
@@ -101,7 +102,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         let bits = |row| if kept(row) { u64::MAX } else { 0 };
         (appended, prepended) = (y.clone(), y.clone());
         let (mut accumulated, mut after) = (y.clone(), vec![x.clone(); rows - second]);
-        accumulator.accumulate(&mut accumulated, second..rows, (second..rows).map(bits), &mut after).unwrap();
+        accumulator.append_scan(&mut accumulated, second..rows, (second..rows).map(bits), &mut after).unwrap();
         for (row, after) in (second..rows).zip(&after) {
             appended = if kept(row) { appended } else { accumulator.init() };
             accumulator.append(&mut appended, row).unwrap();
@@ -109,7 +110,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         }
         agree(aggregate, &appended, &accumulated, same, "accumulate is append over its rows")?;
         let (mut preceded, mut before) = (y.clone(), vec![z.clone(); first]);
-        accumulator.prepend_all(&mut preceded, 0..first, (0..first).rev().map(bits), &mut before).unwrap();
+        accumulator.prepend_scan(&mut preceded, 0..first, (0..first).rev().map(bits), &mut before).unwrap();
         for (row, before) in (0..first).zip(&before).rev() {
             prepended = if kept(row) { prepended } else { accumulator.init() };
             accumulator.prepend(&mut prepended, row).unwrap();
@@ -129,7 +130,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         );
         let mut out = readout.builder(3);
         let states = [&x, &accumulator.init(), &x].map(|state| Ok(state.clone()));
-        readout.evaluate_all(states.into_iter(), &mut out).unwrap();
+        readout.evaluate_block(states.into_iter(), &mut out).unwrap();
         let all = readout.finish(out).unwrap();
         let nothing = answer(aggregate, &accumulator.init()).unwrap();
         for (at, one) in [&one, &nothing, &one].into_iter().enumerate() {
@@ -196,7 +197,7 @@ fn selective<A: Aggregate<Accumulator: Selective>>(aggregate: &A, rows: usize, c
     laws(aggregate, rows, cuts, &exact)?;
     let chosen = (0..rows)
         .filter(|&row| accumulator.includes(row))
-        .reduce(|old, new| if accumulator.keeps(old, new) { old } else { new });
+        .reduce(|old, new| if accumulator.prefers_old(old, new) { old } else { new });
     let (mut all, mut one) = (accumulator.init(), accumulator.init());
     accumulator.update(&mut all, 0..rows).unwrap();
     if let Some(row) = chosen {
@@ -210,10 +211,10 @@ fn one_thread() -> Threads {
 }
 
 /// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
-fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, Inclusion) {
+fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, RowMask) {
     let column = column.slice(BEFORE, column.len() - BEFORE);
     let filter = (filter.len() >= column.len()).then(|| BooleanArray::from(filter[..column.len()].to_vec()));
-    let inclusion = Inclusion::new(std::slice::from_ref(&column), filter.as_ref());
+    let inclusion = RowMask::new(std::slice::from_ref(&column), filter.as_ref());
     (column, inclusion)
 }
 
@@ -254,10 +255,10 @@ proptest! {
     fn counts_and_logic(values in values(), filter in filters(), cuts in cuts()) {
         let column: BooleanArray = values.iter().map(|value| value.map(|value| value > -2)).collect();
         let (column, inclusion) = sliced(Arc::new(column), &filter);
-        for inclusion in [Inclusion::All, inclusion.clone()] {
+        for inclusion in [RowMask::All, inclusion.clone()] {
             retractable(&Count::new(inclusion), column.len(), cuts)?;
         }
-        for logic in [Logic::And, Logic::Or] {
+        for logic in [BoolAggregate::And, BoolAggregate::Or] {
             retractable(&logic.over(column.as_boolean(), inclusion.clone()), column.len(), cuts)?;
         }
     }
@@ -278,15 +279,15 @@ proptest! {
             let rows = column.len();
             macro_rules! held {
                 ($type:ty) => {{
-                    let values = || integers::<$type>(&column, inclusion.clone()).unwrap();
+                    let values = || integer_accumulator::<$type>(&column, inclusion.clone()).unwrap();
                     for policy in POLICIES {
                         if policy != OnOverflow::Wrap || !matches!(output, DataType::Interval(_)) {
                             retractable(&Accumulated::new(values(), IntegerSum::new(output.clone(), policy)), rows, cuts)?;
                         }
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
-                    if values().fit::<i64>(true, &one_thread()).unwrap() {
-                        let narrow = values().summed_in::<i64>();
+                    if values().fits_in::<i64>(true, &one_thread()).unwrap() {
+                        let narrow = values().with_width::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
                     }
@@ -316,7 +317,7 @@ proptest! {
         macro_rules! held {
             ($type:ty, $column:expr, $sum:expr, $average:expr) => {
                 let (column, inclusion) = sliced(Arc::new($column), &filter);
-                let values = || decimals::<$type>(&column, inclusion.clone()).unwrap();
+                let values = || decimal_accumulator::<$type>(&column, inclusion.clone()).unwrap();
                 for policy in POLICIES {
                     retractable(&Accumulated::new(values(), DecimalSum::<<$type as ArrowPrimitiveType>::Native>::new($sum, policy).unwrap()), column.len(), cuts)?;
                     let average = Accumulated::new(values(), DecimalAverage::<<$type as ArrowPrimitiveType>::Native>::new(10, $average, policy).unwrap());
@@ -325,10 +326,10 @@ proptest! {
             };
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
-        let sums = decimals::<Decimal128Type>(&column, inclusion).unwrap();
-        if sums.fit::<i128>(true, &one_thread()).unwrap() {
+        let sums = decimal_accumulator::<Decimal128Type>(&column, inclusion).unwrap();
+        if sums.fits_in::<i128>(true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
-            retractable(&Accumulated::new(sums.summed_in::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
+            retractable(&Accumulated::new(sums.with_width::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }
         held!(Decimal128Type, narrow, DataType::Decimal128(38, 10), DataType::Decimal128(38, 14));
         held!(Decimal256Type, wide, DataType::Decimal256(76, 10), DataType::Decimal256(76, 14));
@@ -338,21 +339,21 @@ proptest! {
     fn float_sums_averages_and_moments(values in doubles(), filter in filters(), cuts in cuts()) {
         let (column, inclusion) = sliced(Arc::new(Float64Array::from(values)), &filter);
         let rows = column.len();
-        let values = || floats(&column, inclusion.clone()).unwrap();
+        let values = || float_accumulator(&column, inclusion.clone()).unwrap();
         // Twice the precision of a double, over at most 150 values below 1000.
         laws(&Accumulated::new(values(), FloatSum), rows, cuts, &near(1e-25))?;
         laws(&Accumulated::new(values(), FloatAverage), rows, cuts, &near(1e-25))?;
         for (sample, root) in [(false, false), (true, false), (false, true), (true, true)] {
-            let spread = Accumulated::new(Values::new(&column, inclusion.clone()).unwrap(), Spread { sample, root });
+            let spread = Accumulated::new(MomentAccumulator::new(&column, inclusion.clone()).unwrap(), Variance { sample, root });
             laws(&spread, rows, cuts, &near(1e-9))?;
         }
-        for shape in [Shape::Skewness, Shape::Kurtosis] {
-            laws(&Accumulated::new(Values::<FourMoments>::new(&column, inclusion.clone()).unwrap(), shape), rows, cuts, &near(1e-6))?;
+        for shape in [SkewnessKurtosis::Skewness, SkewnessKurtosis::Kurtosis] {
+            laws(&Accumulated::new(MomentAccumulator::<FourMoments>::new(&column, inclusion.clone()).unwrap(), shape), rows, cuts, &near(1e-6))?;
         }
         let partner = Float64Array::from_iter_values((0..rows).map(|row| (row * 7 % 11) as f64));
         use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
         for which in [CovarPop, CovarSamp, Corr, Slope, Intercept, R2, Sxx, Syy, Sxy] {
-            let regression = Accumulated::new(Pairs::new(&column, &partner, inclusion.clone()).unwrap(), which);
+            let regression = Accumulated::new(PairAccumulator::new(&column, &partner, inclusion.clone()).unwrap(), which);
             laws(&regression, rows, cuts, &near(1e-6))?;
         }
     }
@@ -371,7 +372,7 @@ proptest! {
         for which in [Product::Value, Product::Root] {
             laws(&which.over(&column, inclusion.clone()).unwrap(), rows, cuts, &relative)?;
         }
-        let counted = if rows_count { Inclusion::All } else { inclusion.clone() };
+        let counted = if rows_count { RowMask::All } else { inclusion.clone() };
         for alpha in [0.01, 0.5, 0.99] {
             let adjusted = EwmMean::adjusted(&column, inclusion.clone(), counted.clone(), alpha).unwrap();
             laws(&adjusted, rows, cuts, &near(1e-9))?;
@@ -379,7 +380,7 @@ proptest! {
             laws(&recursive, rows, cuts, &near(1e-9))?;
         }
         let times = (0..rows as i64).map(|row| row * row % 37).collect();
-        let by = ByTimes { times, half_life: 5.0 };
+        let by = TimeClock { times, half_life: 5.0 };
         laws(&EwmMean::timed(&column, inclusion.clone(), by).unwrap(), rows, cuts, &near(1e-9))?;
         // As many bins as rows: then it is exact.
         let fields = vec![Field::new("x", DataType::Float64, true), Field::new("y", DataType::Float64, true)];
@@ -388,18 +389,18 @@ proptest! {
     }
 
     #[test]
-    fn bits_and_choices(values in values(), filter in filters(), cuts in cuts()) {
+    fn bitwise_and_arg_min_max_laws(values in values(), filter in filters(), cuts in cuts()) {
         let column: ArrayRef = Arc::new(Int64Array::from(values));
         let unsigned: ArrayRef = Arc::new(column.as_primitive::<Int64Type>().unary::<_, UInt64Type>(i64::cast_unsigned));
         for column in [column, unsigned] {
             let (column, inclusion) = sliced(column, &filter);
             let rows = column.len();
-            laws(&Bits::over::<And>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
-            laws(&Bits::over::<Or>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
-            retractable(&Bits::over::<Xor>(&column, inclusion.clone()).unwrap(), rows, cuts)?;
-            for (which, ties) in [(Extremum::Min, Ties::Last), (Extremum::Max, Ties::Last), (Extremum::Max, Ties::First)] {
-                let keys = Numbers((0..rows as i64).map(|row| row * 7 % 5).collect());
-                let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+            laws(&BitwiseResult::over::<And>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
+            laws(&BitwiseResult::over::<Or>(&column, inclusion.clone()).unwrap(), rows, cuts, &exact)?;
+            retractable(&BitwiseResult::over::<Xor>(&column, inclusion.clone()).unwrap(), rows, cuts)?;
+            for (which, ties) in [(Extremum::Min, TieBreak::Last), (Extremum::Max, TieBreak::Last), (Extremum::Max, TieBreak::First)] {
+                let keys = PrimitiveKeys((0..rows as i64).map(|row| row * 7 % 5).collect());
+                let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, ties);
                 typed(&choice, &column)?;
                 selective(&choice, rows, cuts)?;
             }
@@ -481,12 +482,12 @@ proptest! {
 }
 
 /// Minimum and maximum of `column` as `T`'s natives.
-fn natives<T: ArrowPrimitiveType<Native: Ordered>>(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
+fn natives<T: ArrowPrimitiveType<Native: TotalOrd>>(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
-    let least = Natives::<T, false>::new(&column, inclusion.clone()).unwrap();
+    let least = MinMax::<T, false>::new(&column, inclusion.clone()).unwrap();
     typed(&least, &column)?;
     selective(&least, column.len(), cuts)?;
-    let greatest = Natives::<T, true>::new(&column, inclusion).unwrap();
+    let greatest = MinMax::<T, true>::new(&column, inclusion).unwrap();
     typed(&greatest, &column)?;
     selective(&greatest, column.len(), cuts)
 }
@@ -495,9 +496,9 @@ fn natives<T: ArrowPrimitiveType<Native: Ordered>>(column: ArrayRef, filter: &[b
 fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
     for which in [Extremum::Min, Extremum::Max] {
-        for ties in [Ties::First, Ties::Last] {
-            let keys = Bytes::new(&column).unwrap();
-            let choice = Choice::new(column.clone(), keys, inclusion.clone(), which, ties);
+        for ties in [TieBreak::First, TieBreak::Last] {
+            let keys = RowKeys::new(&column).unwrap();
+            let choice = ArgMinMax::new(column.clone(), keys, inclusion.clone(), which, ties);
             typed(&choice, &column)?;
             selective(&choice, column.len(), cuts)?;
         }

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use windrow::internals::nth::Nth;
 use windrow::internals::rank::Rank;
 use windrow::internals::{
-    Bounds, By, Carry, Edges, Evaluator, FramePlan, Frames, Inclusion, Offset, OrderColumn, Reach, Section, nth, rank,
+    Boundaries, Bounds, Carry, Evaluator, FramePlan, Frames, LagLead, OffsetBy, OrderColumn, Reach, RowMask, Section,
+    nth, rank,
 };
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
 
@@ -42,7 +43,7 @@ impl Rows {
 
     /// Some of the rows as a section.
     fn cut(&self, rows: Range<usize>, answered: usize, open: bool) -> Section {
-        let edges = |bits: &[bool]| Edges::new(BooleanBuffer::from(&bits[rows.clone()]));
+        let edges = |bits: &[bool]| Boundaries::new(BooleanBuffer::from(&bits[rows.clone()]));
         let keys: ArrayRef = Arc::new(Int64Array::from(self.keys[rows.clone()].to_vec()));
         let mut section = Section::whole(edges(&self.partitions), edges(&self.peers), vec![keys]).unwrap();
         section.own = answered - rows.start..rows.len();
@@ -81,13 +82,13 @@ impl Takes {
         }
     }
 
-    fn inclusion(self, column: &ArrayRef, rows: &Rows, range: Range<usize>) -> Inclusion {
+    fn inclusion(self, column: &ArrayRef, rows: &Rows, range: Range<usize>) -> RowMask {
         let filter = BooleanArray::from(rows.passes[range].to_vec());
         match self {
-            Self::All => Inclusion::new(&[], None),
-            Self::Values => Inclusion::new(std::slice::from_ref(column), None),
-            Self::Passing => Inclusion::new(&[], Some(&filter)),
-            Self::Both => Inclusion::new(std::slice::from_ref(column), Some(&filter)),
+            Self::All => RowMask::new(&[], None),
+            Self::Values => RowMask::new(std::slice::from_ref(column), None),
+            Self::Passing => RowMask::new(&[], Some(&filter)),
+            Self::Both => RowMask::new(std::slice::from_ref(column), Some(&filter)),
         }
     }
 }
@@ -164,7 +165,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
         let section = rows.cut(kept..arrived, answered, open);
         let evaluator = make(&section, kept..arrived);
         let frames = Frames::new(plan, &section, carry.base).unwrap();
-        let settled = kept + if open { evaluator.settled(&frames) } else { section.rows };
+        let settled = kept + if open { evaluator.first_unsettled(&frames) } else { section.rows };
         assert!(settled <= arrived);
         let settled = settled.max(answered);
         // In two blocks, the second one first: an answer depends on no other.
@@ -182,8 +183,8 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
             continue;
         }
         let here = settled - kept;
-        let partition = section.partitions.begin(if here == section.rows { here - 1 } else { here });
-        let release = evaluator.release(&frames, here).max(partition);
+        let partition = section.partitions.run_start(if here == section.rows { here - 1 } else { here });
+        let release = evaluator.first_needed(&frames, here).max(partition);
         assert!(release <= section.rows);
         let keep = release.min(here).saturating_sub(extra).max(partition);
         let before = std::mem::take(&mut carry);
@@ -192,7 +193,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
                 Some(old) if partition == 0 => (Some(old), before.base),
                 _ => (None, partition),
             };
-            let state = evaluator.advance(old.as_ref(), from..release).unwrap();
+            let state = evaluator.save_state(old.as_ref(), from..release).unwrap();
             carry = Carry { base: release - keep, state: Some(state), after: None };
         }
         kept += keep;
@@ -279,13 +280,13 @@ fn of_type() -> impl Strategy<Value = Type> {
     ]
 }
 
-fn which() -> impl Strategy<Value = nth::Which> {
+fn which() -> impl Strategy<Value = nth::NthRow> {
     prop_oneof![
-        2 => Just(nth::Which::First),
-        2 => Just(nth::Which::Last),
-        2 => (1_u64..7).prop_map(nth::Which::Nth),
-        1 => (1_u64..900).prop_map(nth::Which::Nth),
-        1 => Just(nth::Which::Nth(u64::MAX)),
+        2 => Just(nth::NthRow::First),
+        2 => Just(nth::NthRow::Last),
+        2 => (1_u64..7).prop_map(nth::NthRow::Nth),
+        1 => (1_u64..900).prop_map(nth::NthRow::Nth),
+        1 => Just(nth::NthRow::Nth(u64::MAX)),
     ]
 }
 
@@ -301,7 +302,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(3_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn value_functions_pick_the_row_their_definition_says(
+    fn value_functions_match_the_definition(
         rows in rows(), frame in frame(), which in which(), takes in takes(), of in of_type(), pieces in pieces(),
     ) {
         let plan = resolve(&frame);
@@ -313,10 +314,10 @@ proptest! {
             .map(|row| {
                 let mut taking = bounds.sub_ranges(row).flatten().filter(|&row| takes.part(&rows, row));
                 match &which {
-                    nth::Which::First => taking.next(),
-                    nth::Which::Last => taking.last(),
-                    nth::Which::Nth(n) => taking.nth(*n as usize - 1),
-                    nth::Which::NthPerRow(n) => taking.nth(n.value(row) as usize - 1),
+                    nth::NthRow::First => taking.next(),
+                    nth::NthRow::Last => taking.last(),
+                    nth::NthRow::Nth(n) => taking.nth(*n as usize - 1),
+                    nth::NthRow::NthPerRow(n) => taking.nth(n.value(row) as usize - 1),
                 }
             })
             .collect();
@@ -337,7 +338,7 @@ proptest! {
     }
 
     #[test]
-    fn lag_and_lead_pick_the_row_their_definition_says(
+    fn lag_and_lead_match_the_definition(
         rows in rows(),
         offset in prop_oneof![8 => -4_i64..5, 2 => -700_i64..700, 1 => Just(i64::MIN), 1 => Just(i64::MAX)],
         default in 0_u8..3,
@@ -381,7 +382,7 @@ proptest! {
                     _ => default.clone(),
                 });
                 let inclusion = takes.inclusion(&column, &rows, range);
-                let offset = Offset::new(section, column, inclusion, By::Fixed(offset), default, naive).unwrap();
+                let offset = LagLead::new(section, column, inclusion, OffsetBy::Fixed(offset), default, naive).unwrap();
                 Box::new(if carries { offset.ignoring_nulls() } else { offset })
             };
             let answers = evaluate(make(&section, 0..rows.len()).as_ref(), &plan, &section);
@@ -393,11 +394,11 @@ proptest! {
     }
 
     #[test]
-    fn ranks_count_what_their_definition_says(rows in rows(), buckets in 1_u64..12, pieces in pieces()) {
-        use rank::Which;
+    fn ranks_match_the_definition(rows in rows(), buckets in 1_u64..12, pieces in pieces()) {
+        use rank::RankKind;
         let (plan, section) = (frames_of_own(), rows.section());
         for which in [
-            Which::RowNumber, Which::Rank, Which::DenseRank, Which::PercentRank, Which::CumeDist, Which::Ntile(buckets),
+            RankKind::RowNumber, RankKind::Rank, RankKind::DenseRank, RankKind::PercentRank, RankKind::CumeDist, RankKind::Ntile(buckets),
         ] {
             let expected: Vec<String> = (0..rows.len()).map(|row| place(&rows, which, row)).collect();
             for naive in [false, true] {
@@ -407,7 +408,7 @@ proptest! {
                 let answers = evaluate(make(&section, 0..rows.len()).as_ref(), &plan, &section);
                 prop_assert_eq!(answers.null_count(), 0);
                 prop_assert_eq!(&show(&answers), &expected, "{:?}, naive {}", which, naive);
-                let state = matches!(which, Which::RowNumber | Which::Rank | Which::DenseRank);
+                let state = matches!(which, RankKind::RowNumber | RankKind::Rank | RankKind::DenseRank);
                 let answers = streamed(&rows, &make, &plan, state, &pieces);
                 prop_assert_eq!(&all(&answers), &expected, "{:?}, naive {}, cut", which, naive);
             }
@@ -416,25 +417,25 @@ proptest! {
 }
 
 /// A row's place, as text.
-fn place(rows: &Rows, which: rank::Which, row: usize) -> String {
-    use rank::Which;
+fn place(rows: &Rows, which: rank::RankKind, row: usize) -> String {
+    use rank::RankKind;
     let partition = rows.partition(row);
     let peers = run(&rows.peers, row);
     let rank = peers.start - partition.start + 1;
     let number = row - partition.start + 1;
     match which {
-        Which::RowNumber => number.to_string(),
-        Which::Rank => rank.to_string(),
-        Which::DenseRank => rows.peers[partition.start..=row].iter().filter(|begin| **begin).count().to_string(),
-        Which::PercentRank if partition.len() == 1 => "0.0".into(),
-        Which::PercentRank => {
+        RankKind::RowNumber => number.to_string(),
+        RankKind::Rank => rank.to_string(),
+        RankKind::DenseRank => rows.peers[partition.start..=row].iter().filter(|begin| **begin).count().to_string(),
+        RankKind::PercentRank if partition.len() == 1 => "0.0".into(),
+        RankKind::PercentRank => {
             show(&arrow_array::Float64Array::from(vec![(rank - 1) as f64 / (partition.len() - 1) as f64])).remove(0)
         }
-        Which::CumeDist => {
+        RankKind::CumeDist => {
             show(&arrow_array::Float64Array::from(vec![(peers.end - partition.start) as f64 / partition.len() as f64]))
                 .remove(0)
         }
-        Which::Ntile(buckets) => {
+        RankKind::Ntile(buckets) => {
             // Deal the rows out: each bucket in turn takes an equal share of the rows left, rounded up.
             let (mut left, mut number, mut bucket) = (partition.len(), number, 1);
             for buckets in (1..=buckets as usize).rev() {
@@ -525,7 +526,7 @@ fn null_of(data_type: &DataType) -> String {
 }
 
 #[test]
-fn values_of_any_type_come_through_as_they_are() {
+fn values_of_any_type_are_unchanged() {
     let mut starts = vec![false; 4];
     starts[0] = true;
     let rows = Rows {
@@ -545,18 +546,19 @@ fn values_of_any_type_come_through_as_they_are() {
                 Some(1) => [&shown[3], &shown[3], &shown[0], &shown[1]],
                 _ => [&shown[0], &shown[1], &shown[0], &shown[1]],
             };
-            let lag = Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-2), default, false).unwrap();
+            let lag =
+                LagLead::new(&section, column.clone(), RowMask::All, OffsetBy::Fixed(-2), default, false).unwrap();
             let answers = evaluate(&lag, &plan, &section);
             assert_eq!(answers.data_type(), column.data_type());
             assert_eq!(show(&answers).iter().collect::<Vec<_>>(), expected, "{}", column.data_type());
         }
         for (which, expected) in [
-            (nth::Which::Nth(2), [&null, &shown[1], &shown[1], &shown[1]]),
-            (nth::Which::Last, [0, 1, 2, 3].map(|row| &shown[row])),
+            (nth::NthRow::Nth(2), [&null, &shown[1], &shown[1], &shown[1]]),
+            (nth::NthRow::Last, [0, 1, 2, 3].map(|row| &shown[row])),
         ] {
             let make = |section: &Section, range: Range<usize>| -> Box<dyn Evaluator> {
                 let column = column.slice(range.start, range.len());
-                Box::new(Nth::new(section, column, Inclusion::All, which.clone(), false).unwrap())
+                Box::new(Nth::new(section, column, RowMask::All, which.clone(), false).unwrap())
             };
             for piece in 1..4 {
                 let answers = streamed(&rows, &make, &plan, true, &[(piece, 0)]);
@@ -568,17 +570,17 @@ fn values_of_any_type_come_through_as_they_are() {
 }
 
 #[test]
-fn a_default_need_not_be_in_the_column_s_dictionary() {
+fn default_outside_the_dictionary_is_accepted() {
     let values: Vec<_> = (0..128).map(|value| value.to_string()).collect();
     let keys = Int8Array::from_iter_values(0..=127);
     let column: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::new(StringArray::from(values))));
-    let edges = Edges::single(128);
+    let edges = Boundaries::single(128);
     let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
     let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
     let default: ArrayRef = Arc::new([Some("other")].into_iter().collect::<DictionaryArray<Int8Type>>());
     // 127 of the column's values and the default: as many as there are keys.
-    let lag =
-        Offset::new(&section, column.clone(), Inclusion::All, By::Fixed(-1), Some(default.clone()), false).unwrap();
+    let lag = LagLead::new(&section, column.clone(), RowMask::All, OffsetBy::Fixed(-1), Some(default.clone()), false)
+        .unwrap();
     let answers = evaluate(&lag, &plan, &section);
     assert_eq!(answers.data_type(), column.data_type());
     assert_eq!(show(&answers)[..3], ["other", "0", "1"]);
@@ -586,15 +588,15 @@ fn a_default_need_not_be_in_the_column_s_dictionary() {
     let mut filler: Vec<Option<String>> = (0..128).map(|value| Some(format!("x{value}"))).collect();
     filler[0] = None;
     let fillers: ArrayRef = Arc::new(filler.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>());
-    let lag = Offset::new(&section, column, Inclusion::All, By::Fixed(-64), Some(fillers), false).unwrap();
+    let lag = LagLead::new(&section, column, RowMask::All, OffsetBy::Fixed(-64), Some(fillers), false).unwrap();
     let frames = Frames::new(&plan, &section, 0).unwrap();
     let answers = lag.evaluate(&frames, 0..128, &Carry::default(), &Cancel::default()).unwrap();
     assert_eq!(show(&answers)[62..66], ["x62", "x63", "0", "1"]);
 }
 
 #[test]
-fn a_place_that_is_no_int_is_an_error() {
-    let edges = Edges::new(BooleanBuffer::new_unset(3));
+fn rank_beyond_i32_is_an_error() {
+    let edges = Boundaries::new(BooleanBuffer::new_unset(3));
     let mut section = Section::whole(edges.clone(), edges, vec![]).unwrap();
     section.open = true;
     let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
@@ -607,10 +609,10 @@ fn a_place_that_is_no_int_is_an_error() {
         let rank = Rank::new(&section, which, false).unwrap();
         rank.evaluate(&frames, rows, &carry, &Cancel::default())
     };
-    assert_eq!(show(&evaluate(rank::Which::RowNumber, 0..2).unwrap()), ["2147483646", "2147483647"]);
-    let error = evaluate(rank::Which::RowNumber, 0..3).unwrap_err();
+    assert_eq!(show(&evaluate(rank::RankKind::RowNumber, 0..2).unwrap()), ["2147483646", "2147483647"]);
+    let error = evaluate(rank::RankKind::RowNumber, 0..3).unwrap_err();
     assert_eq!(error.kind(), windrow::ErrorKind::Overflow);
     // The rows go on the peer group of the last row covered.
-    assert_eq!(show(&evaluate(rank::Which::Rank, 0..3).unwrap()), ["5", "5", "5"]);
-    assert_eq!(show(&evaluate(rank::Which::DenseRank, 0..3).unwrap()), ["2", "2", "2"]);
+    assert_eq!(show(&evaluate(rank::RankKind::Rank, 0..3).unwrap()), ["5", "5", "5"]);
+    assert_eq!(show(&evaluate(rank::RankKind::DenseRank, 0..3).unwrap()), ["2", "2", "2"]);
 }

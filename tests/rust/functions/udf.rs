@@ -204,7 +204,7 @@ fn streamed(plan: Plan, batch: &RecordBatch, size: usize) -> Result<Vec<RecordBa
 }
 
 #[test]
-fn aggregates() {
+fn user_aggregates_match_folds_by_hand() {
     let batch = rows().unwrap();
     for (merges, retracts) in [(false, false), (false, true), (true, false), (true, true)] {
         let function = UserFunction::Aggregate(Arc::new(Texts { merges, retracts }));
@@ -244,7 +244,7 @@ fn aggregates() {
 }
 
 #[test]
-fn an_error_is_the_users() {
+fn user_error_names_the_call() {
     let batch = rows().unwrap();
     let low = RecordBatch::try_new(
         batch.schema(),
@@ -264,7 +264,7 @@ fn an_error_is_the_users() {
 }
 
 #[test]
-fn blocks_and_partitions() {
+fn frame_and_partition_functions_match_lengths() {
     let batch = rows().unwrap();
     let frame = Frame::rows(Bound::preceding(2), Bound::following(1));
     let frames = Call::user("lengths", UserFunction::Frames(Arc::new(Lengths)), [Arg::column("x")]).over(frame);

@@ -63,7 +63,7 @@ fn signatures(function: &Function, modifiers: Modifiers) -> Vec<(DataType, Signa
 }
 
 #[test]
-fn names_are_one_functions() {
+fn names_are_unique() {
     let mut names = HashSet::new();
     for function in FUNCTIONS {
         assert!(function.doc.len() > 10 && !function.doc.ends_with('.'), "{}", function.name);
@@ -77,7 +77,7 @@ fn names_are_one_functions() {
 }
 
 #[test]
-fn arguments_are_in_order() {
+fn catalog_arguments_are_valid() {
     for function in FUNCTIONS {
         let name = function.name;
         let required = |presence| presence == Presence::Required;
@@ -109,7 +109,7 @@ fn arguments_are_in_order() {
 }
 
 #[test]
-fn rows_do_not_contradict_themselves() {
+fn catalog_rows_are_consistent() {
     for function in FUNCTIONS {
         let name = function.name;
         let framed = matches!(function.frames, Frames::Any | Frames::OnePiece);
@@ -131,7 +131,7 @@ fn rows_do_not_contradict_themselves() {
         match function.argument_order {
             ArgumentOrder::Rows => assert!(by_rows, "{name}: ORDER BY and the order of rows"),
             ArgumentOrder::Values => assert_eq!(function.order_sensitivity, OrderSensitivity::Values, "{name}"),
-            ArgumentOrder::Idle | ArgumentOrder::Refused => {}
+            ArgumentOrder::NoEffect | ArgumentOrder::Refused => {}
         }
         let by_row = matches!(function.family, Family::Value | Family::Offset);
         assert_eq!(by_row, function.nulls == NullHandling::KeptUnlessIgnored, "{name}: a row's value may be NULL");
@@ -142,7 +142,7 @@ fn rows_do_not_contradict_themselves() {
 
 /// The types a row gives are those that it says it keeps; its states allow what its order sensitivity says.
 #[test]
-fn types_are_what_rows_say() {
+fn result_types_match_the_catalog() {
     let mut called = 0;
     for function in FUNCTIONS {
         let name = function.name;
@@ -158,10 +158,10 @@ fn types_are_what_rows_say() {
             let what = format!("{name}({given})");
             assert!(!signature.algebra.strategies().is_empty(), "{what}");
             match signature.algebra {
-                Algebra::Counted | Algebra::Distinct | Algebra::Quantile => {
+                Algebra::Multiset | Algebra::Distinct | Algebra::Quantile => {
                     assert_eq!(function.order_sensitivity, OrderSensitivity::Values, "{what}");
                 }
-                Algebra::Positional | Algebra::Ordered | Algebra::Foldable { .. } => {
+                Algebra::Positional | Algebra::Ordered | Algebra::UpdateOnly { .. } => {
                     let by_rows =
                         matches!(function.order_sensitivity, OrderSensitivity::Rows | OrderSensitivity::Peers);
                     assert!(by_rows, "{what}");
@@ -179,7 +179,7 @@ fn types_are_what_rows_say() {
         }
         if function.distinct == Distinct::Counts {
             for (given, signature) in signatures(function, Modifiers { distinct: true, ..Modifiers::default() }) {
-                assert!(matches!(signature.algebra, Algebra::Counted | Algebra::Distinct), "{name}(DISTINCT {given})");
+                assert!(matches!(signature.algebra, Algebra::Multiset | Algebra::Distinct), "{name}(DISTINCT {given})");
             }
         }
     }
@@ -187,7 +187,7 @@ fn types_are_what_rows_say() {
 }
 
 #[test]
-fn numbers_of_arguments() {
+fn argument_counts_and_settings() {
     let count = |name| find(name).map(Function::argument_count);
     assert_eq!(count("count"), Some((0, usize::MAX)));
     assert_eq!(count("row_number"), Some((0, 0)));

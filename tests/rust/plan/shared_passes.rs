@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: crate::fuzz::cases(48), max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn together_as_alone(
+    fn shared_pass_matches_single_calls(
         rows in prop::collection::vec(row(), 0..40),
         frame in frame(units()),
         cut in 1..20_usize,
@@ -113,7 +113,7 @@ proptest! {
 
 /// An overflow is said of the call that asked for it, whoever else reads the same states.
 #[test]
-fn an_error_names_its_own_call() {
+fn error_names_the_failing_call() {
     let column: ArrayRef = Arc::new(Int64Array::from(vec![i64::MAX, 1]));
     let batch = RecordBatch::try_from_iter([("p", column.clone()), ("k", column.clone()), ("v", column)]).unwrap();
     for frame in [Frame::entire(), Frame::rows(Bound::preceding(3), Bound::following(3))] {

@@ -75,7 +75,7 @@ fn ties_of_the_shorter_order() {
 }
 
 #[test]
-fn the_shorter_first_and_numbers_where_ties_have_moved() {
+fn shorter_orders_come_first_and_ties_need_row_numbers() {
     let sort = |calls: &[usize], by_position| SharedSort { calls: calls.to_vec(), by_position };
     let row_number = |order: &[&str]| over(order, call("row_number"));
     let found = plan(&[row_number(&["t", "id"]), row_number(&["t"]), over(&["t"], call("rank"))]).sorts();

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, SortOptions, TimeUnit}
 use arrow_select::take::take;
 use proptest::prelude::*;
 use windrow::Cancel;
-use windrow::internals::{Edges, SortColumn, first_descent, gather, group, restore, sort, starts};
+use windrow::internals::{Boundaries, SortColumn, cluster, find_boundaries, first_descent, gather, restore, sort};
 
 /// A value as the naive comparison sees it.
 #[derive(Debug, Clone)]
@@ -428,17 +428,17 @@ fn check_edges(columns: &[SortColumn]) {
     let rows = columns[0].values.len();
     let arrays: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values: Vec<_> = arrays.iter().map(values).collect();
-    let found = starts(&arrays, rows, None).unwrap();
+    let found = find_boundaries(&arrays, rows, None).unwrap();
     let naive = |row: usize| row == 0 || compare_rows(columns, &values, row - 1, row).is_ne();
     assert_eq!(found, BooleanBuffer::collect_bool(rows, naive));
 
     let cut = rows / 2;
     let (before, after): (Vec<_>, Vec<_>) =
         arrays.iter().map(|array| (array.slice(0, cut), array.slice(cut, rows - cut))).unzip();
-    let found = starts(&after, rows - cut, Some(&before)).unwrap();
+    let found = find_boundaries(&after, rows - cut, Some(&before)).unwrap();
     assert_eq!(found, BooleanBuffer::collect_bool(rows - cut, |row| naive(cut + row)));
 
-    let partitions = Edges::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
+    let partitions = Boundaries::new(BooleanBuffer::collect_bool(rows, |row| row % 7 == 0));
     let found = first_descent(columns, &partitions).unwrap();
     let naive = (1..rows).find(|&row| row % 7 != 0 && compare_rows(columns, &values, row - 1, row).is_gt());
     assert_eq!(found, naive);
@@ -448,7 +448,7 @@ fn check_group(columns: &[SortColumn]) {
     let arrays: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values: Vec<_> = arrays.iter().map(values).collect();
     let rows = arrays[0].len();
-    let order = group(&arrays, 1, &Cancel::default()).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
+    let order = cluster(&arrays, 1, &Cancel::default()).unwrap().unwrap_or_else(|| (0..rows as u32).collect());
     let mut seen = vec![false; rows];
     let mut finished: Vec<usize> = Vec::new();
     for (position, &row) in order.iter().enumerate() {
@@ -515,12 +515,12 @@ proptest! {
     }
 
     #[test]
-    fn edges_are_where_values_differ((columns, _) in sort_columns()) {
+    fn boundaries_are_where_values_differ((columns, _) in sort_columns()) {
         check_edges(&columns);
     }
 
     #[test]
-    fn equal_rows_become_neighbours((mut columns, _) in sort_columns()) {
+    fn clustering_makes_equal_rows_adjacent((mut columns, _) in sort_columns()) {
         for column in &mut columns {
             column.values = column.values.slice(0, column.values.len().min(500));
         }
@@ -588,7 +588,7 @@ fn many_rows_sort_on_one_thread_and_on_several() {
 }
 
 #[test]
-fn long_texts_with_a_common_beginning_sort() {
+fn long_texts_with_a_common_prefix_sort() {
     let random = &mut Random(3);
     let beginning = "x".repeat(100);
     let texts: StringArray = (0..5000)
@@ -608,7 +608,7 @@ fn long_texts_with_a_common_beginning_sort() {
 
 /// A word holds the beginning of one text only: what stands behind it is dropped when a second one comes.
 #[test]
-fn several_long_texts_with_short_keys_between_sort() {
+fn long_texts_between_short_keys_sort() {
     let random = &mut Random(11);
     let rows = 4000;
     let long = |random: &mut Random| -> ArrayRef {
@@ -630,7 +630,7 @@ fn several_long_texts_with_short_keys_between_sort() {
 }
 
 #[test]
-fn rows_in_order_of_the_last_keys_sort_by_the_first() {
+fn rows_sorted_by_the_last_keys_sort_by_the_first() {
     let random = &mut Random(5);
     let device: Int32Array = (0..10_000).map(|_| Some(random.below(50) as i32)).collect();
     let time: Int64Array = (0..10_000).map(|row| Some(row / 3)).collect();
@@ -638,23 +638,23 @@ fn rows_in_order_of_the_last_keys_sort_by_the_first() {
 }
 
 #[test]
-fn groups_of_several_rows_are_left_alone() {
+fn clustered_rows_are_not_moved() {
     let keys: ArrayRef = Arc::new(Int32Array::from(vec![5, 5, 5, 1, 1, 1, 1, 3, 3, 3]));
-    assert_eq!(group(&[keys], 1, &Cancel::default()).unwrap(), None);
+    assert_eq!(cluster(&[keys], 1, &Cancel::default()).unwrap(), None);
     let keys: ArrayRef = Arc::new(Int32Array::from(vec![5, 5, 5, 5, 1, 1, 1, 1, 1, 5]));
-    assert!(group(&[keys], 1, &Cancel::default()).unwrap().is_some());
+    assert!(cluster(&[keys], 1, &Cancel::default()).unwrap().is_some());
 }
 
 #[test]
-fn no_columns_are_in_order() {
+fn no_columns_count_as_sorted() {
     assert_eq!(sort(&[], 1, &Cancel::default()).unwrap(), None);
-    assert_eq!(group(&[], 1, &Cancel::default()).unwrap(), None);
-    assert_eq!(starts(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
-    assert_eq!(starts(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
+    assert_eq!(cluster(&[], 1, &Cancel::default()).unwrap(), None);
+    assert_eq!(find_boundaries(&[], 3, None).unwrap(), BooleanBuffer::from(vec![true, false, false]));
+    assert_eq!(find_boundaries(&[], 3, Some(&[])).unwrap(), BooleanBuffer::from(vec![false, false, false]));
 }
 
 #[test]
-fn maps_are_refused_and_cancellation_is_heard() {
+fn maps_are_refused_and_cancellation_stops_the_sort() {
     let mut builder = builder::MapBuilder::new(None, builder::StringBuilder::new(), builder::Int32Builder::new());
     for _ in 0..3 {
         builder.append(true).unwrap();
