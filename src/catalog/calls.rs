@@ -132,7 +132,7 @@ constructors! {
     collect_set(value);
     /// The frame's values as texts, joined by a delimiter.
     listagg(value, delimiter);
-    /// The frame's values in so many bins, each a centre and a height.
+    /// The frame's values in at most n bins, each a centre and a height.
     histogram_numeric(value, bins);
     /// Mean of the frame's values, each row before weighing less by 1 - alpha.
     ewm_mean(value, alpha);

@@ -304,7 +304,7 @@ pub const FUNCTIONS: &[Function] = &[
         FunctionId::HistogramNumeric,
         &[VALUE, NUMBER_OF_BINS],
         types::bins,
-        "the frame's values in so many bins, each a centre and a height",
+        "the frame's values in at most n bins, each a centre and a height",
     )
     .sensitive(OrderSensitivity::Rows)
     .distinct(Distinct::Refused),

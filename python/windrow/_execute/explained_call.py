@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._windrow import Plan
-
-__all__ = ["ExplainedCall", "explained_plan"]
+__all__ = ["ExplainedCall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +45,3 @@ class ExplainedCall:
     reach_after: str | None
     sort: int | str | None
     type: str
-
-
-def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
-    """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    streamed
-        Whether the rows come sorted, batch by batch.
-
-    Returns
-    -------
-    list of ExplainedCall
-        One for each call, in their order.
-    """
-    return [ExplainedCall(**row) for row in plan.explain(streamed)]

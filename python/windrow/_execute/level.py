@@ -19,10 +19,10 @@ from ..settings import Options
 from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, with_buffers
 from .dictionaries import Dictionaries
 from .evaluate import evaluate, refuse_neighbours
-from .explained_call import ExplainedCall, explained_plan
+from .explained_call import ExplainedCall
 from .external_sort import answered as answered_externally, numbered, summarised as summarised_externally
 from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, input_table, make_plan, output_fields, refuse_nested_runs
+from .native import ROWS, explained_plan, input_table, make_plan, output_fields, refuse_nested_runs
 from .ordered_categories import carried_order, ordered_columns
 from .run_metrics import Run
 from .sectioned import Share

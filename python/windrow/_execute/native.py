@@ -18,7 +18,7 @@ from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
 from .arrow_columns import BYTES
 from .dictionaries import Dictionaries
-from .explained_call import ExplainedCall, explained_plan
+from .explained_call import ExplainedCall
 from .lossless import fits
 from .ordered_categories import ordered_columns, refuse_comparison
 from .struct_offsets import aligned
@@ -26,6 +26,7 @@ from .validation import Checker
 
 __all__ = [
     "ROWS",
+    "explained_plan",
     "input_table",
     "make_plan",
     "output_fields",
@@ -36,6 +37,24 @@ __all__ = [
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
 ROWS = "__windrow_rows"
+
+
+def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
+    """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    streamed
+        Whether the rows come sorted, batch by batch.
+
+    Returns
+    -------
+    list of ExplainedCall
+        One for each call, in their order.
+    """
+    return [ExplainedCall(**row) for row in plan.explain(streamed)]
 
 
 def make_plan(

@@ -1,4 +1,4 @@
-//! `histogram_numeric`: the frame's values in so many bins, each a centre and how many values it has.
+//! `histogram_numeric`: the frame's values in at most n bins, each a centre and a height.
 //!
 //! Values are added one after another; where that makes a bin too many, the two nearest become one at their mean. As
 //! long as a frame has no more different values than bins, it is exact. Beyond that the bins depend on the order of
@@ -6,7 +6,7 @@
 //! from its first row to its last ([`Refold`](crate::evaluate::refold::Refold)) and has Spark's very bins, which come from
 //! the same steps and the same choice among pairs equally near. Bins ascend; NaN is greatest.
 //!
-//! Cost: O(bins) per value that is new to a full state, O(log bins) for one that is not; a state has so many bins.
+//! Cost: O(bins) per value that is new to a full state, O(log bins) for one that is not; a state has at most n bins.
 //! Paper: Ben-Haim and Tom-Tov, "A streaming parallel decision tree algorithm" (JMLR 11, 2010); Hive's form of it.
 
 use std::ops::Range;
