@@ -286,7 +286,7 @@ proptest! {
                         }
                     }
                     retractable(&Accumulated::new(values(), FloatAverage), rows, cuts)?;
-                    if values().fit::<i64>(true, &one_thread()).unwrap() {
+                    if values().fits_in::<i64>(true, &one_thread()).unwrap() {
                         let narrow = values().with_width::<i64>();
                         retractable(&Accumulated::new(narrow.clone(), IntegerSum::new(output.clone(), OnOverflow::Error)), rows, cuts)?;
                         retractable(&Accumulated::new(narrow, FloatAverage), rows, cuts)?;
@@ -327,7 +327,7 @@ proptest! {
         }
         let (column, inclusion) = sliced(Arc::new(narrow.clone()), &filter);
         let sums = decimal_accumulator::<Decimal128Type>(&column, inclusion).unwrap();
-        if sums.fit::<i128>(true, &one_thread()).unwrap() {
+        if sums.fits_in::<i128>(true, &one_thread()).unwrap() {
             let output = DataType::Decimal128(38, 10);
             retractable(&Accumulated::new(sums.with_width::<i128>(), DecimalSum::<i128>::new(output, OnOverflow::Null).unwrap()), column.len(), cuts)?;
         }

@@ -193,7 +193,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
                 Some(old) if partition == 0 => (Some(old), before.base),
                 _ => (None, partition),
             };
-            let state = evaluator.advance(old.as_ref(), from..release).unwrap();
+            let state = evaluator.save_state(old.as_ref(), from..release).unwrap();
             carry = Carry { base: release - keep, state: Some(state), after: None };
         }
         kept += keep;
