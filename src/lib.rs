@@ -5,7 +5,7 @@
 //!
 //! - whole batches: [`Plan::compute`] and [`Plan::append`], rows keep their order;
 //! - sorted batches as they come, in bounded memory: [`Stream`], and [`WindowReader`] from one reader to another;
-//! - sections of a sorted input, each on its own: [`Plan::summarise`], [`Plan::scan`], [`Plan::answer`].
+//! - sections of a sorted input, each on its own: [`Plan::summarise`], [`Plan::scan`], [`Plan::evaluate_section`].
 //!
 //! ```
 //! use std::sync::Arc;

@@ -61,7 +61,7 @@ impl Bound {
         Self::Preceding(offset.into())
     }
 
-    /// `offset` rows, groups or key units after the row, as in [`MergeBound::preceding`].
+    /// `offset` rows, groups or key units after the row, as in [`Bound::preceding`].
     pub fn following(offset: impl Into<Arg>) -> Self {
         Self::Following(offset.into())
     }
