@@ -79,8 +79,10 @@ class PublicTypes(SphinxDirective):
 def _about(value: Any) -> str:
     """Give the first line of a class's documentation; of a union its parts."""
     if isinstance(value, type):
-        return " ".join((value.__doc__ or "").split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
-    return f"`{str(value).replace('|', ' or ')}`"
+        text = " ".join((value.__doc__ or "").split("\n\n")[0].split()).replace("|", "\\|")
+        return re.sub(r":\w+:`~?(?:windrow\.)?", "`", text).replace("``", "`")
+    parts = re.sub(r"\b(?:windrow|typing|collections|decimal|datetime)\.(?:\w+\.)*", "", str(value)).split("|")
+    return f"`{' or '.join(part.strip() for part in parts)}`"
 
 
 def _taken(kind: Any) -> Iterator[str]:
