@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -28,7 +28,11 @@ from .names import check_text
 from .replace import replace
 from .windows import IntoOrder, Order, Window, as_order, as_sequence
 
-__all__ = ["Call", "Derived", "UserFunction"]
+__all__ = ["Call", "Derived", "UserFunction", "expressions_of"]
+
+#: How deep calls may stand in calls, and how many may stand in one, each as often as it is written.
+_LEVELS = 32
+_CALLS = 1000
 
 
 class UserFunction(Protocol):
@@ -65,6 +69,8 @@ class Call(Item):
         The user's own function, where it is none of windrow's.
     place
         The name of the column that holds the results, once :func:`windrow._model.result_columns.place` has made it.
+    nesting
+        How many levels of calls there are, and how many calls, this one among them.
     """
 
     function: str
@@ -77,9 +83,10 @@ class Call(Item):
     name: str | None = None
     user: UserFunction | None = None
     place: str | None = field(default=None, init=False, compare=False)
+    nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what no call has."""
+        """Refuse what no call has, and calls nested too deep."""
         if not isinstance(self.function, str) or not self.function:
             refuse_field(self, "function", "the name of a function", "wr.sum('x'), or another function of windrow's")
         if not is_tuple_of(self.args, EXPRESSIONS):
@@ -100,6 +107,13 @@ class Call(Item):
             refuse_field(
                 self, "user", "a function of the user's", "wr.aggregate, wr.vectorized or wr.partition_function"
             )
+        levels, calls = _nesting(expressions_of(self))
+        if levels >= _LEVELS or calls >= _CALLS:
+            raise SpecError(
+                f"{self.function}: calls may be nested {_LEVELS} levels deep, and {_CALLS:,} may stand in one; compute "
+                "the inner ones first, by a with_columns of their own"
+            )
+        object.__setattr__(self, "nesting", (levels + 1, calls + 1))
 
     def filter(self, condition: IntoCondition) -> Call:
         """Let the call see only the rows of each frame for which a condition is true; null counts as false.
@@ -309,6 +323,41 @@ def literal_flag(value: Expr) -> bool | None:
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
 
 
+def expressions_of(call: Call) -> Iterator[Expr]:
+    """Give all that a call reads: arguments, keys, argument order, filter and the frame's offsets.
+
+    Parameters
+    ----------
+    call
+        The call.
+
+    Yields
+    ------
+    Expr
+        Each expression, calls inside the call among them.
+    """
+    yield from call.args
+    yield from (o.key for o in call.argument_order)
+    if call.condition is not None:
+        yield call.condition
+    window = call.window
+    if window is not None:
+        yield from window.partition_by
+        yield from (o.key for o in window.order_by)
+        if window.frame is not None:
+            yield from (b.offset for b in (window.frame.start, window.frame.end) if b.offset is not None)
+
+
+def _nesting(expressions: Iterable[Any]) -> tuple[int, int]:
+    """Give how many levels of calls expressions have, and how many calls."""
+    levels = calls = 0
+    for expression in expressions:
+        if isinstance(expression, (Call, Derived)):
+            levels = max(levels, expression.nesting[0])
+            calls += expression.nesting[1]
+    return levels, calls
+
+
 _SCALARS = (Column, Literal, Sql, Host)
 
 
@@ -335,6 +384,8 @@ class Derived(Item):
     inputs
         Expressions over input columns alone, by the names that ``expression`` has for them. The host evaluates them on
         the frame as it came, which is where a Column bound to a DataFrame (``df.v``) has its meaning.
+    nesting
+        How many levels of calls there are, and how many calls.
     """
 
     expression: Scalar
@@ -342,6 +393,7 @@ class Derived(Item):
     text: str
     name: str | None = None
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
+    nesting: tuple[int, int] = field(default=(0, 0), init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no expression over calls has."""
@@ -356,6 +408,7 @@ class Derived(Item):
             refuse_field(self, "name", "a column's name", ".alias('name')")
         if not _maps_names_to(self.inputs, _SCALARS):
             refuse_field(self, "inputs", "a dict of names to scalar expressions", instead)
+        object.__setattr__(self, "nesting", _nesting(self.calls.values()))
 
     def alias(self, name: str) -> Derived:
         """Name the column that the expression gives; without a name it is called by its SQL text.

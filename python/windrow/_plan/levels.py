@@ -9,41 +9,16 @@ evaluates the scalar expressions that read places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
-from .._model.calls import Call, Derived
+from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
 from .._model.replace import replace
 from .._model.result_columns import place
 from .._model.windows import Bound, Order
 from ..exceptions import InternalError
 
-__all__ = ["calls_in", "expressions_of", "inputs_of", "levels", "rewritten"]
-
-
-def expressions_of(call: Call) -> Iterator[Expr]:
-    """Give all that a call reads: arguments, keys, argument order, filter and the frame's offsets.
-
-    Parameters
-    ----------
-    call
-        The call.
-
-    Yields
-    ------
-    Expr
-        Each expression, calls inside the call among them.
-    """
-    yield from call.args
-    yield from (o.key for o in call.argument_order)
-    if call.condition is not None:
-        yield call.condition
-    window = call.window
-    if window is not None:
-        yield from window.partition_by
-        yield from (o.key for o in window.order_by)
-        if window.frame is not None:
-            yield from (b.offset for b in (window.frame.start, window.frame.end) if b.offset is not None)
+__all__ = ["calls_in", "inputs_of", "levels", "rewritten"]
 
 
 def rewritten(call: Call, change: Callable[[Expr], Expr]) -> Call:

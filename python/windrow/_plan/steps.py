@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._model.calls import Call, Derived
+from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
 from .._model.outputs import Output
 from .._model.result_columns import place
 from .bound import BoundCall
-from .levels import calls_in, expressions_of
+from .levels import calls_in
 
 __all__ = ["Compute", "Evaluate", "NamedScalar", "Project", "StepPlan"]
 

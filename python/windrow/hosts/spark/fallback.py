@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from ..._model.calls import Call, Derived
+from ..._model.calls import Call, Derived, expressions_of
 from ..._model.catalog import function_names
 from ..._model.expressions import Expr, Host, Sql
 from ..._model.outputs import Output
 from ..._model.replace import replace
-from ..._plan.levels import calls_in, expressions_of
+from ..._plan.levels import calls_in
 from ...exceptions import UnsupportedError
 
 __all__ = ["left_to_spark"]
