@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from docutils import nodes
 from sphinx import addnodes
@@ -81,6 +81,8 @@ def _about(value: Any) -> str:
     if isinstance(value, type):
         text = " ".join((value.__doc__ or "").split("\n\n")[0].split()).replace("|", "\\|")
         return re.sub(r":\w+:`~?(?:windrow\.)?", "`", text).replace("``", "`")
+    if isinstance(value, TypeVar):
+        return "a type variable: the kind of frame that was given comes back"
     parts = re.sub(r"\b(?:windrow|typing|collections|decimal|datetime)\.(?:\w+\.)*", "", str(value)).split("|")
     return f"`{' or '.join(part.strip() for part in parts)}`"
 
