@@ -131,6 +131,8 @@ def _empty(kind: pa.DataType) -> pa.Array:
 def with_buffers(array: pa.Array) -> pa.Array:
     """Give an array whose parts all have buffers: empty ones may go without, and Arrow reads them nevertheless.
 
+    Views whose values are all short may have a missing buffer of longer ones, which pyarrow before 25 cannot export.
+
     Parameters
     ----------
     array
@@ -139,7 +141,7 @@ def with_buffers(array: pa.Array) -> pa.Array:
     Returns
     -------
     pyarrow.Array
-        The array itself where no part of it is empty.
+        The array itself where no part of it lacks a buffer.
     """
     kind = array.type
     if not len(array):
@@ -148,6 +150,12 @@ def with_buffers(array: pa.Array) -> pa.Array:
         storage = array.storage
         made = with_buffers(storage)
         return array if made is storage else kind.wrap_array(made)
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        nulls, *buffers = array.buffers()
+        present = [b for b in buffers if b is not None]
+        if len(present) == len(buffers):
+            return array
+        return pa.Array.from_buffers(kind, len(array), [nulls, *present], offset=array.offset)
     parts = child_arrays(array)
     made = [with_buffers(p) for p in parts]
     return array if all(a is b for a, b in zip(made, parts, strict=True)) else rebuilt(array, made)

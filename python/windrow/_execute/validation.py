@@ -185,7 +185,7 @@ class Checker:
 
     def _bytes(self, array: pa.Array) -> pa.Array:
         kind = array.type
-        plain = array.view(as_bytes(kind))
+        plain = with_buffers(array).view(as_bytes(kind))
         _validate(plain)
         fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
         if fault is None:
