@@ -3,10 +3,10 @@
 //! A query is plain data: a [`WindowSpec`] of [`Call`]s, each over a [`Frame`]. A [`Plan`] checks it against a schema
 //! and chooses how each call is evaluated ([`Plan::explain`]). A plan evaluates
 //!
-//! - whole batches: [`Plan::compute`] and [`Plan::append`], rows keep their order;
 //! - whole batches, with results in the order of the input rows: [`Plan::compute`] and [`Plan::append`];
 //! - sorted input batch by batch, in bounded memory: [`Stream`], and [`WindowReader`] over a `RecordBatchReader`;
 //! - sections of a sorted input independently: [`Plan::summarise`], [`Plan::scan`], [`Plan::evaluate_section`].
+//!
 //! ```
 //! use std::sync::Arc;
 //! use windrow::arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
@@ -41,7 +41,7 @@
 //!
 //! ```text
 //! batches -> sort, find boundaries, cut -> Section -> Bounds (a block of frames) -> evaluate -> column
-//!                         plan decides all before the first row;  carry joins neighbouring sections
+//!                         the plan is made before the first row;  a carry joins adjacent sections
 //! ```
 //!
 //! A folder of `src` imports only from the folders listed before it here: util, spec, model, permute, sort, grouping,
