@@ -32,8 +32,8 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::shown::{compact, slice_size};
 
-/// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
-/// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
+/// Above this number of held rows, results are computed only once an eighth as many have arrived or a partition begins:
+/// evaluation costs time proportional to the held rows, which small batches must not pay each.
 const EAGER_ROWS: usize = 64 * 1024;
 
 /// Evaluates a plan over batches that arrive one after another.

@@ -11,8 +11,9 @@ use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
 
-/// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
-/// (`benches/kernels.rs`). Sums and means are not, unless EXCLUDE makes holes in frames: many at a time cost less still.
+/// Frames of a fixed number of rows up to this many are folded anew for each row, which is cheaper than a queue
+/// (`benches/kernels.rs`). Sums and means are excepted, unless EXCLUDE makes holes in frames: they are computed for many
+/// frames at a time.
 const TINY_FRAME: i128 = 4;
 
 /// The strategies that can evaluate the call.

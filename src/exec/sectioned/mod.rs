@@ -14,8 +14,8 @@
 //! section could contain.
 //!
 //! Cost: each row is read once more, for the states; the scan costs a halo and a merge per section and pass. Memory: a
-//! section, its halo and results; a summary is two halos and two states per pass. Source: G. E. Blelloch, "Prefix Sums
-//! and Their Applications", 1990 (the scan over blocks).
+//! section, its halo and results; a summary is two halos and two states per pass.
+//! Source: G. E. Blelloch, "Prefix Sums and Their Applications", 1990 (the scan over blocks).
 
 #[cfg(feature = "spill")]
 pub(crate) mod bytes;
@@ -105,8 +105,8 @@ impl Plan {
         self.calls.iter().any(|call| call.after == Reach::State)
     }
 
-    /// Whether rows come to the same for other sections in whatever order they are summed up, but for the last digits of
-    /// floats: all that others need of them is a state that takes rows as they come.
+    /// Whether a section's summary is independent of the order of its rows, except for the rounding of floating point
+    /// sums: other sections need only a state that accepts rows in any order.
     #[must_use]
     pub fn is_order_insensitive(&self) -> bool {
         let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
